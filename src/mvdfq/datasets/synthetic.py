@@ -1,0 +1,111 @@
+"""Seeded sequences that look like audio features: a stand-in where real data would be a burden."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Poles of the recursion: this far from the origin, and at most this far (in radians a frame)
+# from the real axis, they give channels that wander slowly, as MFCC do.
+RADIUS = (0.80, 0.95)
+MAX_ANGLE = 0.4
+
+# Frames thrown away at the start: 0.95**200 of the zeros begun with is left, less than 1e-4.
+BURN_IN = 200
+
+
+def make_autoregressive(
+    n_sequences: int = 100,
+    n_channels: int = 13,
+    n_timepoints: int | tuple[int, int] = 200,
+    n_classes: int = 2,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
+    r"""Draw sequences whose dynamics depend on their class.
+
+    Every channel of every class has its own stationary autoregression of order two,
+
+    .. math:: x_t = 2 r \cos(\theta)\, x_{t-1} - r^2 x_{t-2} + \sigma \varepsilon_t ,
+
+    with :math:`\sigma` such that each channel has mean 0 and variance 1 whatever its class:
+    classes differ in how values follow each other, not in which values occur.
+
+    Parameters
+    ----------
+    n_sequences : int, default=100
+        How many sequences; classes are as equally frequent as they can be, in random order.
+
+    n_channels : int, default=13
+        Channels of each sequence.
+
+    n_timepoints : int or tuple of two int, default=200
+        Length of all sequences, or the shortest and the longest: lengths are then drawn
+        uniformly from this range, both ends included.
+
+    n_classes : int, default=2
+        How many classes.
+
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed or source of the random numbers; an int gives the same data at every call.
+
+    Returns
+    -------
+    X : list of ndarray of shape (n_channels, n_timepoints)
+        The sequences.
+
+    y : ndarray of int of shape (n_sequences,)
+        Their classes, 0 to ``n_classes - 1``.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.make_autoregressive(4, 3, (50, 60), n_classes=2, random_state=0)
+    >>> [x.shape[0] for x in X], all(50 <= x.shape[1] <= 60 for x in X)
+    ([3, 3, 3, 3], True)
+    >>> sorted(y.tolist())
+    [0, 0, 1, 1]
+    """
+    shortest, longest = (n_timepoints,) * 2 if isinstance(n_timepoints, int) else n_timepoints
+    _check(n_sequences, n_channels, shortest, longest, n_classes)
+    rng = np.random.default_rng(random_state)
+    coefficients = _draw_coefficients(rng, (n_classes, n_channels))
+    y = rng.permutation(np.arange(n_sequences) % n_classes)
+    lengths = rng.integers(shortest, longest, size=n_sequences, endpoint=True)
+    frames = _recur(rng, coefficients[:, y], longest)
+    return [frames[:n, i].T.copy() for i, n in enumerate(lengths)], y
+
+
+def _check(n_sequences: int, n_channels: int, shortest: int, longest: int, n_classes: int) -> None:
+    """Refuse sizes no data set can have."""
+    if min(n_sequences, n_channels, n_classes) < 1:
+        raise ValueError(
+            "n_sequences, n_channels and n_classes must be at least 1, "
+            f"got {n_sequences}, {n_channels} and {n_classes}."
+        )
+    if not 1 <= shortest <= longest:
+        raise ValueError(
+            "n_timepoints must be a positive length or a pair (shortest, longest), "
+            f"got shortest={shortest} and longest={longest}."
+        )
+
+
+def _draw_coefficients(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Draw the two coefficients and the noise level of each autoregression, on axis 0."""
+    radius = rng.uniform(*RADIUS, size=shape)
+    angle = rng.uniform(0, MAX_ANGLE, size=shape)
+    first, second = 2 * radius * np.cos(angle), -(radius**2)
+    # The stationary variance of a second-order autoregression driven by unit noise.
+    variance = (1 - second) / ((1 + second) * ((1 - second) ** 2 - first**2))
+    return np.stack([first, second, 1 / np.sqrt(variance)])
+
+
+def _recur(
+    rng: np.random.Generator, coefficients: NDArray[np.float64], n_timepoints: int
+) -> NDArray[np.float64]:
+    """Run all sequences side by side; return frames of shape (time, sequences, channels)."""
+    first, second, noise = coefficients
+    frames = np.empty((n_timepoints, *first.shape))
+    before, now = np.zeros_like(first), np.zeros_like(first)
+    for t in range(-BURN_IN, n_timepoints):
+        before, now = now, first * now + second * before + noise * rng.standard_normal(first.shape)
+        if t >= 0:
+            frames[t] = now
+    return frames

@@ -1,0 +1,168 @@
+"""Counts -> a sparse matrix: every word of every row, group and cell is a column."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mvdfq.counting import Columns, GroupTask, find_words, word_codes
+from mvdfq.gram import inverse_root, n_threads, run_in_order
+from mvdfq.recipe import Recipe
+from mvdfq.sequences import Ragged
+
+__all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """The words of one task, as a matrix of codes, and their counts as columns."""
+
+    row: int
+    task: int
+    weight: float
+    words: np.ndarray
+    columns: Columns
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that have a column, task by task, and the first column of each task."""
+
+    words: dict[tuple[int, int], np.ndarray]
+    first: dict[tuple[int, int], int]
+    size: int
+
+    @classmethod
+    def of(cls, counted: list[WordCounts]) -> "Vocabulary":
+        """Give every word that was counted a column."""
+        words = {(part.row, part.task): part.words for part in counted}
+        ends = np.cumsum([0, *map(len, words.values())]).tolist()
+        return cls(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
+
+    def columns_of(self, part: WordCounts) -> np.ndarray:
+        """Return the column of each word, -1 for a word that has none."""
+        key = part.row, part.task
+        found = find_words(self.words[key], part.words)
+        return np.where(found < 0, -1, found + self.first[key])
+
+    def names(self, recipe: Recipe, rows: np.ndarray, letters: Any) -> np.ndarray:
+        """Describe every column."""
+        names = np.empty(self.size, dtype=object)
+        for (r, t), words in self.words.items():
+            title = f"row {rows[r]}, {_describe(recipe.tasks(r)[t][1])}: "
+            symbols = words if letters is None else np.array([*letters, "?"])[words]
+            texts = [title + " ".join(map(str, word)) for word in symbols]
+            names[self.first[r, t] : self.first[r, t] + len(texts)] = texts
+        return names
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """A fixed number of columns; which one a word falls into is decided by hashing."""
+
+    size: int
+
+    def columns_of(self, part: WordCounts) -> np.ndarray:
+        """Return the column of each word."""
+        state = np.full(len(part.words), 1 + part.row * 2**32 + part.task, dtype=np.uint64)
+        for digit in part.words.T:
+            state = _mix(state + digit.astype(np.uint64))
+        return (_mix(state) % np.uint64(self.size)).astype(np.int64)
+
+    def names(self, recipe: Recipe, rows: np.ndarray, letters: Any) -> np.ndarray:
+        """Number the columns: what falls into them is not known."""
+        return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
+
+
+def count_words(collection: Ragged, recipe: Recipe, n_jobs: int | None) -> list[WordCounts]:
+    """Count the words of every task."""
+    n_rows = len(recipe.row_weights)
+    jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(recipe.tasks(r))]
+    done = run_in_order(lambda job: _count(collection, recipe, *job), jobs, n_threads(n_jobs))
+    return [result for _, result in done]
+
+
+def assemble(
+    counted: list[WordCounts], where: Vocabulary | Buckets, n_sequences: int, recipe: Recipe
+) -> tuple[sp.csr_array, np.ndarray]:
+    """Embed and weight the counts of all tasks; return the matrix and each row's K(x, x)."""
+    shape = n_sequences, where.size
+    features, own = sp.csr_array(shape), np.zeros(n_sequences)
+    for r, row_weight in enumerate(recipe.row_weights):
+        row, squares, total = sp.csr_array(shape), np.zeros(n_sequences), np.zeros(n_sequences)
+        for part in (part for part in counted if part.row == r):
+            values, norms = _embedded(part, where, shape, recipe.root)
+            row += np.sqrt(part.weight) * values
+            squares += part.weight * norms
+            total += norms
+        scale = _row_scale(recipe, squares, total)
+        features += np.sqrt(row_weight) * (sp.diags_array(scale) @ row)
+        own += row_weight * squares * scale**2
+    return features, own
+
+
+def _row_scale(recipe: Recipe, squares: np.ndarray, total: np.ndarray) -> np.ndarray:
+    if recipe.root:
+        return inverse_root(total)
+    return inverse_root(squares) if recipe.row_norm == "cosine" else np.ones_like(squares)
+
+
+def _embedded(part: WordCounts, where, shape: tuple[int, int], root: bool):
+    """Counts of one task in their columns, embedded; and their squared norms.
+
+    Words without a column are lost to the matrix but not to the norms.
+    """
+    column = np.repeat(where.columns_of(part), np.diff(part.columns.indptr))
+    known = column >= 0
+    coordinates = part.columns.sequence[known], column[known]
+    counts = sp.csr_array((part.columns.count[known].astype(float), coordinates), shape=shape)
+    if root:
+        counts.data = np.sqrt(counts.data)
+    lost = part.columns.count[~known].astype(float)
+    weights = lost if root else lost**2
+    norms = np.bincount(part.columns.sequence[~known], weights, minlength=shape[0])
+    return counts, norms + counts.power(2).sum(axis=1)
+
+
+def _count(collection: Ragged, recipe: Recipe, r: int, t: int, weight: float, task) -> WordCounts:
+    """Count the words of one task; runs in a thread."""
+    row = recipe.row([collection], r)
+    blocks = [
+        (word_codes(block.words, row.base, _length(task)), block) for block in task.columns(row)
+    ]
+    return WordCounts(r, t, weight, *_joined(blocks))
+
+
+def _length(task: Any) -> int:
+    """Number of symbols in the words of a task."""
+    return len(task.group.layouts[0].offsets) if isinstance(task, GroupTask) else task.k
+
+
+def _joined(blocks: list[tuple[np.ndarray, Columns]]) -> tuple[np.ndarray, Columns]:
+    """Put blocks of columns one after the other."""
+    words = np.concatenate([words for words, _ in blocks])
+    sizes = np.concatenate([np.diff(block.indptr) for _, block in blocks])
+    columns = Columns(
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate([block.sequence for _, block in blocks]),
+        np.concatenate([block.count for _, block in blocks]),
+        words,
+    )
+    return words, columns
+
+
+def _describe(task: Any) -> str:
+    """Where a task reads its words, for people."""
+    where = f"k={task.k}"
+    if isinstance(task, GroupTask):
+        where = " or ".join("".join(f"+{o}" for o in x.offsets) for x in task.group.layouts)
+    level, cell = task.cell
+    return where if level == 0 else f"{where}, part {cell + 1} of {2**level}"
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    """Scramble 64-bit numbers (the finaliser of splitmix64, Steele et al. 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

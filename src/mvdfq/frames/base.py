@@ -1,0 +1,124 @@
+"""What all transformers of sequences share: how they read `X`, and what they remember of it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq.sequences import Sequences, check_sequences
+
+__all__ = ["SequenceTransformer", "channel_names", "renamed"]
+
+
+class SequenceTransformer(TransformerMixin, BaseEstimator):
+    """Base of the transformers that take a collection of sequences.
+
+    `fit` remembers the number of channels, their names and which of them hold symbols;
+    `transform` refuses other channels and fills in what a plain list cannot say.
+
+    Attributes
+    ----------
+    n_channels_in_ : int
+        Number of channels seen in `fit`.
+
+    channel_names_in_ : tuple of str or None
+        Their names, if they had any.
+
+    symbolic_in_ : tuple of bool
+        Which of them hold symbols; empty if none does.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # The output is no array, so scikit-learn must not put it into a data frame.
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn from the training sequences.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._read_training(X)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the rows that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : sequence of str, default=None
+            Names of the channels, if not those seen in `fit`.
+
+        Returns
+        -------
+        names : ndarray of str
+            One name per row.
+        """
+        check_is_fitted(self)
+        given = self.channel_names_in_ if input_features is None else input_features
+        names = None if given is None else tuple(map(str, given))
+        nothing = Sequences(np.empty((self.n_channels_in_, 0)), np.zeros(1, np.int64), names)
+        return np.array(channel_names(self.transform(nothing)), dtype=object)
+
+    def _read_training(self, X: Any) -> Sequences:
+        """Check the sequences given to `fit` and remember their channels."""
+        X = check_sequences(X)
+        if not len(X):
+            raise ValueError("X holds no sequences.")
+        self.n_channels_in_ = X.n_rows
+        self.channel_names_in_ = X.channel_names
+        self.symbolic_in_ = X.symbolic
+        return X
+
+    def _read(self, X: Any) -> Sequences:
+        """Check the sequences given to `transform` against those of `fit`."""
+        check_is_fitted(self)
+        X = check_sequences(X, n_channels=self.n_channels_in_)
+        names = X.channel_names or self.channel_names_in_
+        if self.channel_names_in_ is not None and names != self.channel_names_in_:
+            raise ValueError(
+                f"X has channels {list(names)}, in fit they were {list(self.channel_names_in_)}."
+            )
+        as_in_fit = replace(X, channel_names=names, symbolic=self.symbolic_in_)
+        for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
+            raise ValueError(f"Channel {j} of X holds symbols, in fit it held numbers.")
+        return as_in_fit
+
+    def _refuse_symbols(self, X: Sequences) -> None:
+        for j in np.flatnonzero(X.symbolic_mask):
+            raise ValueError(
+                f"{type(self).__name__} needs numbers, but channel {channel_names(X)[j]} holds "
+                f"symbols; mvdfq.DirectQuantizer takes both."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def channel_names(X: Any) -> tuple[str, ...]:
+    """Names of the rows of `X`; ``x0, x1, ...`` if it has none."""
+    return X.channel_names or tuple(f"x{j}" for j in range(X.n_rows))
+
+
+def renamed(X: Sequences, prefix: str) -> Sequences:
+    """Put `prefix` before the names of the channels, symbolic ones excepted."""
+    pairs = zip(channel_names(X), X.symbolic_mask, strict=True)
+    return replace(
+        X, channel_names=tuple(name if flag else f"{prefix} {name}" for name, flag in pairs)
+    )

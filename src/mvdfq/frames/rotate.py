@@ -1,0 +1,141 @@
+"""Turn the channels into uncorrelated ones."""
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from mvdfq.frames._compiled import project
+from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.time import gradient
+from mvdfq.sequences import Sequences
+
+__all__ = ["Rotate", "principal_axes"]
+
+# Frames whose products are summed at once, so that long collections need little memory.
+BLOCK = 2**16
+
+
+class Rotate(SequenceTransformer):
+    r"""Project the frames on their principal components (PCA).
+
+    .. math:: z_t = W (x_t - \mu)
+
+    where the rows of :math:`W` are the eigenvectors of the covariance of the training frames,
+    by decreasing variance. The entry of largest size in each is positive, so that the same
+    data give the same signs. A frame with any NaN becomes NaN in all components and takes no
+    part in the fit. Symbolic channels pass through, after the components. For :math:`R`
+    channels and :math:`n` frames both fit and transform cost O(:math:`n R^2`).
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of components to keep; None means all.
+
+    deltas : bool, default=False
+        Rotate the channels together with their slopes (see `Delta`), twice as many rows.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_rows,)
+        Mean of the training frames.
+
+    components_ : ndarray of shape (n_components, n_rows)
+        The principal axes.
+
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of the training frames along each.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Rotate
+    >>> X = Rotate().fit_transform([[[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]]])
+    >>> X[0].round(3)
+    array([[-1.414,  0.   ,  1.414],
+           [ 0.   ,  0.   ,  0.   ]])
+    """
+
+    mean_: np.ndarray
+    components_: np.ndarray
+    explained_variance_: np.ndarray
+
+    def __init__(self, n_components: int | None = None, *, deltas: bool = False) -> None:
+        self.n_components = n_components
+        self.deltas = deltas
+
+    def fit(self, X: Any, y: Any = None) -> "Rotate":
+        """Learn the principal axes of the training frames.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : Rotate
+            The fitted transformer.
+        """
+        frames = self._frames(self._read_training(X))
+        self.mean_, axes, variances = principal_axes(frames)
+        kept = len(axes) if self.n_components is None else self.n_components
+        check_scalar(kept, "n_components", Integral, min_val=1, max_val=len(axes))
+        self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
+        return self
+
+    def transform(self, X: Any) -> Sequences:
+        """Rotate the frames.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            The components ``pc0``, ``pc1``, ... as channels.
+        """
+        X = self._read(X)
+        n_components, symbolic = len(self.components_), X.symbolic_mask
+        rotated = np.empty((n_components, X.data.shape[1]), X.data.dtype)
+        project(self._frames(X), self.mean_, self.components_, rotated)
+        names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
+        return replace(
+            X,
+            data=np.concatenate([rotated, X.data[symbolic]]),
+            channel_names=(*(f"pc{q}" for q in range(n_components)), *names),
+            symbolic=(False,) * n_components + (True,) * len(names) if names else (),
+        )
+
+    def _frames(self, X: Sequences) -> np.ndarray:
+        """The rows to rotate: numeric channels, with their slopes if asked for."""
+        numeric = X.data[~X.symbolic_mask]
+        return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
+
+
+def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, principal axes (rows) and variances along them, of the frames without NaN."""
+    whole = ~np.isnan(data).any(axis=0)
+    if not whole.any() or not len(data):
+        raise ValueError("No frame of X is without missing values in its numeric channels.")
+    data = data if whole.all() else data[:, whole]
+    mean = data.mean(axis=1, dtype=float)
+    covariance = np.zeros((len(data), len(data)))
+    for start in range(0, data.shape[1], BLOCK):
+        centred = data[:, start : start + BLOCK] - mean[:, np.newaxis]
+        covariance += centred @ centred.T
+    variances, axes = np.linalg.eigh(covariance / data.shape[1])
+    return mean, _with_signs(axes.T[::-1]), np.maximum(variances[::-1], 0)
+
+
+def _with_signs(axes: np.ndarray) -> np.ndarray:
+    """Make the largest entry of each axis positive; of nearly equal ones, the first."""
+    sizes = np.abs(axes)
+    decisive = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=1, keepdims=True), axis=1)
+    return axes * np.sign(axes[np.arange(len(axes)), decisive])[:, np.newaxis]

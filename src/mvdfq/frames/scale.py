@@ -1,0 +1,131 @@
+"""Shift and scale channels: by the statistics of the training frames, or of each sequence."""
+
+from typing import Any
+
+import numpy as np
+
+from mvdfq.frames._compiled import moments
+from mvdfq.frames.base import SequenceTransformer, renamed
+from mvdfq.sequences import Sequences
+
+__all__ = ["Centre", "Standardize", "centred"]
+
+
+class Standardize(SequenceTransformer):
+    r"""Give every channel mean 0 and standard deviation 1 over the training frames.
+
+    .. math:: z = (x - \mu_c) / \sigma_c
+
+    NaN stays NaN and takes no part in the statistics. A constant channel is shifted to 0 and
+    not scaled. Symbolic channels pass through. Costs O(n) in the number of values.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_channels,)
+        Mean of each channel; 0 where it is symbolic.
+
+    scale_ : ndarray of shape (n_channels,)
+        Standard deviation of each channel; 1 where it is constant or symbolic.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Standardize
+    >>> Standardize().fit([[1.0, 3.0], [5.0, 7.0]]).transform([[4.0]])[0]
+    array([[0.]])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> "Standardize":
+        """Learn mean and standard deviation of each channel.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : Standardize
+            The fitted transformer.
+        """
+        X = self._read_training(X)
+        means, deviations = moments(X.data, X.offsets[[0, -1]])
+        self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
+        constant = deviations[:, 0] == 0
+        self.scale_ = np.where(X.symbolic_mask | constant, 1.0, deviations[:, 0])
+        return self
+
+    def transform(self, X: Any) -> Sequences:
+        """Shift and scale the channels.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            The standardized sequences, channel names kept.
+        """
+        X = self._read(X)
+        scaled = np.empty_like(X.data)
+        for c, row in enumerate(X.data):  # a channel at a time, in double precision
+            scaled[c] = (row - self.mean_[c]) / self.scale_[c]
+        return X.with_data(scaled)
+
+
+class Centre(SequenceTransformer):
+    r"""Subtract from every sequence the mean of each of its channels.
+
+    .. math:: z_t = x_t - \frac{1}{n} \sum_u x_u
+
+    This takes away what a recording's channel adds to all its frames (cepstral mean
+    normalization). NaN stays NaN and does not count; symbolic channels pass through.
+    Costs O(n) in the number of values.
+
+    Parameters
+    ----------
+    scale : bool, default=False
+        Also divide by the standard deviation of the channel in the sequence, where it
+        is not 0.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Centre
+    >>> X = Centre().fit_transform([[1.0, 3.0], [10.0, 10.0, 40.0]])
+    >>> X[0], X[1]
+    (array([[-1.,  1.]]), array([[-10., -10.,  20.]]))
+    """
+
+    def __init__(self, *, scale: bool = False) -> None:
+        self.scale = scale
+
+    def transform(self, X: Any) -> Sequences:
+        """Centre each sequence.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            The centred sequences; channel ``a`` becomes ``centred a``.
+        """
+        X = self._read(X)
+        return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
+
+
+def centred(X: Sequences, *, scale: bool) -> np.ndarray:
+    """Subtract its mean from each numeric channel of each sequence; divide by its deviation."""
+    real = ~X.symbolic_mask
+    means, deviations = moments(X.data[real], X.offsets)
+    data = X.data.copy()
+    data[real] -= np.repeat(means, X.lengths, axis=1)
+    if scale:
+        data[real] /= np.repeat(np.where(deviations == 0, 1.0, deviations), X.lengths, axis=1)
+    return data

@@ -1,0 +1,196 @@
+"""Several views of the same sequences side by side."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.sequences import Sequences, check_sequences
+
+__all__ = ["Stack"]
+
+
+class Stack(SequenceTransformer):
+    """Put the channels of several views of the same sequences side by side.
+
+    Parameters
+    ----------
+    views : list of transformers or of (str, transformer)
+        The views, each fitted on the sequences by itself; ``"passthrough"`` or None is the
+        sequences as they are. Views without a name get that of their class in lower case,
+        numbered if it occurs twice; parameters are then set as in a pipeline:
+        ``delta__keep=False``. All views must keep the number of frames.
+
+    Attributes
+    ----------
+    views_ : list of (str, transformer)
+        The fitted views; None where the sequences pass through.
+
+    Notes
+    -----
+    If two views give a channel of the same name, the name of the view is put before it. A
+    symbolic channel that several views pass through is kept once.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mvdfq.frames import Delta, Smooth, Stack
+    >>> slope = Delta(keep=False)
+    >>> views = Stack(["passthrough", slope, make_pipeline(Smooth(3), slope)])
+    >>> X = views.fit_transform([[0.0, 0.0, 6.0]])
+    >>> X.channel_names
+    ('x0', 'delta x0', 'delta smooth x0')
+    >>> X[0]
+    array([[0. , 0. , 6. ],
+           [0. , 3. , 6. ],
+           [2. , 1.5, 1. ]])
+    """
+
+    def __init__(self, views: Any) -> None:
+        self.views = views
+
+    def fit(self, X: Any, y: Any = None) -> "Stack":
+        """Fit every view.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : array-like of shape (n_sequences,), default=None
+            Labels, passed on to the views.
+
+        Returns
+        -------
+        self : Stack
+            The fitted transformer.
+        """
+        X = self._read_training(X)
+        self.views_ = [
+            (name, None if view is None else clone(view).fit(X, y))
+            for name, view in _named(self.views)
+        ]
+        return self
+
+    def transform(self, X: Any) -> Sequences:
+        """Compute the views.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            The channels of all views, in the order of the views.
+        """
+        X = self._read(X)
+        parts = {
+            name: X if view is None else check_sequences(view.transform(X))
+            for name, view in self.views_
+        }
+        _check_lengths(parts)
+        return _side_by_side(X, parts)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the stack and, if `deep`, of its views.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Include the views by name and their parameters as ``name__parameter``.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        params = super().get_params(deep=False)
+        for name, view in _named(self.views) if deep else ():
+            params[name] = view
+            nested = {} if view is None else view.get_params()
+            params.update({f"{name}__{key}": value for key, value in nested.items()})
+        return params
+
+    def set_params(self, **params: Any) -> "Stack":
+        """Set parameters of the stack, replace views or set parameters of views.
+
+        Parameters
+        ----------
+        **params : dict
+            ``views``, the name of a view, or ``name__parameter``.
+
+        Returns
+        -------
+        self : Stack
+            The same stack.
+        """
+        self.views = params.pop("views", self.views)
+        named = _named(self.views)
+        if any(name in params for name, _ in named):
+            self.views = [(name, params.pop(name, view)) for name, view in named]
+        super().set_params(**params)
+        return self
+
+
+def _named(views: Any) -> list[tuple[str, Any]]:
+    """The views as pairs of name and transformer; None stands for the sequences themselves."""
+    pairs = [view if isinstance(view, tuple) else (_class_name(view), view) for view in views]
+    total, seen = Counter(name for name, _ in pairs), Counter[str]()
+    named = []
+    for (name, view), given in zip(pairs, views, strict=True):
+        seen[name] += 1
+        if isinstance(given, tuple) and (total[name] > 1 or "__" in name or name == "views"):
+            raise ValueError(f"View name {name!r} is not unique, is 'views' or contains '__'.")
+        unique = f"{name}-{seen[name]}" if total[name] > 1 else name
+        named.append((unique, None if _passes(view) else view))
+    if not named:
+        raise ValueError("views must hold at least one view.")
+    return named
+
+
+def _passes(view: Any) -> bool:
+    return view is None or (isinstance(view, str) and view == "passthrough")
+
+
+def _class_name(view: Any) -> str:
+    return "passthrough" if _passes(view) else type(view).__name__.lower()
+
+
+def _check_lengths(parts: dict[str, Sequences]) -> None:
+    """Refuse views whose sequences do not have the same frames."""
+    (first, reference), *others = parts.items()
+    for name, part in others:
+        if not np.array_equal(part.offsets, reference.offsets):
+            i = int(np.argmax(part.lengths != reference.lengths))
+            raise ValueError(
+                f"Views {first!r} and {name!r} differ in length: sequence {i} has "
+                f"{reference.lengths[i]} and {part.lengths[i]} frames; put a transformer that "
+                f"shortens sequences before or after the stack."
+            )
+
+
+def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:
+    """One collection with the rows of all parts; symbolic rows of one name only once."""
+    rows: list[np.ndarray] = []
+    names: list[str] = []
+    flags: list[bool] = []
+    for view, part in parts.items():
+        for row, name, flag in zip(
+            part.data, channel_names(part), part.symbolic_mask.tolist(), strict=True
+        ):
+            if flag and name in names:
+                continue
+            rows.append(row)
+            names.append(f"{view}: {name}" if name in names else name)
+            flags.append(flag)
+    return replace(
+        X,
+        data=np.stack(rows),
+        channel_names=tuple(names),
+        symbolic=tuple(flags) if any(flags) else (),
+    )

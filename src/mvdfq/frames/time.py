@@ -1,0 +1,190 @@
+"""Views along time: slopes, moving averages, neighbouring frames side by side."""
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from mvdfq.frames._compiled import moving_average
+from mvdfq.frames.base import SequenceTransformer, channel_names, renamed
+from mvdfq.sequences import Sequences
+
+__all__ = ["Delta", "Lags", "Smooth", "gradient"]
+
+
+class Delta(SequenceTransformer):
+    r"""Slope of every channel along time.
+
+    .. math:: \Delta_t = (x_{t+1} - x_{t-1}) / 2
+
+    and one-sided differences at the ends of each sequence, as `numpy.gradient` has it. A
+    single frame has slope 0; a slope next to a NaN is NaN. Symbolic channels have no slope
+    and pass through. Costs O(n) in the number of values.
+
+    Parameters
+    ----------
+    keep : bool, default=True
+        Put the slopes after the channels themselves, or else in their place.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Delta
+    >>> Delta().fit_transform([[1.0, 2.0, 5.0]])[0]
+    array([[1., 2., 5.],
+           [1., 2., 3.]])
+    """
+
+    def __init__(self, *, keep: bool = True) -> None:
+        self.keep = keep
+
+    def transform(self, X: Any) -> Sequences:
+        """Compute the slopes.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            Channels and slopes; the slope of channel ``a`` is ``delta a``.
+        """
+        X = self._read(X)
+        kept = np.full(X.n_rows, self.keep) | X.symbolic_mask
+        real = ~X.symbolic_mask
+        slopes = gradient(X.data[real], X.offsets)
+        names = np.array(channel_names(X), dtype=object)
+        flags = X.symbolic_mask[kept].tolist() + [False] * len(slopes)
+        return replace(
+            X,
+            data=np.concatenate([X.data[kept], slopes]),
+            channel_names=(*names[kept], *(f"delta {name}" for name in names[real])),
+            symbolic=tuple(flags) if any(flags) else (),
+        )
+
+
+class Smooth(SequenceTransformer):
+    r"""Moving average of every channel.
+
+    .. math:: z_t = \frac{1}{|W_t|} \sum_{u \in W_t} x_u
+
+    where :math:`W_t` are the frames at most ``window // 2`` away from :math:`t`, in the same
+    sequence, that are not NaN. A NaN stays NaN; symbolic channels pass through. Costs
+    O(n ``window``).
+
+    Parameters
+    ----------
+    window : int, default=5
+        Number of frames to average, odd.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Smooth
+    >>> Smooth(3).fit_transform([[0.0, 3.0, 6.0, 0.0]])[0]
+    array([[1.5, 3. , 3. , 3. ]])
+    """
+
+    def __init__(self, window: int = 5) -> None:
+        self.window = window
+
+    def transform(self, X: Any) -> Sequences:
+        """Average over the window.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            The smoothed sequences; channel ``a`` becomes ``smooth a``.
+        """
+        X = self._read(X)
+        check_scalar(self.window, "window", Integral, min_val=1)
+        if self.window % 2 == 0:
+            raise ValueError(f"window must be odd, so that it has a middle, got {self.window}.")
+        real = ~X.symbolic_mask
+        averages = np.empty_like(X.data[real])
+        moving_average(X.data[real], X.offsets, self.window // 2, averages)
+        data = X.data.copy()
+        data[real] = averages
+        return renamed(X.with_data(data), "smooth")
+
+
+class Lags(SequenceTransformer):
+    r"""Put frames a fixed time apart side by side (time embedding).
+
+    .. math:: z_t = (x_t, x_{t+s}, \dots, x_{t+(L-1)s})
+
+    with :math:`L` lags and step :math:`s`. Sequences lose their last :math:`(L-1)s` frames;
+    shorter ones become empty. Costs O(n :math:`L`).
+
+    Parameters
+    ----------
+    n_lags : int, default=2
+        Number of frames side by side.
+
+    step : int, default=1
+        Time between them, in frames.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Lags
+    >>> X = Lags(n_lags=2, step=3).fit_transform([[0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 1.0]])
+    >>> X[0]
+    array([[0., 1.],
+           [3., 4.]])
+    >>> X.lengths, X.channel_names
+    (array([2, 0]), ('x0', 'x0 t+3'))
+    """
+
+    def __init__(self, n_lags: int = 2, *, step: int = 1) -> None:
+        self.n_lags = n_lags
+        self.step = step
+
+    def transform(self, X: Any) -> Sequences:
+        """Put frames side by side.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            Sequences with ``n_lags`` times as many channels; channel ``a`` at lag 3 is
+            ``a t+3``.
+        """
+        X = self._read(X)
+        check_scalar(self.n_lags, "n_lags", Integral, min_val=1)
+        check_scalar(self.step, "step", Integral, min_val=1)
+        lags = [lag * self.step for lag in range(self.n_lags)]
+        lengths = np.maximum(X.lengths - lags[-1], 0)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        frames = np.arange(offsets[-1]) + np.repeat(X.offsets[:-1] - offsets[:-1], lengths)
+        names = channel_names(X)
+        return replace(
+            X,
+            data=np.concatenate([X.data.take(frames + lag, axis=1) for lag in lags]),
+            offsets=offsets,
+            channel_names=tuple(f"{a} t+{lag}" if lag else a for lag in lags for a in names),
+            symbolic=X.symbolic * len(lags),
+        )
+
+
+def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """`numpy.gradient` along time, of every sequence by itself."""
+    slopes = np.empty_like(data)
+    slopes[:, 1:-1] = (data[:, 2:] - data[:, :-2]) / 2
+    lengths = np.diff(offsets)
+    single = offsets[:-1][lengths == 1]
+    slopes[:, single] = data[:, single] - data[:, single]  # 0, or NaN where it is missing
+    first, last = offsets[:-1][lengths > 1], offsets[1:][lengths > 1] - 1
+    slopes[:, first] = data[:, first + 1] - data[:, first]
+    slopes[:, last] = data[:, last] - data[:, last - 1]
+    return slopes

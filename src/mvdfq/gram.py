@@ -1,0 +1,242 @@
+"""Counts -> Gram matrix: tiles of sequences, threads, a bound on memory.
+
+The matrix is cut into tiles of sequences, each tile into rows and pieces of the feature space.
+The cut depends on the data and the memory limit alone, and the pieces are added in one fixed
+order, so that the result does not depend on how many threads computed them.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from mvdfq.products import Products
+from mvdfq.recipe import Recipe
+from mvdfq.sequences import Ragged
+
+__all__ = ["Gram", "gram", "inverse_root", "n_threads", "parse_memory", "run_in_order"]
+
+DEFAULT_MEMORY = 2**31
+# Sequences in a tile: beyond this the tile of the matrix leaves the processor's cache.
+TILE = 2048
+# A pair of sequences costs so much in the dynamic program that small tiles share it better.
+TILE_OF_PAIRS = 64
+# Pieces that the work on one tile is cut into, so that threads can share it; each costs one
+# addition of a whole tile.
+PIECES = 16
+
+
+@dataclass(frozen=True)
+class Gram:
+    """Kernel values of left (rows) and right (columns), and of each sequence with itself."""
+
+    values: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of the work: some tasks on one row of one tile."""
+
+    tile: tuple[slice, slice]
+    row: int
+    weight: float
+    tasks: tuple[Any, ...]
+
+
+def gram(
+    left: Ragged,
+    right: Ragged | None,
+    recipe: Recipe,
+    *,
+    n_jobs: int | None = None,
+    memory_limit: int | str | None = None,
+) -> Gram:
+    """Compute the kernel of all pairs of a left and a right sequence (None: of left itself)."""
+    budget = parse_memory(memory_limit)
+    tiles, task_bytes = plan_tiles(left, right, recipe, budget)
+    n_right = len(left if right is None else right)
+    out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right))
+    workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
+    jobs = (job for tile in tiles for job in _jobs(tile, recipe))
+    results = run_in_order(lambda job: _run(job, left, right, recipe), jobs, workers)
+    for (tile, r), parts in groupby(results, key=lambda pair: (pair[0].tile, pair[0].row)):
+        _add_row(out, tile, recipe, r, [(job.weight, done) for job, done in parts])
+    if right is None:
+        values = np.triu(out.values, 1)
+        out = Gram(values + values.T + np.diag(out.left), out.left, out.left)
+    return out
+
+
+def _jobs(tile: tuple[slice, slice], recipe: Recipe) -> Iterator[Job]:
+    """Cut the tasks of a tile into pieces of equal row and weight, in a fixed order."""
+    n_rows = len(recipe.row_weights)
+    per_row = -(-PIECES // n_rows)
+    for r in range(n_rows):
+        tasks = recipe.tasks(r)
+        size = -(-len(tasks) // per_row)
+        for weight, same in groupby(tasks, key=lambda pair: pair[0]):
+            alike = [task for _, task in same]
+            for first in range(0, len(alike), size):
+                yield Job(tile, r, weight, tuple(alike[first : first + size]))
+
+
+def _run(job: Job, left: Ragged, right: Ragged | None, recipe: Recipe) -> Products:
+    """Count and multiply; runs in a thread."""
+    rows, columns = job.tile
+    parts = [left[rows]]
+    if right is not None or rows != columns:
+        parts.append((left if right is None else right)[columns])
+    row = recipe.row(parts, job.row)
+    products = Products(len(parts[0]), row.n_sequences, recipe.root)
+    for task in job.tasks:
+        task.add_to(products, row)
+    return products
+
+
+def _add_row(
+    out: Gram,
+    tile: tuple[slice, slice],
+    recipe: Recipe,
+    r: int,
+    parts: list[tuple[float, Products]],
+) -> None:
+    """Add one row's kernel to the tile, normalised and weighted as the recipe says."""
+    first = parts[0][1]
+    number = _number_type(parts)
+    values = np.sum([number(weight) * part.values for weight, part in parts], axis=0)
+    own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
+    scale = np.ones_like(own)
+    if recipe.root:
+        scale = inverse_root(np.sum([part.own for _, part in parts], axis=0))
+    elif recipe.row_norm == "cosine":
+        scale = inverse_root(own)
+    weight = recipe.row_weights[r]
+    rows, columns = tile
+    scaled = values * scale[: first.n_left, None] * scale[first.first_right :]
+    out.values[rows, columns] += weight * scaled.astype(float)
+    own = weight * own * scale**2
+    if columns.start == (rows.start if first.symmetric else 0):
+        out.left[rows] += own[: first.n_left]
+    if not first.symmetric and rows.start == 0:
+        out.right[columns] += own[first.n_left :]
+
+
+def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
+    """Double precision, or extended where whole numbers might pass 2**53.
+
+    Mismatch weights grow with the alphabet and alternate in sign, so rounding would be seen.
+    """
+    largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
+    return np.longdouble if largest >= 2**53 else np.float64
+
+
+def inverse_root(own: np.ndarray) -> np.ndarray:
+    """``1 / sqrt(own)``; 0 where a sequence has nothing to compare."""
+    return np.divide(1, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
+
+
+def plan_tiles(
+    left: Ragged, right: Ragged | None, recipe: Recipe, budget: int
+) -> tuple[list[tuple[slice, slice]], int]:
+    """Cut the matrix so that two tasks fit into the budget; return tiles and bytes a task."""
+    per_frame = recipe.bytes_per_frame
+    other = left if right is None else right
+    size = TILE if per_frame else TILE_OF_PAIRS
+    while True:
+        rows = _cut(left, size)
+        columns = rows if right is None else _cut(right, size)
+        frames = _most_frames(left, rows)
+        if right is not None or len(rows) > 1:
+            frames += _most_frames(other, columns)
+        need = per_frame * frames + 3 * 8 * min(size, len(left)) * min(size, len(other))
+        if need * 2 <= budget or size == 1:
+            break
+        size = -(-size // 2)
+    tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
+    return tiles, max(need, 1)
+
+
+def _cut(collection: Ragged, size: int) -> list[slice]:
+    n = len(collection)
+    return [slice(a, min(a + size, n)) for a in range(0, max(n, 1), size)]
+
+
+def _most_frames(collection: Ragged, cuts: list[slice]) -> int:
+    offsets = collection.offsets
+    return max((int(offsets[c.stop] - offsets[c.start]) for c in cuts), default=0)
+
+
+def run_in_order(
+    function: Callable[[Any], Any], jobs: Iterable[Any], workers: int
+) -> Iterator[tuple[Any, Any]]:
+    """Yield each job with its result, in the order of the jobs, computed by threads.
+
+    Only a few jobs are under way at a time, so that results do not pile up. The linear algebra
+    library is held to one thread: ours are enough, and its results must not vary.
+    """
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+        waiting: deque[tuple[Any, Any]] = deque()
+        try:
+            for job in jobs:
+                waiting.append((job, pool.submit(function, job)))
+                if len(waiting) > workers:
+                    job, future = waiting.popleft()
+                    yield job, future.result()
+            while waiting:
+                job, future = waiting.popleft()
+                yield job, future.result()
+        finally:  # an error or Ctrl-C: do not start what has not begun
+            for _, future in waiting:
+                future.cancel()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The loaded libraries with threads of their own; looking for them takes milliseconds."""
+    return ThreadpoolController()
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads that `n_jobs` means: None is one, -1 all processors.
+
+    Examples
+    --------
+    >>> n_threads(None), n_threads(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; -1 means all processors.")
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def parse_memory(limit: int | str | None) -> int:
+    """Read a memory limit: bytes, or text such as ``"500 MB"``; None is two gibibytes.
+
+    Examples
+    --------
+    >>> parse_memory("500 MB"), parse_memory(4096)
+    (500000000, 4096)
+    """
+    if limit is None:
+        return DEFAULT_MEMORY
+    if isinstance(limit, str):
+        number = limit.upper().removesuffix("B").strip()
+        unit = {"K": 10**3, "M": 10**6, "G": 10**9}.get(number[-1:], 1)
+        try:
+            limit = int(float(number.rstrip("KMG").strip()) * unit)
+        except ValueError:
+            raise ValueError(f"memory_limit={limit!r} is not understood; '500 MB' is.") from None
+    if limit <= 0:
+        raise ValueError(f"memory_limit must be positive, got {limit!r}.")
+    return int(limit)

@@ -1,0 +1,384 @@
+"""The scikit-learn faces: sequences in, a Gram matrix or a sparse feature matrix out."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq.features import Buckets, Vocabulary, WordCounts, assemble, count_words
+from mvdfq.gram import Gram, gram, inverse_root
+from mvdfq.mapping import SequenceMap, warn_wordless
+from mvdfq.sequences import Ragged
+
+__all__ = ["SequenceFeatures", "SequenceKernel"]
+
+
+class SequenceKernel(SequenceMap):
+    r"""Compare every sequence with those seen in `fit`: a Gram matrix as a transformer.
+
+    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u \phi_{rgu}(x) \, \phi_{rgu}(y)
+
+    where :math:`\phi_{rgu}(x)` counts the word `u` in row `r` as read by group `g` of the
+    kernel's layouts. Put it before ``SVC(kernel="precomputed")`` in a pipeline: `fit_transform`
+    gives K(train, train), `transform` gives K(new, train). Counting is linear in the length of
+    the sequences, the number of rows and of layouts.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        What counts as a word: `Spectrum`, `Spatial`, `Mismatch`, ...; None is ``Spectrum()``.
+
+    manifold : bool, default=False
+        Manifold embedding: counts of a row are divided by their sum and replaced by their
+        square roots, :math:`\phi = \sqrt{c / \sum c}`; rows are averaged.
+
+    normalize : bool, default=True
+        Divide by :math:`\sqrt{K(x, x) K(y, y)}`. A sequence without any word has kernel
+        values 0.
+
+    row_norm : {"none", "cosine"}, default="none"
+        Without the manifold embedding: ``"cosine"`` brings every row to unit length and
+        averages, so that rows with few symbols do not dominate.
+
+    row_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each row.
+
+    group_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each group of layouts.
+
+    pyramid : int, default=1
+        Levels of the temporal pyramid: words are also counted in the halves, quarters, ... of
+        each sequence.
+
+    gamma : float, default=None
+        Return the Hellinger RBF :math:`\exp(-\gamma (2 - 2 K))` of the normalized kernel.
+
+    n_symbols : int or sequence of int, default=None
+        Size of the alphabet where X holds plain integers; by default one more than the largest
+        symbol of the training sequences. It matters to `Mismatch`.
+
+    constant_rows : {"drop", "keep"}, default="drop"
+        Whether rows that hold one single symbol in all training sequences are left out.
+
+    memory_limit : int or str, default=None
+        Bytes, or text such as ``"500 MB"``, that the computation may take beyond its input and
+        its result; two gibibytes by default.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors. Results do not depend on it.
+
+    Attributes
+    ----------
+    n_symbols_ : ndarray of shape (n_rows,)
+        Alphabet size of each row, frozen at fit.
+
+    rows_ : ndarray
+        The rows in use.
+
+    train_ : Symbols
+        The training sequences that new ones are compared with.
+
+    References
+    ----------
+    .. [1] P. P. Kuksa, "Efficient multivariate kernels for sequence classification",
+       arXiv:1409.8211, 2014.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Spectrum
+    >>> kernel = SequenceKernel(Spectrum(k=2), manifold=True).fit(["ABAB", "ABBA"])
+    >>> kernel.transform(["ABA"]).round(3)
+    array([[0.986, 0.816]])
+    """
+
+    def __init__(
+        self,
+        kernel=None,
+        *,
+        manifold=False,
+        normalize=True,
+        row_norm="none",
+        row_weights=None,
+        group_weights=None,
+        pyramid=1,
+        gamma=None,
+        n_symbols=None,
+        constant_rows="drop",
+        memory_limit=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.manifold = manifold
+        self.normalize = normalize
+        self.row_norm = row_norm
+        self.row_weights = row_weights
+        self.group_weights = group_weights
+        self.pyramid = pyramid
+        self.gamma = gamma
+        self.n_symbols = n_symbols
+        self.constant_rows = constant_rows
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "SequenceKernel":
+        """Remember the training sequences.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceKernel
+            The fitted kernel.
+        """
+        self.train_ = self._fit_recipe(X, listed=False)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Remember the training sequences and compare them with each other.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        K : ndarray of shape (n_train, n_train)
+            Kernel values.
+        """
+        return self._compare(self.fit(X).train_, None)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Compare sequences with those seen in `fit`.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        K : ndarray of shape (n_sequences, n_train)
+            Kernel values, rows for `X`, columns for the sequences of `fit`.
+        """
+        return self._compare(self._read_new(X), self.train_)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Compare every sequence with itself, before normalization.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        own : ndarray of shape (n_sequences,)
+            ``K(x, x)``; 0 for a sequence without words.
+        """
+        left = self._read_new(X)
+        return self._gram(left, left[:0]).left / self._mean()
+
+    def _gram(self, left: Ragged, right: Ragged | None) -> Gram:
+        return gram(left, right, self.recipe_, n_jobs=self.n_jobs, memory_limit=self.memory_limit)
+
+    def _compare(self, left: Ragged, right: Ragged | None) -> np.ndarray:
+        """Kernel values, normalized as asked."""
+        result = self._gram(left, right)
+        warn_wordless(result.left)
+        if not self.normalize:
+            return result.values / self._mean()
+        K = result.values * inverse_root(result.left)[:, None] * inverse_root(result.right)
+        if right is None:
+            np.fill_diagonal(K, result.left > 0)  # not 1 - 1e-8, as rounding has it
+        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
+
+
+class SequenceFeatures(SequenceMap):
+    r"""Count words into a sparse matrix whose inner products are the kernel.
+
+    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, \phi_{rgu}(x), \qquad
+              K(x, y) = \langle \psi(x), \psi(y) \rangle
+
+    A linear model on these features is the kernel model, at a cost linear in the number of
+    sequences. Columns are the words of the training sequences; words first seen later have no
+    column but do count in the normalization.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        What counts as a word; None is ``Spectrum()``. Kernels without explicit words
+        (`MismatchPairs`, `Subsequence` without `max_span`) are refused.
+
+    manifold : bool, default=False
+        Manifold embedding: counts of a row are divided by their sum and replaced by their
+        square roots; rows are averaged.
+
+    normalize : bool, default=True
+        Bring every sequence to unit length.
+
+    row_norm : {"none", "cosine"}, default="none"
+        Without the manifold embedding: ``"cosine"`` brings every row to unit length.
+
+    row_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each row.
+
+    group_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each group of layouts.
+
+    pyramid : int, default=1
+        Levels of the temporal pyramid.
+
+    n_features : int, default=None
+        Hash words to this many columns, so that no vocabulary is kept; words that fall
+        together add their counts. None gives every word its own column.
+
+    n_symbols : int or sequence of int, default=None
+        Size of the alphabet where X holds plain integers. It matters to `Mismatch`.
+
+    constant_rows : {"drop", "keep"}, default="drop"
+        Whether rows that hold one single symbol in all training sequences are left out.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors. Results do not depend on it.
+
+    Attributes
+    ----------
+    n_features_out_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceFeatures, Spectrum
+    >>> features = SequenceFeatures(Spectrum(k=1), normalize=False)
+    >>> features.fit_transform(["ABA", "BB"]).toarray()
+    array([[2., 1.],
+           [0., 2.]])
+    >>> features.get_feature_names_out()
+    array(['row 0, +0: A', 'row 0, +0: B'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        kernel=None,
+        *,
+        manifold=False,
+        normalize=True,
+        row_norm="none",
+        row_weights=None,
+        group_weights=None,
+        pyramid=1,
+        n_features=None,
+        n_symbols=None,
+        constant_rows="drop",
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.manifold = manifold
+        self.normalize = normalize
+        self.row_norm = row_norm
+        self.row_weights = row_weights
+        self.group_weights = group_weights
+        self.pyramid = pyramid
+        self.n_features = n_features
+        self.n_symbols = n_symbols
+        self.constant_rows = constant_rows
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "SequenceFeatures":
+        """List the words of the training sequences.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceFeatures
+            The fitted transformer.
+        """
+        self._fit_counted(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+        """List the words of the training sequences and count them.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        features : csr_array of shape (n_sequences, n_features_out)
+            The (embedded, weighted, normalized) counts.
+        """
+        return self._assemble(*self._fit_counted(X))
+
+    def transform(self, X: Any) -> sp.csr_array:
+        """Count the words of sequences.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        features : csr_array of shape (n_sequences, n_features_out)
+            The (embedded, weighted, normalized) counts.
+        """
+        collection = self._read_new(X)
+        return self._assemble(len(collection), count_words(collection, self.recipe_, self.n_jobs))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return what each column counts: row, offsets, part of the pyramid and symbols.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of shape (n_features_out,), dtype=object
+            Names such as ``"row 0, +0+1+2: 3 3 4"``.
+        """
+        check_is_fitted(self)
+        letters = None if self.letters_ is None else self.letters_.alphabet_
+        return self.columns_.names(self.recipe_, self.rows_, letters)
+
+    def _fit_counted(self, X: Any) -> tuple[int, list[WordCounts]]:
+        collection = self._fit_recipe(X, listed=True)
+        if not self.kernel_.has_features:
+            raise ValueError(
+                f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
+            )
+        counted = count_words(collection, self.recipe_, self.n_jobs)
+        self.columns_ = Buckets(self.n_features) if self.n_features else Vocabulary.of(counted)
+        self.n_features_out_ = self.columns_.size
+        return len(collection), counted
+
+    def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
+        """Place the counts in columns, embed, weight and normalize them."""
+        features, own = assemble(counted, self.columns_, n_sequences, self.recipe_)
+        warn_wordless(own)
+        scale = inverse_root(own) if self.normalize else self._mean() ** -0.5
+        return sp.csr_array(sp.diags_array(np.broadcast_to(scale, n_sequences)) @ features)

@@ -1,0 +1,96 @@
+"""The table that every kernel is: layouts, groups and the checks of their parameters."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+__all__ = [
+    "Group",
+    "Kernel",
+    "Layout",
+    "check_mismatches",
+    "check_positive",
+    "check_several",
+    "check_whole",
+    "check_window",
+    "subsets",
+]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions read as one word, and those that must be present for the word to count."""
+
+    offsets: tuple[int, ...]
+    window: tuple[int, ...]
+    weight: float = 1.0
+
+    @property
+    def width(self) -> int:
+        """Number of frames from the first to the last position of the window."""
+        return self.window[-1] + 1
+
+
+@dataclass(frozen=True)
+class Group:
+    """Layouts whose words share one feature space, and the weight of its Gram matrix."""
+
+    layouts: tuple[Layout, ...]
+    weight: float = 1
+    distinct: bool = False
+
+
+class Kernel(BaseEstimator):
+    """A table of layouts with scikit-learn's parameters; subclasses fill in `groups`."""
+
+    #: Whether sequences have explicit feature counts, which the manifold embedding needs.
+    has_features = True
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return the groups of layouts for a row whose alphabet has `n_symbols` symbols."""
+        raise NotImplementedError
+
+
+def subsets(g: int, k: int, dilation: int) -> list[Layout]:
+    """All choices of `k` positions out of a window of `g`; the whole window must be present."""
+    window = tuple(range(0, g * dilation, dilation))
+    return [Layout(offsets, window) for offsets in combinations(window, k)]
+
+
+def check_whole(value: Any, name: str, at_least: int = 1) -> int:
+    """Return a parameter that must be a whole number, or say what it should be."""
+    if not isinstance(value, Integral) or value < at_least:
+        raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}.")
+    return int(value)
+
+
+def check_several(values: Any, name: str) -> list[int]:
+    """One whole number or several, as a list."""
+    values = [values] if isinstance(values, Real) else list(values)
+    if not values:
+        raise ValueError(f"{name} must hold at least one number.")
+    return [check_whole(value, name) for value in values]
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return a parameter that must be a positive number, or say what it should be."""
+    if not isinstance(value, Real) or not float(value) > 0:
+        raise ValueError(f"{name} must be a number > 0, got {value!r}.")
+    return float(value)
+
+
+def check_window(g: Any, k: Any) -> tuple[int, int]:
+    """Return the length of a window and how many of its positions are kept."""
+    k = check_whole(k, "k")
+    return check_whole(g, "g", at_least=k), k
+
+
+def check_mismatches(k: Any, m: Any) -> tuple[int, int]:
+    """Return the length of words and how many of their positions may differ."""
+    k, m = check_whole(k, "k"), check_whole(m, "m", at_least=0)
+    if m > k:
+        raise ValueError(f"m={m} mismatches do not fit into words of length k={k}.")
+    return k, m

@@ -1,0 +1,217 @@
+"""Some of the positions of a window: gaps, wildcards, subsequences."""
+
+from itertools import combinations
+
+from mvdfq.layouts.table import (
+    Group,
+    Kernel,
+    Layout,
+    check_mismatches,
+    check_positive,
+    check_several,
+    check_whole,
+    check_window,
+    subsets,
+)
+
+__all__ = ["Gapped", "Gappy", "Subsequence", "Wildcard"]
+
+
+class Gapped(Kernel):
+    r"""Count the words left when `g` - `k` positions of a window of `g` are ignored.
+
+    .. math:: K(x, y) = \sum_{|P| = k} \sum_u c^P_u(x) \, c^P_u(y)
+
+    where :math:`P` runs over the sets of `k` kept positions, each a group of its own (the
+    kernel of gkm-SVM and FastSK). Cost: :math:`\binom{g}{k}` words a position.
+
+    Parameters
+    ----------
+    g : int, default=5
+        Length of the window.
+
+    k : int, default=3
+        Number of positions kept.
+
+    dilation : int or sequence of int, default=1
+        Distance between the positions of a window; several are counted side by side.
+
+    References
+    ----------
+    .. [1] M. Ghandi, D. Lee, M. Mohammad-Noori, M. A. Beer, "Enhanced regulatory sequence
+       prediction using gapped k-mer features", PLoS Computational Biology 10(7), 2014.
+
+    Examples
+    --------
+    >>> from mvdfq import Gapped, SequenceKernel
+    >>> K = SequenceKernel(Gapped(g=3, k=2), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])[0, 1]
+    np.float64(9.0)
+    """
+
+    def __init__(self, g=5, k=3, dilation=1):
+        self.g = g
+        self.k = k
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each set of kept positions."""
+        g, k = check_window(self.g, self.k)
+        return [
+            Group((layout,))
+            for dilation in check_several(self.dilation, "dilation")
+            for layout in subsets(g, k, dilation)
+        ]
+
+
+class Gappy(Kernel):
+    r"""Count the subsequences of length `k` of every window of `g` symbols.
+
+    Unlike in `Gapped`, the same symbols are the same feature wherever in the window they stood.
+    Cost: :math:`\binom{g}{k}` words a position.
+
+    Parameters
+    ----------
+    g : int, default=5
+        Length of the window.
+
+    k : int, default=3
+        Length of the subsequences.
+
+    distinct : bool, default=True
+        Count a subsequence once in a window, as the definition says, however often it can be
+        found there; ``False`` counts every way to find it.
+
+    dilation : int or sequence of int, default=1
+        Distance between the positions of a window; several are counted side by side.
+
+    References
+    ----------
+    .. [1] C. Leslie, R. Kuang, "Fast string kernels using inexact matching for protein
+       sequences", Journal of Machine Learning Research 5, 2004.
+
+    Examples
+    --------
+    >>> from mvdfq import Gappy, SequenceKernel
+    >>> K = SequenceKernel(Gappy(g=3, k=2), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])[0, 1]
+    np.float64(16.0)
+    """
+
+    def __init__(self, g=5, k=3, distinct=True, dilation=1):
+        self.g = g
+        self.k = k
+        self.distinct = distinct
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each dilation, of all sets of positions."""
+        g, k = check_window(self.g, self.k)
+        return [
+            Group(tuple(subsets(g, k, dilation)), distinct=self.distinct)
+            for dilation in check_several(self.dilation, "dilation")
+        ]
+
+
+class Wildcard(Kernel):
+    r"""Count patterns of `k` positions, at most `m` of which are wildcards.
+
+    A window adds :math:`\lambda^j` to each pattern with `j` wildcards that fits it.
+    Cost: :math:`\sum_{j \le m} \binom{k}{j}` words a position; no alphabet size is needed.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Length of the patterns.
+
+    m : int, default=1
+        Largest number of wildcards.
+
+    decay : float, default=1.0
+        The factor :math:`\lambda` of the counts for every wildcard.
+
+    dilation : int or sequence of int, default=1
+        Distance between the positions of a window; several are counted side by side.
+
+    References
+    ----------
+    .. [1] C. Leslie, R. Kuang, "Fast string kernels using inexact matching for protein
+       sequences", Journal of Machine Learning Research 5, 2004.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Wildcard
+    >>> K = SequenceKernel(Wildcard(k=3, m=1, decay=0.5), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])[0, 1]
+    np.float64(4.25)
+    """
+
+    def __init__(self, k=5, m=1, decay=1.0, dilation=1):
+        self.k = k
+        self.m = m
+        self.decay = decay
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each set of kept positions, weighted by its wildcards."""
+        k, m = check_mismatches(self.k, self.m)
+        decay = check_positive(self.decay, "decay")
+        return [
+            Group((Layout(layout.offsets, layout.window, decay**stars),))
+            for dilation in check_several(self.dilation, "dilation")
+            for stars in range(m + 1)
+            for layout in subsets(k, k - stars, dilation)
+        ]
+
+
+class Subsequence(Kernel):
+    r"""Gap-weighted subsequences: every common subsequence of length `k`, long gaps less.
+
+    .. math:: K(x, y) = \sum_{|u| = k} \ \sum_{i : x_i = u} \lambda^{span(i)}
+              \sum_{j : y_j = u} \lambda^{span(j)}
+
+    Exact, by dynamic programming over all pairs of sequences, at :math:`O(k \, n \, n')` a pair:
+    for short sequences. With `max_span` it is a table of layouts like the other kernels, linear
+    in the length, and has explicit features.
+
+    Parameters
+    ----------
+    k : int, default=2
+        Length of the subsequences.
+
+    decay : float, default=0.5
+        The factor :math:`\lambda` for every position from the first to the last symbol.
+
+    max_span : int, default=None
+        Count only occurrences that span at most this many positions.
+
+    References
+    ----------
+    .. [1] H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini, C. Watkins, "Text
+       classification using string kernels", Journal of Machine Learning Research 2, 2002.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Subsequence
+    >>> SequenceKernel(Subsequence(k=2), normalize=False).fit_transform(["cat", "car"])
+    array([[0.140625, 0.0625  ],
+           [0.0625  , 0.140625]])
+    """
+
+    def __init__(self, k=2, decay=0.5, max_span=None):
+        self.k = k
+        self.decay = decay
+        self.max_span = max_span
+
+    @property
+    def has_features(self) -> bool:  # type: ignore[override]
+        """Whether the span is bounded, so that words can be listed."""
+        return self.max_span is not None
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group of all layouts within the span, weighted by their spans."""
+        k, decay = check_whole(self.k, "k"), check_positive(self.decay, "decay")
+        span = check_whole(self.max_span, "max_span", at_least=k)
+        rest = combinations(range(1, span), k - 1)
+        layouts = sorted(((0, *offsets) for offsets in rest), key=lambda o: (o[-1], o))
+        return [Group(tuple(Layout(o, o, decay ** (o[-1] + 1)) for o in layouts))]

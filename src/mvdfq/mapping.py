@@ -1,0 +1,172 @@
+"""What kernel and features share: reading sequences, freezing alphabets, checking options."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq.layouts import Kernel, Mismatch, MismatchPairs, Profile, Spectrum
+from mvdfq.profiles import check_profiles
+from mvdfq.recipe import Recipe
+from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.symbols.base import Symbols, check_symbols
+from mvdfq.symbols.letters import Letters
+
+__all__ = ["SequenceMap", "warn_wordless"]
+
+
+class SequenceMap(TransformerMixin, BaseEstimator):
+    """What kernel and features share: reading sequences and the recipe of the computation."""
+
+    def _fit_recipe(self, X: Any, listed: bool) -> Ragged:
+        """Read the training sequences, freeze alphabets and rows; return the rows in use."""
+        kernel = self.kernel_ = Spectrum() if self.kernel is None else self.kernel
+        _check_options(self, kernel)
+        self.letters_ = Letters().fit(X) if _are_letters(X) else None
+        collection = self._read(X)
+        self.n_rows_in_ = collection.n_rows
+        self.n_symbols_ = getattr(collection, "n_symbols", np.array([collection.n_rows]))
+        self.rows_ = self._rows_in_use(collection)
+        weights = _check_weights(self.row_weights, len(self.n_symbols_), "row_weights", "row")
+        groups = None
+        if self.group_weights is not None:
+            n_groups = len(kernel.groups(int(self.n_symbols_[0])))
+            groups = _check_weights(self.group_weights, n_groups, "group_weights", "group")
+        collection = self._in_use(collection)
+        self.recipe_ = Recipe(
+            kernel,
+            self.n_symbols_[self.rows_],
+            weights[self.rows_],
+            self.manifold,
+            self.row_norm,
+            groups,
+            self.pyramid,
+            listed,
+        ).with_vocabularies(collection)
+        return collection
+
+    def _read(self, X: Any) -> Ragged:
+        """Read sequences of the kind that the kernel compares."""
+        if isinstance(self.kernel_, Profile):
+            return check_profiles(check_sequences(X))
+        if isinstance(X, Symbols):
+            return X
+        if self.letters_ is not None:
+            return self.letters_.transform(X)
+        return check_symbols(X, self.n_symbols)
+
+    def _read_new(self, X: Any) -> Ragged:
+        """Read sequences to be compared with those of `fit`; return the rows in use."""
+        check_is_fitted(self)
+        collection = self._read(X)
+        if collection.n_rows != self.n_rows_in_:
+            raise ValueError(
+                f"X has {collection.n_rows} rows, {type(self).__name__} was fitted on "
+                f"{self.n_rows_in_}."
+            )
+        if isinstance(collection, Symbols):
+            collection = replace(collection, n_symbols=self.n_symbols_)
+        return self._in_use(collection)
+
+    def _rows_in_use(self, collection: Ragged) -> np.ndarray:
+        """Leave out rows of one single symbol: they compare nothing but lengths."""
+        everything = np.arange(len(self.n_symbols_))
+        if self.constant_rows == "keep" or not isinstance(collection, Symbols):
+            return everything
+        constant = np.array([_is_constant(row, collection.missing) for row in collection.codes])
+        if constant.any() and not constant.all():
+            warnings.warn(
+                f"Rows {np.flatnonzero(constant).tolist()} hold one single symbol in all training "
+                f"sequences and are left out; constant_rows='keep' keeps them.",
+                stacklevel=4,
+            )
+            return everything[~constant]
+        return everything
+
+    def _in_use(self, collection: Ragged) -> Ragged:
+        if isinstance(collection, Symbols) and len(self.rows_) < collection.n_rows:
+            return collection.rows(self.rows_)
+        return collection
+
+    def _mean(self) -> float:
+        """Divisor that turns the sum over rows into a mean, where rows are normalised."""
+        if self.manifold or self.row_norm == "cosine":
+            return float(self.recipe_.row_weights.sum())
+        return 1.0
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.string = True
+        return tags
+
+
+def warn_wordless(own: np.ndarray) -> None:
+    """Say which sequences hold no word at all: their kernel values are 0."""
+    empty = np.flatnonzero(own <= 0)
+    if empty.size:
+        listed = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
+        warnings.warn(
+            f"{empty.size} sequences hold no word of this kernel (too short, or broken by missing "
+            f"values) and have kernel values 0: {listed}.",
+            stacklevel=4,
+        )
+
+
+def _are_letters(X: Any) -> bool:
+    """Tell whether X holds strings, which need an alphabet."""
+    if isinstance(X, Sequences):
+        return bool(X.symbolic_mask.all())
+    if isinstance(X, Ragged | str):
+        return False
+    return len(X) > 0 and isinstance(next(iter(X)), str)
+
+
+def _is_constant(codes: np.ndarray, missing: int) -> bool:
+    present = codes[codes != missing]
+    return present.size > 0 and bool((present == present[0]).all())
+
+
+def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:
+    if weights is None:
+        return np.ones(n)
+    weights = np.asarray(weights, dtype=float)
+    if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError(
+            f"{name} must hold one non-negative number for each {what} ({n}), "
+            f"got {weights.tolist()}."
+        )
+    if not weights.any():
+        raise ValueError(f"{name} are all zero: nothing is left to compare.")
+    return weights
+
+
+def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
+    """Refuse options that do not exist or do not go together."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
+    for name, allowed in [("row_norm", ("none", "cosine")), ("constant_rows", ("drop", "keep"))]:
+        value = getattr(estimator, name)
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+    if not isinstance(estimator.pyramid, int | np.integer) or not 1 <= estimator.pyramid <= 16:
+        raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {estimator.pyramid!r}.")
+    if not kernel.has_features and (estimator.manifold or estimator.pyramid > 1):
+        raise ValueError(
+            f"{kernel!r} has no explicit features, which manifold=True and pyramid need."
+        )
+    if isinstance(kernel, Mismatch | Profile) and estimator.group_weights is not None:
+        raise ValueError(f"{type(kernel).__name__} has no groups to weight; group_weights=None.")
+    gamma = getattr(estimator, "gamma", None)
+    if gamma is not None and not (gamma > 0 and estimator.normalize):
+        raise ValueError(f"gamma must be > 0 and needs normalize=True, got gamma={gamma!r}.")
+    if isinstance(kernel, MismatchPairs):
+        warnings.warn(
+            "MismatchPairs is not positive semi-definite, so that an SVM on it may not converge "
+            "to its optimum; Mismatch is.",
+            stacklevel=4,
+        )

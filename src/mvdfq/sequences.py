@@ -1,0 +1,352 @@
+"""What a collection of sequences is, and the only judge of shapes, channels and missing values.
+
+Outside, a collection is whatever users have: a list of ``(n_channels, n_timepoints)`` arrays,
+a 3-D array, a list of strings. Inside it is one flat array with all sequences side by side and
+the `offsets` where each begins, so that compiled code can run over a million frames at once.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["Ragged", "Sequences", "check_sequences", "gather", "offsets_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """Sequences of unequal length as one flat array.
+
+    Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. Indexing with a number gives that
+    view; with a slice, a mask or an array of indices, a smaller collection, which is how
+    scikit-learn's splitters cut it.
+
+    Parameters
+    ----------
+    data : ndarray of shape (n_rows, n_frames)
+        All frames of all sequences, side by side.
+
+    offsets : ndarray of shape (n_sequences + 1,), dtype=int64
+        Where each sequence begins, and the end of the last.
+
+    channel_names : tuple of str, default=None
+        Names of the rows, if they have any.
+
+    sampling_rate : float, default=None
+        Frames per second, if known.
+    """
+
+    data: np.ndarray
+    offsets: np.ndarray
+    channel_names: tuple[str, ...] | None = None
+    sampling_rate: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of sequences, as scikit-learn's indexing asks for it."""
+        return (len(self),)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows (channels) of every sequence."""
+        return self.data.shape[0]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of frames of each sequence."""
+        return np.diff(self.offsets)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):  # scikit-learn asks for X[indices, ...]
+            key = key[0]
+        if isinstance(key, int | np.integer):
+            i = range(len(self))[key]
+            return self.data[:, self.offsets[i] : self.offsets[i + 1]]
+        if isinstance(key, slice) and key.step in (None, 1):  # neighbours need no copy
+            start, stop, _ = key.indices(len(self))
+            offsets = self.offsets[start : max(start, stop) + 1]
+            return self.with_data(self.data[:, offsets[0] : offsets[-1]], offsets - offsets[0])
+        return self.take(np.arange(len(self))[key])
+
+    def take(self, indices: np.ndarray) -> Self:
+        """Return the collection of the sequences at `indices`, in that order."""
+        parts = [self[i] for i in indices]
+        data = np.concatenate(parts, axis=1) if parts else self.data[:, :0]
+        return self.with_data(data, offsets_of([p.shape[1] for p in parts]))
+
+    def joined(self, other: Self) -> Self:
+        """Return one collection: these sequences, then those of `other`."""
+        data = np.concatenate([self.data, other.data], axis=1)
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
+        return self.with_data(data, offsets)
+
+    def with_data(self, data: np.ndarray, offsets: np.ndarray | None = None) -> Self:
+        """Return a copy that holds other data under the same names."""
+        return replace(self, data=data, offsets=self.offsets if offsets is None else offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences(Ragged):
+    """A checked collection of multivariate sequences: floats, NaN where a value is missing.
+
+    Made by `check_sequences`, `from_time_first` and `from_long_table`; every estimator takes
+    it in place of a list. It carries what a list cannot: channel names, the sampling rate and
+    which channels hold symbols rather than quantities.
+
+    Parameters
+    ----------
+    data : ndarray of shape (n_channels, n_frames)
+        All frames of all sequences, side by side.
+
+    offsets : ndarray of shape (n_sequences + 1,), dtype=int64
+        Where each sequence begins, and the end of the last.
+
+    channel_names : tuple of str, default=None
+        Names of the channels, if they have any.
+
+    sampling_rate : float, default=None
+        Frames per second, if known.
+
+    symbolic : tuple of bool, default=()
+        Which channels already hold symbols (letters, states); empty means none does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq import check_sequences
+    >>> X = check_sequences([np.zeros((2, 5)), np.ones((2, 3))])
+    >>> len(X), X.n_rows, X.lengths
+    (2, 2, array([5, 3]))
+    >>> X[1].shape
+    (2, 3)
+    """
+
+    symbolic: tuple[bool, ...] = ()
+
+    @property
+    def symbolic_mask(self) -> np.ndarray:
+        """One flag per channel: does it already hold symbols?"""
+        return np.array(self.symbolic or [False] * self.n_rows, dtype=bool)
+
+
+def check_sequences(
+    X: Any,
+    *,
+    n_channels: int | None = None,
+    missing: str = "break",
+    channel_names: Sequence[str] | None = None,
+    sampling_rate: float | None = None,
+) -> Sequences:
+    """Read `X` as a collection of sequences, or say what is wrong with it, and where.
+
+    Parameters
+    ----------
+    X : list of array-like, 3-D array, 2-D array, list of str or Sequences
+        One sequence is ``(n_channels, n_timepoints)``; lengths may differ. A 2-D array, like a
+        list of 1-D arrays, holds univariate sequences. A string is a row of symbols, and so is
+        a string among the rows of a sequence given as a list of rows.
+
+    n_channels : int, default=None
+        Refuse sequences with another number of channels.
+
+    missing : {"break", "raise"}, default="break"
+        A NaN breaks the words that span it; frames at the end that are NaN in every channel
+        are not part of the sequence. ``"raise"`` refuses any NaN.
+
+    channel_names : sequence of str, default=None
+        Names of the channels.
+
+    sampling_rate : float, default=None
+        Frames per second.
+
+    Returns
+    -------
+    sequences : Sequences
+        The same values, flat.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq import check_sequences
+    >>> check_sequences([[1.0, 2.0, np.nan], [3.0, 4.0]]).lengths
+    array([2, 2])
+    >>> check_sequences(["ABBA", "BA"]).symbolic
+    (True,)
+    """
+    if missing not in ("break", "raise"):
+        raise ValueError(f"missing must be 'break' or 'raise', got {missing!r}.")
+    if isinstance(X, Ragged) and not isinstance(X, Sequences):
+        raise TypeError(f"X is already {type(X).__name__}; this step takes sequences of numbers.")
+    sequences = X if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
+    _check_channel_count(sequences, n_channels)
+    if missing == "raise":
+        _refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
+    if channel_names is None and sampling_rate is None:
+        return sequences
+    return replace(
+        sequences,
+        channel_names=_check_names(channel_names, sequences) or sequences.channel_names,
+        sampling_rate=sampling_rate or sequences.sampling_rate,
+    )
+
+
+def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tuple[bool, ...]]]:
+    """Read `X` as a list of 2-D numeric arrays, each with flags for its rows of letters."""
+    if isinstance(X, str | bytes):
+        raise TypeError("X must be a list of sequences, got one string; pass [X].")
+    if hasattr(X, "iloc") or isinstance(X, Mapping):
+        raise TypeError("X is a table; mvdfq.from_long_table(X) reads one line per id and time.")
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU" and X.ndim not in (2, 3):
+        raise ValueError(
+            f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
+            f"of univariate sequences, got an array of shape {X.shape}; "
+            f"for a single sequence pass [X]."
+        )
+    if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
+        raise ValueError(
+            f"X is a 2-D array, which means univariate sequences, but {n_channels} channels are "
+            f"expected; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
+        )
+    if not isinstance(X, Iterable):
+        raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
+    parts = [_one_sequence(x, i) for i, x in enumerate(X)]
+    if not parts:
+        raise ValueError("X holds no sequences.")
+    _check_same_channels(parts)
+    if n_channels is None:
+        _warn_if_time_seems_first(parts)
+    return parts
+
+
+def _one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
+    """One sequence as a 2-D array of numbers, and which of its rows were letters."""
+    if isinstance(x, str):
+        return _letters(x)[np.newaxis], (True,)
+    if isinstance(x, list | tuple) and any(isinstance(row, str) for row in x):
+        return _rows_with_letters(x, i)
+    try:
+        x = _filled(x) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+    except ValueError:
+        raise ValueError(f"Sequence {i} has rows of different lengths.") from None
+    if x.ndim == 0:
+        raise ValueError(
+            f"Sequence {i} is a single value ({x.item()!r}), not a sequence; "
+            f"if X is one univariate sequence, pass [X]."
+        )
+    if x.ndim > 2:
+        raise ValueError(
+            f"Sequence {i} must be (n_channels, n_timepoints) or 1-D, got shape {x.shape}."
+        )
+    return np.atleast_2d(_real(x, i)), (False,) * (len(x) if x.ndim == 2 else 1)
+
+
+def _filled(x: np.ma.MaskedArray) -> np.ndarray:
+    return np.ma.filled(x if x.dtype.kind == "f" else x.astype(float), np.nan)
+
+
+def _real(x: np.ndarray, i: int) -> np.ndarray:
+    """The values as real numbers; None counts as missing, other objects are refused."""
+    if x.dtype.kind in "biuf":
+        return x
+    if x.dtype.kind == "O":
+        try:
+            return x.astype(float)
+        except (TypeError, ValueError):
+            pass
+    raise ValueError(
+        f"Sequence {i} must hold real numbers, got dtype {x.dtype}; "
+        f"states and words become symbols in mvdfq.from_long_table(categories=...)."
+    )
+
+
+def _letters(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
+
+
+def _rows_with_letters(x: Sequence[Any], i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
+    """A sequence given as a list of rows, some of them strings."""
+    rows = [_letters(row) if isinstance(row, str) else _real(np.asarray(row), i) for row in x]
+    if any(row.shape != (rows[0].size,) for row in rows):
+        shapes = [row.shape for row in rows]
+        raise ValueError(f"Sequence {i} has rows of different lengths: {shapes}.")
+    return np.array(rows, dtype=float), tuple(isinstance(row, str) for row in x)
+
+
+def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+    first, flags = parts[0]
+    for i, (x, other) in enumerate(parts):
+        if len(x) != len(first):
+            raise ValueError(
+                f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}; "
+                f"all must have the same."
+            )
+        if other != flags:
+            raise ValueError(f"Sequence {i} has letters in other channels than sequence 0.")
+
+
+def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+    if all(0 < x.shape[1] < len(x) for x, _ in parts):
+        warnings.warn(
+            "Every sequence has more channels than time points; if time comes first in your "
+            "arrays, read them with mvdfq.from_time_first.",
+            stacklevel=4,
+        )
+
+
+def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
+    """Cut off trailing frames that are missing in every channel; lay the rest side by side."""
+    dtype = np.result_type(*{x.dtype for x, _ in parts}, np.float32)
+    dtype = min(dtype, np.dtype(np.float64), key=lambda d: d.itemsize)  # compiled code has no more
+    arrays = [_without_padding(x) for x, _ in parts]
+    flags = parts[0][1]
+    sequences = Sequences(
+        np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe"),
+        offsets_of([x.shape[1] for x in arrays]),
+        symbolic=flags if any(flags) else (),
+    )
+    _refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
+    return sequences
+
+
+def _without_padding(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind != "f" or not x.size or not np.isnan(x[:, -1]).all():
+        return x
+    present = np.flatnonzero(~np.isnan(x).all(axis=0))
+    return x[:, : present[-1] + 1 if present.size else 0]
+
+
+def offsets_of(lengths: Iterable[int]) -> np.ndarray:
+    """Return where sequences of the given lengths begin, laid side by side."""
+    return np.concatenate([[0], np.cumsum(list(lengths), dtype=np.int64)]).astype(np.int64)
+
+
+def _refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
+    """Raise an error that names the sequence, channel and time of the first bad value."""
+    if not bad.any():
+        return
+    frame = int(np.flatnonzero(bad.any(axis=0))[0])
+    channel = int(np.flatnonzero(bad[:, frame])[0])
+    i = int(np.searchsorted(sequences.offsets, frame, side="right")) - 1
+    raise ValueError(
+        f"Sequence {i}, channel {channel}: the value at time {frame - sequences.offsets[i]} "
+        f"{what}; {hint}."
+    )
+
+
+def _check_channel_count(sequences: Sequences, n_channels: int | None) -> None:
+    if n_channels is not None and sequences.n_rows != n_channels:
+        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected.")
+
+
+def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str, ...] | None:
+    if names is not None and len(names) != sequences.n_rows:
+        raise ValueError(f"{len(names)} channel_names for {sequences.n_rows} channels.")
+    return None if names is None else tuple(map(str, names))

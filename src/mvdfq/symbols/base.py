@@ -1,0 +1,119 @@
+"""What every quantizer returns and every kernel reads: rows of small whole numbers."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mvdfq.sequences import Ragged, gather, offsets_of
+
+__all__ = ["Symbols", "check_symbols", "code_dtype"]
+
+
+@dataclass(frozen=True, eq=False)
+class Symbols(Ragged):
+    """A collection of sequences of symbols, one code per row and frame.
+
+    Parameters
+    ----------
+    data : ndarray of shape (n_rows, n_frames), unsigned integers
+        The codes of all sequences, side by side; the largest number of the dtype is the code
+        of a missing value.
+
+    offsets : ndarray of shape (n_sequences + 1,), dtype=int64
+        Where each sequence begins, and the end of the last.
+
+    channel_names : tuple of str, default=None
+        Names of the rows, if they have any.
+
+    sampling_rate : float, default=None
+        Frames per second, if known.
+
+    n_symbols : ndarray of shape (n_rows,), dtype=int64
+        Size of the alphabet of each row: codes run from 0 to ``n_symbols - 1``.
+
+    Examples
+    --------
+    >>> from mvdfq import Letters
+    >>> symbols = Letters().fit_transform(["ABBA", "AC"])
+    >>> symbols.n_symbols, symbols[1]
+    (array([3]), array([[0, 2]], dtype=uint8))
+    """
+
+    n_symbols: np.ndarray = None  # type: ignore[assignment]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The codes, ``(n_rows, n_frames)``."""
+        return self.data
+
+    @property
+    def missing(self) -> int:
+        """The code of a missing value."""
+        return int(np.iinfo(self.data.dtype).max)
+
+    def rows(self, which: slice | np.ndarray) -> "Symbols":
+        """Return the same sequences with some of the rows alone."""
+        names = self.channel_names
+        return replace(
+            self,
+            data=self.data[which],
+            n_symbols=self.n_symbols[which],
+            channel_names=None if names is None else tuple(np.array(names)[which].tolist()),
+        )
+
+    def joined(self, other: "Symbols") -> "Symbols":
+        """Return one collection: these sequences, then those of `other`."""
+        dtype = max(self.data.dtype, other.data.dtype)
+        return Ragged.joined(self.astype(dtype), other.astype(dtype))
+
+    def astype(self, dtype: np.dtype) -> "Symbols":
+        """Return the same codes in another dtype, missing values in its own code."""
+        if self.data.dtype == dtype:
+            return self
+        data = self.data.astype(dtype)
+        data[self.data == self.missing] = np.iinfo(dtype).max
+        return replace(self, data=data)
+
+
+def code_dtype(n_symbols: int) -> np.dtype:
+    """Return the smallest unsigned dtype for codes below `n_symbols` and a missing one."""
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        if n_symbols <= np.iinfo(dtype).max:
+            return np.dtype(dtype)
+    raise ValueError(f"Codes must be below 2**32 - 1, got an alphabet of {n_symbols}.")
+
+
+def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
+    """Read `X` as symbols: `Symbols` as they are, or sequences of non-negative integers.
+
+    The alphabet of a row is `n_symbols` (one number, or one per row) or, if None, just large
+    enough for its codes.
+    """
+    if isinstance(X, Symbols):
+        return X
+    arrays = [x for x, _ in gather(X)]
+    for i, x in enumerate(arrays):
+        if x.size and x.dtype.kind not in "biu":
+            raise ValueError(
+                f"Sequence {i} holds numbers of dtype {x.dtype}, not symbols; numbers become "
+                f"symbols in mvdfq.DirectQuantizer; symbols are integers, x.astype(int)."
+            )
+        if x.size and (x.min() < 0 or x.max() >= 2**32 - 1):
+            raise ValueError(
+                f"Sequence {i} holds symbols {x.min()} to {x.max()}; "
+                f"symbols run from 0 to at most 2**32 - 2."
+            )
+    largest = np.max([x.max(axis=1) for x in arrays if x.size] or [[-1] * len(arrays[0])], axis=0)
+    sizes = _alphabet(n_symbols, largest.astype(np.int64) + 1)
+    dtype = code_dtype(int(largest.max()) + 1)
+    data = np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe")
+    return Symbols(data, offsets_of([x.shape[1] for x in arrays]), n_symbols=sizes)
+
+
+def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
+    """Alphabet sizes of the rows, as asked for or as needed."""
+    if n_symbols is None:
+        return needed
+    sizes = np.broadcast_to(np.asarray(n_symbols, dtype=np.int64), needed.shape).copy()
+    return sizes

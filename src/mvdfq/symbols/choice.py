@@ -1,0 +1,111 @@
+"""How many bins? A small cross-validation on part of the training data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.utils import check_random_state
+
+__all__ = ["choose_n_bins"]
+
+
+def choose_n_bins(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    candidates: Sequence[int] = (8, 16, 32, 64),
+    parameter: str | None = None,
+    max_sequences: int = 300,
+    random_state: Any = 0,
+) -> int:
+    """Choose the number of bins: the fewest within one standard error of the best.
+
+    Every candidate is scored by stratified 3-fold cross-validation on the same sequences,
+    `max_sequences` of the training set at most, with classes in proportion. Call it with
+    training data only. Costs ``3 * len(candidates)`` fits of the estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier with a parameter for the number of bins, such as a pipeline of
+        `DirectQuantizer`, a kernel and an SVM. It is cloned, not changed.
+
+    X : list of array-like of shape (n_channels, n_timepoints)
+        Training sequences.
+
+    y : array-like of shape (n_sequences,)
+        Their classes.
+
+    candidates : sequence of int, default=(8, 16, 32, 64)
+        Numbers of bins to try.
+
+    parameter : str, default=None
+        Name of the parameter, ``"directquantizer__n_bins"`` say; by default the only one
+        called ``n_bins``, however deep.
+
+    max_sequences : int, default=300
+        Use at most so many sequences, drawn at random.
+
+    random_state : int, RandomState or None, default=0
+        Seed of the draw and of the folds.
+
+    Returns
+    -------
+    n_bins : int
+        The candidate chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from mvdfq.symbols import DirectQuantizer, choose_n_bins
+    >>> means = FunctionTransformer(lambda symbols: [x.mean(axis=1) for x in symbols])
+    >>> X = [np.full((1, 5), value) for value in range(20)]
+    >>> y = np.repeat([0, 1], 10)
+    >>> model = make_pipeline(DirectQuantizer(), means, LogisticRegression())
+    >>> choose_n_bins(model, X, y, candidates=(2, 8))
+    2
+    """
+    y = np.asarray(y)
+    if len(X) != len(y):
+        raise ValueError(f"X holds {len(X)} sequences, y {len(y)} labels.")
+    if not len(candidates):
+        raise ValueError("candidates must hold at least one number of bins.")
+    parameter = parameter or _bins_parameter(estimator)
+    random = check_random_state(random_state)
+    chosen = _in_proportion(y, max_sequences, random)
+    X = X[chosen] if hasattr(X, "shape") else [X[i] for i in chosen]
+    folds = StratifiedKFold(3, shuffle=True, random_state=random.randint(2**31))
+    scores = {
+        b: cross_val_score(clone(estimator).set_params(**{parameter: b}), X, y[chosen], cv=folds)
+        for b in sorted(candidates)
+    }
+    best = max(scores.values(), key=np.mean)
+    margin = np.std(best, ddof=1) / np.sqrt(best.size)
+    return next(b for b, values in scores.items() if values.mean() >= best.mean() - margin)
+
+
+def _bins_parameter(estimator: Any) -> str:
+    """Name of the only parameter of the estimator that is called ``n_bins``."""
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == "n_bins"]
+    if len(names) != 1:
+        raise ValueError(
+            f"The estimator has {len(names)} parameters called n_bins {names}; "
+            f"say which one with parameter=."
+        )
+    return names[0]
+
+
+def _in_proportion(y: np.ndarray, most: int, random: np.random.RandomState) -> np.ndarray:
+    """Indices of at most `most` random members of `y`, classes in proportion."""
+    order = random.permutation(len(y))
+    places = np.empty(len(y))
+    for label in np.unique(y):
+        members = order[y[order] == label]
+        places[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return np.sort(np.argsort(places, kind="stable")[:most])

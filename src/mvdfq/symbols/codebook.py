@@ -1,0 +1,160 @@
+"""Vector quantization: a whole frame becomes the nearest word of a learned codebook."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.utils import check_random_state
+
+from mvdfq.frames.base import SequenceTransformer
+from mvdfq.frames.scale import Standardize
+from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.values import MISSING, to_symbols
+
+__all__ = ["CodebookQuantizer"]
+
+# Distances held in memory at a time: 64 MB of float32.
+MAX_DISTANCES = 2**24
+
+
+class CodebookQuantizer(SequenceTransformer):
+    r"""Replace every frame by the nearest of a set of typical frames (VQ).
+
+    .. math:: q(x) = \arg\min_j \lVert x - c_j \rVert^2
+
+    with codewords :math:`c_j` found by k-means on training frames; a tie goes to the lowest
+    index. A frame with any NaN is missing. With several codebook sizes every codebook makes
+    a row of its own. Encoding costs O(n :math:`R D`) for :math:`R` channels and :math:`D`
+    codewords.
+
+    Parameters
+    ----------
+    n_codewords : int or sequence of int, default=2048
+        Size of the codebook, or of each of several. A codebook is never larger than the
+        number of distinct training frames.
+
+    standardize : bool, default=True
+        Give all channels the same spread first; otherwise the widest decides alone.
+
+    max_frames : int, default=200000
+        Learn from at most so many frames, drawn at random.
+
+    random_state : int, RandomState or None, default=0
+        Seed of the draw and of k-means.
+
+    Attributes
+    ----------
+    codebooks_ : list of ndarray of shape (n_codewords, n_channels)
+        The codewords, in standardized units.
+
+    scaler_ : Standardize or None
+        The scaling learned, if any.
+
+    References
+    ----------
+    .. [1] A. Gersho and R. M. Gray, "Vector Quantization and Signal Compression", 1992.
+
+    Examples
+    --------
+    >>> from mvdfq.symbols import CodebookQuantizer
+    >>> X = [[[0.0, 0.1, 9.0, 9.1], [0.0, 0.1, 9.0, 9.1]]]
+    >>> codes = CodebookQuantizer(n_codewords=2).fit_transform(X)[0][0]
+    >>> bool(codes[0] == codes[1] != codes[2] == codes[3])
+    True
+    """
+
+    def __init__(
+        self,
+        n_codewords: Any = 2048,
+        *,
+        standardize: bool = True,
+        max_frames: int = 200_000,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_codewords = n_codewords
+        self.standardize = standardize
+        self.max_frames = max_frames
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "CodebookQuantizer":
+        """Learn the codebooks.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : CodebookQuantizer
+            The fitted quantizer.
+        """
+        sizes = np.ravel(self.n_codewords).tolist()
+        if not all(isinstance(size, int) and size >= 1 for size in sizes):
+            raise ValueError(f"n_codewords must be positive integers, got {self.n_codewords!r}.")
+        X = self._read_training(X)
+        self._refuse_symbols(X)
+        self.scaler_ = Standardize().fit(X) if self.standardize else None
+        random = check_random_state(self.random_state)
+        frames = self._sample(self._scaled(X), random)
+        n_distinct = len(np.unique(frames, axis=0))
+        self.codebooks_ = [_kmeans(frames, min(size, n_distinct), random) for size in sizes]
+        return self
+
+    def transform(self, X: Any) -> Symbols:
+        """Find the nearest codeword of every frame.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        symbols : Symbols
+            One row of codes per codebook, ``codebook 2048`` say.
+        """
+        X = self._read(X)
+        data = self._scaled(X)
+        rows = [_nearest(data, codebook) for codebook in self.codebooks_]
+        sizes = np.array([len(codebook) for codebook in self.codebooks_], dtype=np.int64)
+        return to_symbols(X, rows, sizes, tuple(f"codebook {size}" for size in sizes))
+
+    def _scaled(self, X: Any) -> np.ndarray:
+        return X.data if self.scaler_ is None else self.scaler_.transform(X).data
+
+    def _sample(self, data: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+        """At most `max_frames` frames without NaN, one a line, in double precision."""
+        whole = np.flatnonzero(~np.isnan(data).any(axis=0))
+        if not whole.size:
+            raise ValueError("No frame of X is without missing values.")
+        if whole.size > self.max_frames:
+            whole = np.sort(random.choice(whole, self.max_frames, replace=False))
+        return np.ascontiguousarray(data[:, whole].T, dtype=float)
+
+
+def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:
+    """Centres of `size` clusters, found in batches if there are many frames."""
+    # A few frames per codeword: smaller batches leave many codewords where they began.
+    batch = max(1024, 4 * size)
+    if len(frames) <= batch:
+        return KMeans(size, n_init=1, random_state=random).fit(frames).cluster_centers_
+    model = MiniBatchKMeans(size, batch_size=batch, n_init=1, random_state=random)
+    return model.fit(frames).cluster_centers_
+
+
+def _nearest(data: np.ndarray, codebook: np.ndarray) -> np.ndarray:
+    """Index of the nearest codeword of every frame, `MISSING` where a value is."""
+    codes = np.empty(data.shape[1], dtype=np.int64)
+    words = codebook.astype(data.dtype)
+    half_norms = (codebook**2).sum(axis=1).astype(data.dtype) / 2
+    block = max(MAX_DISTANCES // len(words), 1)
+    for start in range(0, data.shape[1], block):
+        # Half the squared distance, less a term that is the same for all codewords.
+        distances = half_norms - data[:, start : start + block].T @ words.T
+        codes[start : start + block] = distances.argmin(axis=1)
+    codes[np.isnan(data).any(axis=0)] = MISSING
+    return codes

@@ -1,0 +1,291 @@
+"""Direct feature quantization: every channel is cut into bins of its own."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.scale import centred
+from mvdfq.sequences import Sequences
+from mvdfq.symbols._compiled import count_thresholds
+from mvdfq.symbols.base import Symbols, code_dtype
+from mvdfq.symbols.bins import (
+    adapted_n_bins,
+    gaussian_edges,
+    kmeans_edges,
+    quantile_edges,
+    uniform_edges,
+)
+from mvdfq.symbols.values import MISSING, as_symbols, encode_values
+
+__all__ = ["DirectQuantizer"]
+
+STRATEGIES = ("quantile", "uniform", "kmeans", "gaussian")
+
+# Share of values outside the training range, beyond the share cut off on purpose, that is
+# too large for chance: other units, another sensor.
+MANY_OUTSIDE = 0.5
+
+
+class DirectQuantizer(SequenceTransformer):
+    r"""Turn every channel into symbols by cutting its range into bins (DFQ).
+
+    .. math:: Q(f) = \#\{i : e_i \le f\}
+
+    where :math:`e_1 < \dots < e_{B-1}` are the breakpoints learned for the channel [1]_.
+    Codes start at 0; in the paper's numbering, which starts at 1, they are one more. With
+    ``strategy="uniform"`` and ``out_of_range="special"`` both numberings agree: 0 means below
+    the training range, :math:`B + 1` above it. NaN becomes the code of a missing value.
+    Fitting costs one sort of each channel at most; encoding compares every value with every
+    breakpoint, many at a time.
+
+    Parameters
+    ----------
+    n_bins : int or sequence of int, default=8
+        Number of bins :math:`B`, for all channels or for each.
+
+    strategy : {"quantile", "uniform", "kmeans", "gaussian"}, default="quantile"
+        ``"quantile"``: equally many training values in each bin; repeated breakpoints are
+        dropped. ``"uniform"``: bins of equal width. ``"kmeans"``: least squared distance to
+        the mean of the bin, exactly, on at most 4096 distinct values or cells. ``"gaussian"``:
+        the equally probable bins of a normal law, as in SAX [2]_.
+
+    out_of_range : {"special", "clip"}, default="special"
+        What uniform bins do with values outside the training range: two symbols of their own
+        (alphabet :math:`B + 2`) or the outermost bins (alphabet :math:`B`). The outer bins of
+        the other strategies are unbounded.
+
+    range : tuple of two float, default=None
+        Percentiles between which uniform bins lie, ``(1, 99)`` say, where single spikes
+        would stretch them; None means the extremes.
+
+    adaptive : {None, "budget"} or float, default=None
+        Let k-means bins be as many as the channel is worth. A number: the fewest that leave at
+        most this share of the channel's variance, `n_bins` at most. ``"budget"``: hand out
+        `n_bins` times the number of channels where they reduce the variance left most.
+
+    per_sequence : bool, default=False
+        Standardize each sequence before gaussian bins, as SAX does.
+
+    symbolic : sequence of int or str, default=None
+        Channels, by index or name, that hold symbols already, besides those of which the
+        sequences say so themselves. Their distinct values are coded in sorted order; values
+        not seen in `fit` get fresh codes from ``n_symbols`` upwards, which match no
+        training symbol.
+
+    Attributes
+    ----------
+    bin_edges_ : list of ndarray of shape (n_bins + 1,)
+        Edges of the bins of each channel. The outermost are the ends of the training range;
+        only special codes make them count. Empty for symbolic channels.
+
+    categories_ : list of ndarray
+        Distinct values of symbolic channels, empty for the others.
+
+    n_symbols_ : ndarray of shape (n_channels,)
+        Size of the alphabet of each channel.
+
+    References
+    ----------
+    .. [1] P. P. Kuksa, "Efficient multivariate kernels for sequence classification",
+       arXiv:1409.8211, 2014.
+    .. [2] J. Lin, E. Keogh, L. Wei and S. Lonardi, "Experiencing SAX: a novel symbolic
+       representation of time series", Data Mining and Knowledge Discovery 15, 2007.
+
+    Examples
+    --------
+    >>> from mvdfq.symbols import DirectQuantizer
+    >>> quantizer = DirectQuantizer(n_bins=4, strategy="uniform").fit([[0.0, 4.0]])
+    >>> quantizer.transform([[-0.5, 0.0, 0.99, 1.0, 2.5, 4.0, 4.2]])[0]
+    array([[0, 1, 1, 2, 3, 4, 5]], dtype=uint8)
+    >>> quantizer.bin_edges_
+    [array([0., 1., 2., 3., 4.])]
+    """
+
+    def __init__(
+        self,
+        n_bins: Any = 8,
+        *,
+        strategy: str = "quantile",
+        out_of_range: str = "special",
+        range: Any = None,
+        adaptive: Any = None,
+        per_sequence: bool = False,
+        symbolic: Any = None,
+    ) -> None:
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.out_of_range = out_of_range
+        self.range = range
+        self.adaptive = adaptive
+        self.per_sequence = per_sequence
+        self.symbolic = symbolic
+
+    def fit(self, X: Any, y: Any = None) -> "DirectQuantizer":
+        """Learn the bins of every channel from the training sequences.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : DirectQuantizer
+            The fitted quantizer.
+        """
+        self._check_parameters()
+        X = self._read_training(X)
+        symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
+        self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
+        rows = [row[~np.isnan(row)] for row in self._scaled(X)]
+        self.categories_ = [
+            np.unique(row if flag else row[:0]) for row, flag in zip(rows, symbolic, strict=True)
+        ]
+        quantities = [row[:0] if flag else row for row, flag in zip(rows, symbolic, strict=True)]
+        n_bins = self._n_bins_of(quantities)
+        self.bin_edges_ = [self._edges(row, b) for row, b in zip(quantities, n_bins, strict=True)]
+        alphabets = [len(edges) - 1 + 2 * self._has_special_codes() for edges in self.bin_edges_]
+        known = [len(values) for values in self.categories_]
+        self.n_symbols_ = np.where(symbolic, known, alphabets).astype(np.int64)
+        return self
+
+    def transform(self, X: Any) -> Symbols:
+        """Encode every value by its bin.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        symbols : Symbols
+            One row of codes per channel.
+        """
+        X = self._read(X)
+        data = self._scaled(X)
+        known = {
+            j: encode_values(data[j], self.categories_[j])
+            for j in np.flatnonzero(X.symbolic_mask).tolist()
+        }
+        largest = max([int(self.n_symbols_.max()), *(r.max(initial=0) + 1 for r in known.values())])
+        codes = np.empty(data.shape, code_dtype(largest))
+        missing = codes.dtype.type(np.iinfo(codes.dtype).max)
+        for j, row in enumerate(codes):
+            if j in known:
+                row[:] = np.where(known[j] == MISSING, missing, known[j])
+            else:
+                count_thresholds(data[j], self._thresholds(j, data.dtype), row, missing)
+        if self._has_special_codes():
+            self._warn_if_many_outside(X, codes)
+        return as_symbols(X, codes, self.n_symbols_, X.channel_names)
+
+    def _has_special_codes(self) -> bool:
+        return self.strategy == "uniform" and self.out_of_range == "special"
+
+    def _scaled(self, X: Sequences) -> np.ndarray:
+        return centred(X, scale=True) if self.per_sequence else X.data
+
+    def _n_bins_of(self, channels: list[np.ndarray]) -> list[int]:
+        """Number of bins to try for in each channel."""
+        n_bins = np.asarray(self.n_bins)
+        if n_bins.shape not in ((), (len(channels),)):
+            raise ValueError(f"n_bins has {n_bins.size} entries for {len(channels)} channels.")
+        wanted = np.broadcast_to(n_bins, len(channels)).tolist()
+        return wanted if self.adaptive is None else adapted_n_bins(channels, wanted, self.adaptive)
+
+    def _edges(self, values: np.ndarray, n_bins: int) -> np.ndarray:
+        """Edges of the bins of one channel, by the strategy chosen."""
+        if self.strategy == "uniform":
+            return uniform_edges(values, n_bins, self.range)
+        if self.strategy == "quantile":
+            return quantile_edges(values, n_bins)
+        if self.strategy == "kmeans":
+            return kmeans_edges(values, n_bins)
+        if self.per_sequence:  # of mean 0 and spread 1 by construction: not to be estimated
+            return gaussian_edges(np.array([-1.0, 1.0]), n_bins)
+        return gaussian_edges(values, n_bins)
+
+    def _thresholds(self, j: int, dtype: np.dtype) -> np.ndarray:
+        """Numbers of which a value's code is the count of those not above it.
+
+        Rounding them up to `dtype` changes no comparison with a value of that dtype.
+        """
+        low, high = self.bin_edges_[j][[0, -1]]
+        inner = self.bin_edges_[j][1:-1]
+        if self._has_special_codes():
+            above = np.nextafter(high, np.inf)
+            # All edges of a constant channel coincide; its one value has code 1 nevertheless.
+            inner = np.full_like(inner, above) if low == high else inner
+            inner = np.concatenate([[low], inner, [above]])
+        rounded = inner.astype(dtype)
+        return np.where(rounded < inner, np.nextafter(rounded, dtype.type(np.inf)), rounded)
+
+    def _warn_if_many_outside(self, X: Sequences, codes: np.ndarray) -> None:
+        """Warn of channels whose values mostly lie where no training value lay."""
+        cut_off = 0 if self.range is None else 1 - (self.range[1] - self.range[0]) / 100
+        outside = (codes == 0) | (codes == self.n_symbols_[:, np.newaxis] - 1)
+        shares = outside.mean(axis=1) if codes.size else np.zeros(len(codes))
+        shares[X.symbolic_mask] = 0
+        j = int(shares.argmax())
+        if shares[j] > cut_off + MANY_OUTSIDE:
+            warnings.warn(
+                f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]} lie outside the "
+                f"range learned in fit; are they in the same units?",
+                stacklevel=3,
+            )
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, alone or together."""
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"strategy must be one of {STRATEGIES}, got {self.strategy!r}.")
+        if self.out_of_range not in ("special", "clip"):
+            raise ValueError(
+                f"out_of_range must be 'special' or 'clip', got {self.out_of_range!r}."
+            )
+        for b in np.ravel(self.n_bins).tolist():
+            if not isinstance(b, int) or not 2 <= b < 2**16 - 2:
+                raise ValueError(f"n_bins must be integers from 2 to 65533, got {self.n_bins!r}.")
+        self._check_option("range", "uniform", self.range is None)
+        self._check_option("adaptive", "kmeans", self.adaptive is None)
+        self._check_option("per_sequence", "gaussian", not self.per_sequence)
+        if self.range is not None and not 0 <= self.range[0] < self.range[1] <= 100:
+            raise ValueError(f"range must be two rising percentiles, got {self.range!r}.")
+        if self.adaptive not in (None, "budget") and not _is_share(self.adaptive):
+            raise ValueError(
+                f"adaptive must be None, 'budget' or a share between 0 and 1, "
+                f"got {self.adaptive!r}."
+            )
+
+    def _check_option(self, name: str, strategy: str, is_default: bool) -> None:
+        if not is_default and self.strategy != strategy:
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
+                f"got strategy={self.strategy!r}."
+            )
+
+
+def _is_share(value: Any) -> bool:
+    return not isinstance(value, str) and 0 < value < 1
+
+
+def _named_channels(wanted: Any, X: Sequences) -> np.ndarray:
+    """One flag per channel: is it among those `wanted` by index or name?"""
+    flags = np.zeros(X.n_rows, dtype=bool)
+    names = channel_names(X)
+    for channel in wanted or ():
+        if channel in names:
+            flags[names.index(channel)] = True
+        elif channel in range(X.n_rows):
+            flags[channel] = True
+        else:
+            raise ValueError(
+                f"symbolic names channel {channel!r}; the channels are 0 to {X.n_rows - 1}"
+                f" or {list(names)}."
+            )
+    return flags

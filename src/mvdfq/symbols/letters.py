@@ -1,0 +1,103 @@
+"""Strings as symbols: one row, one code a character."""
+
+from typing import Any
+
+import numpy as np
+
+from mvdfq.frames.base import SequenceTransformer
+from mvdfq.sequences import Sequences
+from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.values import MISSING, encode_values, to_symbols
+
+__all__ = ["Letters"]
+
+
+class Letters(SequenceTransformer):
+    """Read strings as sequences of symbols, one for each character.
+
+    Parameters
+    ----------
+    alphabet : str, default=None
+        The characters, in the order of their codes; any other is a missing value. By default
+        the distinct characters of the training strings, sorted; one not among them gets a
+        fresh code from ``n_symbols`` upwards, which matches no training symbol.
+
+    Attributes
+    ----------
+    alphabets_ : list of str
+        The alphabet of each row; strings have one row, sequences given as lists of several
+        strings have more.
+
+    Examples
+    --------
+    >>> from mvdfq.symbols import Letters
+    >>> letters = Letters().fit(["ABBA", "CAB"])
+    >>> letters.alphabets_
+    ['ABC']
+    >>> letters.transform(["CAX"])[0]
+    array([[2, 0, 3]], dtype=uint8)
+    """
+
+    def __init__(self, alphabet: str | None = None) -> None:
+        self.alphabet = alphabet
+
+    def fit(self, X: Any, y: Any = None) -> "Letters":
+        """Learn the alphabet.
+
+        Parameters
+        ----------
+        X : list of str
+            Training strings; lengths may differ.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : Letters
+            The fitted transformer.
+        """
+        if self.alphabet is not None and len(set(self.alphabet)) != len(self.alphabet):
+            raise ValueError(f"alphabet={self.alphabet!r} holds a character twice.")
+        X = _only_letters(self._read_training(X))
+        present = [np.unique(row[~np.isnan(row)]) for row in X.data]
+        learned = ["".join(map(chr, row.astype(int).tolist())) for row in present]
+        self.alphabets_ = learned if self.alphabet is None else [self.alphabet] * X.n_rows
+        return self
+
+    def transform(self, X: Any) -> Symbols:
+        """Encode the characters.
+
+        Parameters
+        ----------
+        X : list of str
+            Strings; lengths may differ.
+
+        Returns
+        -------
+        symbols : Symbols
+            One row of codes per string.
+        """
+        X = self._read(X)
+        rows = [self._encode(*pair) for pair in zip(X.data, self.alphabets_, strict=True)]
+        sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
+        return to_symbols(X, rows, sizes, X.channel_names)
+
+    def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
+        points = np.array([ord(letter) for letter in alphabet], dtype=float)
+        order = np.argsort(points)
+        codes = encode_values(values, points[order])
+        if self.alphabet is not None:
+            codes[codes >= len(alphabet)] = MISSING
+        known = (codes != MISSING) & (codes < len(alphabet))
+        codes[known] = order[codes[known]]
+        return codes
+
+
+def _only_letters(X: Sequences) -> Sequences:
+    if not X.symbolic_mask.all():
+        raise TypeError(
+            "Letters reads strings, got sequences of numbers; "
+            "numbers become symbols in mvdfq.DirectQuantizer."
+        )
+    return X

@@ -1,0 +1,36 @@
+"""Settings of the whole suite: random examples, and the tests that need data from elsewhere."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Less data where the compiler is off.
+SMALL = bool(os.environ.get("MVDFQ_SMALL")) or os.environ.get("NUMBA_DISABLE_JIT") == "1"
+DATA = os.environ.get("MVDFQ_DATA")
+
+# No deadline, since the first call of a compiled function is slow; the same examples in every
+# run, so that a red suite stays red until something is changed.
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, max_examples=10 if SMALL else 50
+)
+settings.load_profile("suite")
+
+
+def size(usual, small):
+    """How much data a test takes: `usual`, or `small` where the compiler is off."""
+    return small if SMALL else usual
+
+
+def pytest_collection_modifyitems(items):
+    if DATA is None:
+        for item in items:
+            if item.get_closest_marker("data"):
+                item.add_marker(pytest.mark.skip(reason="MVDFQ_DATA names no folder of data"))
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Where the data sets of tests marked `data` lie."""
+    return Path(DATA)

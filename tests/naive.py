@@ -1,0 +1,237 @@
+"""Slow, obvious twins of the kernels, written from their definitions; the tests compare with them.
+
+A row is a list of symbols, None where one is missing; a sequence is a list of rows. A kernel
+is a generator: it lists the occurrences of its features in one row, each as
+
+    group, (t, n_starts), word, weight
+
+that is, the feature space the word belongs to, the place where it was read (position `t` out of
+`n_starts` possible ones), what was read, and how much it counts. All the rest (the sum over
+rows, the pyramid, the root, the norms) is the same for every kernel.
+
+Nothing here imports mvdfq: a reference that leans on the code it checks proves nothing.
+"""
+
+from collections import Counter
+from functools import partial
+from itertools import accumulate, combinations, product
+from math import exp, isnan, log, prod, sqrt
+
+# kernels --------------------------------------------------------------------------------------
+
+
+def spectrum(row, k=3, dilation=1):
+    for group, (step, length) in enumerate(product(several(dilation), several(k))):
+        for place, word in read(row, window(length, step)):
+            yield group, place, word, 1
+
+
+def spatial(row, t=3, k=1, d=5, dilation=1):
+    all_gaps = product(range(d), repeat=t - 1)
+    for group, (step, gaps) in enumerate(product(several(dilation), all_gaps)):
+        starts = accumulate((k + gap for gap in gaps), initial=0)
+        offsets = [step * (start + i) for start in starts for i in range(k)]
+        for place, word in read(row, offsets):
+            yield group, place, word, 1
+
+
+def gapped(row, g=5, k=3, dilation=1):
+    kept_sets = combinations(range(g), k)
+    for group, (step, kept) in enumerate(product(several(dilation), kept_sets)):
+        for place, word in read(row, window(g, step)):
+            yield group, place, tuple(word[i] for i in kept), 1
+
+
+def gappy(row, g=5, k=3, distinct=True, dilation=1):
+    for group, step in enumerate(several(dilation)):
+        for place, word in read(row, window(g, step)):
+            inside = list(combinations(word, k))
+            for part in set(inside) if distinct else inside:
+                yield group, place, part, 1
+
+
+def wildcard(row, k=5, m=1, decay=1.0, dilation=1):
+    star_sets = [stars for n_stars in range(m + 1) for stars in combinations(range(k), n_stars)]
+    for group, (step, stars) in enumerate(product(several(dilation), star_sets)):
+        for place, word in read(row, window(k, step)):
+            pattern = tuple("*" if i in stars else word[i] for i in range(k))
+            yield group, place, pattern, decay ** len(stars)
+
+
+def subsequence(row, k=2, decay=0.5, max_span=None):
+    for indices in combinations(range(len(row)), k):
+        span = indices[-1] - indices[0] + 1
+        word = tuple(row[i] for i in indices)
+        if None not in word and span <= (max_span or len(row)):
+            yield 0, (indices[0], len(row) - span + 1), word, decay**span
+
+
+def mismatch(row, k=5, m=1, dilation=1, n_symbols=None):
+    """Every word over the alphabet is a feature: count the windows near it."""
+    for group, step in enumerate(several(dilation)):
+        for place, seen in read(row, window(k, step)):
+            for word in product(range(n_symbols), repeat=k):
+                if distance(seen, word) <= m:
+                    yield group, place, word, 1
+
+
+def profile(columns, k=5, sigma=7.5):
+    """`columns` are the probabilities of the letters, position by position."""
+    letters = range(len(columns[0]) if columns else 0)
+    known = [None if any(map(isnan, column)) else column for column in columns]
+    for place, chances in read(known, window(k, 1)):
+        for word in product(letters, repeat=k):
+            if surprise(chances, word) < sigma:
+                yield 0, place, word, 1
+
+
+def words(row, layouts=((0, 4, 8),), weights=None):
+    for group, offsets in enumerate(layouts):
+        for place, word in read(row, offsets):
+            yield group, place, word, weights[group] if weights is not None else 1
+
+
+def window(length, step):
+    return range(0, length * step, step)
+
+
+def read(row, offsets):
+    """What stands at `offsets` from each position; nothing where a symbol is missing."""
+    n_starts = len(row) - max(offsets)
+    for t in range(n_starts):
+        word = tuple(row[t + offset] for offset in offsets)
+        if None not in word:
+            yield (t, n_starts), word
+
+
+def several(value):
+    return [value] if isinstance(value, int) else list(value)
+
+
+def distance(a, b):
+    return sum(x != y for x, y in zip(a, b, strict=True))
+
+
+def surprise(chances, word):
+    picked = [column[letter] for column, letter in zip(chances, word, strict=True)]
+    return -sum(map(log, picked)) if all(picked) else float("inf")
+
+
+# kernels that know pairs of windows only ------------------------------------------------------
+
+
+def pairs_at_distance(a, b, k):
+    """M_0 .. M_k: how many pairs of windows differ in exactly so many positions."""
+    pairs = product(read(a, window(k, 1)), read(b, window(k, 1)))
+    found = Counter(distance(x, y) for (_, x), (_, y) in pairs)
+    return [found[i] for i in range(k + 1)]
+
+
+def mismatch_pairs(a, b, k=5, m=1):
+    return sum(pairs_at_distance(a, b, k)[: m + 1])
+
+
+def mismatch_closed_form(a, b, k, m, n_symbols):
+    sizes = intersection_sizes(k, m, n_symbols)
+    return sum(size * n for size, n in zip(sizes, pairs_at_distance(a, b, k), strict=True))
+
+
+def intersection_sizes(k, m, n_symbols):
+    """I_0 .. I_k: how many words lie within `m` of both of two words that differ so much.
+
+    At every position a third word has a few kinds of symbols to choose from: how many there
+    are of a kind, and whether they differ from the one word and from the other.
+    """
+    agree = [(1, 0, 0), (n_symbols - 1, 1, 1)]
+    differ = [(1, 0, 1), (1, 1, 0), (n_symbols - 2, 1, 1)]
+    sizes = []
+    for d in range(k + 1):
+        choices = (zip(*kinds, strict=True) for kinds in product(*[agree] * (k - d), *[differ] * d))
+        near = (prod(ways) for ways, one, other in choices if max(sum(one), sum(other)) <= m)
+        sizes.append(sum(near))
+    return sizes
+
+
+# from words to numbers ------------------------------------------------------------------------
+
+
+def features(row, kernel, pyramid=1):
+    counts = Counter()
+    for group, (t, n_starts), word, weight in kernel(row):
+        for level in range(pyramid):
+            counts[group, level, t * 2**level // n_starts, word] += weight
+    return counts
+
+
+def observed(rows, k, dilation=1):
+    """Words, with their groups, that occur in any of `rows`."""
+    found = (features(row, partial(spectrum, k=k, dilation=dilation)) for row in rows)
+    return {(group, word) for counts in found for group, _, _, word in counts}
+
+
+def restrict(counts, vocabulary):
+    return {key: n for key, n in counts.items() if (key[0], key[3]) in vocabulary}
+
+
+def rooted(counts):
+    total = sum(counts.values())
+    return {key: sqrt(n / total) for key, n in counts.items()}
+
+
+def dot(a, b, group_weights=None):
+    shared = [key for key in a if key in b]
+    weights = [1 if group_weights is None else group_weights[group] for group, *_ in shared]
+    return sum(w * a[key] * b[key] for w, key in zip(weights, shared, strict=True))
+
+
+def cosine(ab, aa, bb):
+    return ab / sqrt(aa * bb) if aa and bb else 0
+
+
+# the Gram -------------------------------------------------------------------------------------
+
+
+def gram(
+    A, B, kernels, *, vocabularies=None, manifold=False, pyramid=1, group_weights=None, **options
+):
+    """K(A, B) from one kernel for each row and, if not all words count, those that do."""
+
+    def describe(row, r):
+        counts = features(row, kernels[r], pyramid)
+        if vocabularies is not None:
+            counts = restrict(counts, vocabularies[r])
+        return rooted(counts) if manifold else counts
+
+    A, B = ([[describe(row, r) for r, row in enumerate(x)] for x in X] for X in (A, B))
+    return gram_of_rows(A, B, partial(dot, group_weights=group_weights), mean=manifold, **options)
+
+
+def gram_of_rows(
+    A, B, compare, *, mean=False, normalize=True, row_norm="none", row_weights=None, gamma=None
+):
+    """K(A, B) from `compare`, which says how alike two rows are."""
+
+    def kernel(x, y):
+        values = [compare(a, b) for a, b in zip(x, y, strict=True)]
+        if row_norm == "cosine":
+            norms = [(compare(a, a), compare(b, b)) for a, b in zip(x, y, strict=True)]
+            values = [cosine(value, *norm) for value, norm in zip(values, norms, strict=True)]
+        weights = [1] * len(values) if row_weights is None else row_weights
+        total = sum(w * value for w, value in zip(weights, values, strict=True))
+        return total / sum(weights) if mean or row_norm == "cosine" else total
+
+    K = [[kernel(x, y) for y in B] for x in A]
+    if normalize:
+        own_A, own_B = ([kernel(x, x) for x in X] for X in (A, B))
+        K = [[cosine(K[i][j], a, b) for j, b in enumerate(own_B)] for i, a in enumerate(own_A)]
+    if gamma is not None:
+        K = [[exp(-gamma * (2 - 2 * value)) for value in line] for line in K]
+    return K
+
+
+def varying_rows(train):
+    """Rows with more than one symbol in the training sequences; all rows if there is none."""
+    symbols = [
+        {value for row in rows for value in row} - {None} for rows in zip(*train, strict=True)
+    ]
+    return [r for r, found in enumerate(symbols) if len(found) > 1] or list(range(len(symbols)))

@@ -1,0 +1,134 @@
+"""Slow, obvious versions of what happens to numbers before the kernels; tests compare with them.
+
+Nothing here imports mvdfq: a reference that leans on the code it checks proves nothing.
+"""
+
+import itertools
+import math
+from statistics import NormalDist
+
+
+def is_missing(value):
+    return value != value
+
+
+def present(values):
+    return [value for value in values if not is_missing(value)]
+
+
+# Frames: a sequence is a list of rows.
+
+
+def mean(values):
+    values = present(values)
+    return sum(values) / len(values) if values else 0.0
+
+
+def deviation(values):
+    values = present(values)
+    centre = mean(values)
+    return math.sqrt(sum((v - centre) ** 2 for v in values) / len(values)) if values else 0.0
+
+
+def slopes(row):
+    if len(row) == 1:
+        return [row[0] - row[0]]
+    middle = [(row[t + 1] - row[t - 1]) / 2 for t in range(1, len(row) - 1)]
+    return [row[1] - row[0], *middle, row[-1] - row[-2]] if row else []
+
+
+def moving_average(row, window):
+    half, out = window // 2, []
+    for t, value in enumerate(row):
+        near = [row[u] for u in range(len(row)) if abs(u - t) <= half]
+        out.append(value if is_missing(value) else mean(near))
+    return out
+
+
+def lags(sequence, n_lags, step):
+    n = len(sequence[0]) - (n_lags - 1) * step
+    return [row[lag * step : lag * step + max(n, 0)] for lag in range(n_lags) for row in sequence]
+
+
+# Bins of one channel; codes in the numbering of the paper: 1 to B, 0 and B + 1 outside.
+
+
+def code(value, breakpoints):
+    return None if is_missing(value) else 1 + sum(1 for e in breakpoints if value >= e)
+
+
+def uniform_code(value, low, high, n_bins):
+    if is_missing(value):
+        return None
+    if value < low:
+        return 0
+    if value > high:
+        return n_bins + 1
+    if low == high:
+        return 1
+    return code(value, [low + (high - low) * i / n_bins for i in range(1, n_bins)])
+
+
+def quantile_breakpoints(values, n_bins):
+    ordered = sorted(present(values))
+    found = set()
+    for i in range(1, n_bins):
+        place = i / n_bins * (len(ordered) - 1)
+        low = ordered[math.floor(place)]
+        high = ordered[min(math.floor(place) + 1, len(ordered) - 1)]
+        found.add(low + (high - low) * (place - math.floor(place)))
+    return sorted(e for e in found if ordered[0] < e < ordered[-1])
+
+
+def gaussian_code(value, values, n_bins):
+    if is_missing(value):
+        return None
+    spread = deviation(values)
+    z = (value - mean(values)) / spread if spread else 0.0
+    return code(z, [NormalDist().inv_cdf(i / n_bins) for i in range(1, n_bins)])
+
+
+def squared_error(groups):
+    return sum((v - mean(group)) ** 2 for group in groups for v in group)
+
+
+def best_split(values, n_bins):
+    """The split of the sorted values into runs that has the least squared error."""
+    ordered = sorted(values)
+    splits = []
+    for cuts in itertools.combinations(range(1, len(ordered)), n_bins - 1):
+        bounds = [0, *cuts, len(ordered)]
+        splits.append([ordered[a:b] for a, b in itertools.pairwise(bounds)])
+    return min(splits, key=squared_error)
+
+
+# Frames as symbols.
+
+
+def nearest(frame, codebook):
+    distances = [sum((a - b) ** 2 for a, b in zip(frame, word, strict=True)) for word in codebook]
+    return distances.index(min(distances))
+
+
+def lowest_modes(ranges, n_bits):
+    candidates = []
+    for i, extent in enumerate(ranges):
+        for v in range(1, math.ceil((n_bits + 1) * extent / max(ranges))):
+            candidates.append((v * math.pi / extent, i, v))
+    return [(i, v) for _, i, v in sorted(candidates)[:n_bits]]
+
+
+def hash_bits(point, low, ranges, modes):
+    bits = []
+    for i, v in modes:
+        inside = min(max(point[i], low[i]), low[i] + ranges[i])
+        bits.append(int(math.cos(v * math.pi * (inside - low[i]) / ranges[i]) > 0))
+    return bits
+
+
+def column_ids(columns, known=()):
+    """Number columns by first sight, those of `known` first."""
+    ids = {}
+    for column in [*known, *columns]:
+        ids.setdefault(tuple(column), len(ids))
+    return [ids[tuple(column)] for column in columns]

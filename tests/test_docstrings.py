@@ -1,0 +1,51 @@
+"""Every public name documents exactly the parameters it accepts, and shows an example."""
+
+import inspect
+import re
+
+import pytest
+
+import mvdfq
+
+PUBLIC = [getattr(mvdfq, name) for name in mvdfq.__all__]
+CLASSES = [value for value in PUBLIC if inspect.isclass(value)]
+METHODS = [
+    method
+    for cls in CLASSES
+    for name, method in inspect.getmembers(cls, inspect.isfunction)
+    if not name.startswith("_") and method.__module__.startswith("mvdfq.")
+]
+
+
+def sections(value):
+    """Split a numpydoc docstring: title -> text."""
+    doc = inspect.cleandoc(value.__doc__ or "")
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}$", doc, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def documented(value):
+    """Names on the unindented ``name : type`` lines of the section Parameters."""
+    lines = re.findall(r"^(\S[^:\n]*) :", sections(value).get("Parameters", ""), re.MULTILINE)
+    return [name.strip().lstrip("*") for line in lines for name in line.split(",")]
+
+
+def accepted(value):
+    return [name for name in inspect.signature(value).parameters if name != "self"]
+
+
+@pytest.mark.parametrize("value", PUBLIC, ids=lambda value: value.__name__)
+def test_documented_parameters_are_the_accepted_ones(value):
+    assert documented(value) == accepted(value)
+
+
+@pytest.mark.parametrize("value", PUBLIC, ids=lambda value: value.__name__)
+def test_there_is_an_example(value):
+    assert ">>>" in sections(value).get("Examples", "")
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__qualname__)
+def test_methods_document_all_their_parameters_or_none(method):
+    # One sentence is enough for a method whose parameters explain themselves.
+    assert method.__doc__
+    assert documented(method) in ([], accepted(method))

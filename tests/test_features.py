@@ -1,0 +1,121 @@
+"""The explicit feature map: its counts are the naive ones, its inner products the kernel."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
+from test_kernels import (
+    COLLECTIONS,
+    FEATURE_OPTIONS,
+    N_SYMBOLS,
+    PAIRS_ONLY,
+    WITH_FEATURES,
+    random_profiles,
+)
+from twins import as_symbols, fast_features, fast_gram, n_groups, naive_counts
+
+OPTIONS = [{"normalize": False}, {}, {"row_norm": "cosine"}, *FEATURE_OPTIONS]
+OPTIONS = [options for options in OPTIONS if "gamma" not in options]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def assert_same_columns(matrix, counts):
+    """The matrix holds the naive counts, in any order of its columns."""
+    keys = {key for found in counts for key in found}
+    expected = [tuple(found.get(key, 0) for found in counts) for key in keys]
+    assert sorted(map(tuple, matrix.toarray().T.tolist())) == sorted(expected)
+
+
+@pytest.mark.parametrize("pyramid", [1, 3])
+@pytest.mark.parametrize("name", ["random", "missing", "short"])
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_counts_are_naive(kernel, name, pyramid):
+    train, _ = COLLECTIONS[name]
+    matrix = fast_features(kernel, train, train, N_SYMBOLS, normalize=False, pyramid=pyramid)
+    assert_same_columns(matrix, naive_counts(kernel, train, train, N_SYMBOLS, pyramid))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", ["random", "missing", "short", "constant row", "unseen symbols"])
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_inner_products_are_the_kernel(kernel, name, options):
+    train, new = COLLECTIONS[name]
+    columns = fast_features(kernel, train, train, N_SYMBOLS, **options)
+    for A in (new, train):
+        product = fast_features(kernel, A, train, N_SYMBOLS, **options) @ columns.T
+        K = fast_gram(kernel, A, train, N_SYMBOLS, **options)
+        if options == {"normalize": False}:
+            assert_array_equal(product.toarray(), K)
+        else:
+            assert_allclose(product.toarray(), K, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("manifold", [False, True])
+@pytest.mark.parametrize("kernel", [Spectrum([1, 3]), Spatial(2, 1, 3)], ids=repr)
+def test_group_weights(kernel, manifold):
+    train, new = COLLECTIONS["random"]
+    weights = [1 + i for i in range(n_groups(kernel))]
+    options = {"manifold": manifold, "group_weights": weights}
+    A, B = (fast_features(kernel, X, train, N_SYMBOLS, **options) for X in (new, train))
+    K = fast_gram(kernel, new, train, N_SYMBOLS, **options)
+    assert_allclose((A @ B.T).toarray(), K, rtol=1e-5)
+
+
+def test_words_never_seen_have_no_column_but_count():
+    features = SequenceFeatures(Spectrum(1), manifold=True).fit([[0, 1, 1]])
+    # Half of the new sequence is unknown: half of its length is outside the columns.
+    assert_allclose(features.transform([[0, 1, 2, 3]]).toarray(), [[0.5, 0.5]], rtol=1e-6)
+    raw = SequenceFeatures(Spectrum(1)).fit([[0, 1, 1]])
+    assert_allclose(raw.transform([[0, 1, 2, 3]]).toarray(), [[0.5, 0.5]], rtol=1e-6)
+
+
+def test_profiles():
+    rng = np.random.default_rng(29)
+    train, new = ([x.T for x in random_profiles(rng, n)] for n in ([9, 12, 5], [8, 4]))
+    for options in ({"normalize": False}, {"manifold": True}):
+        features = SequenceFeatures(Profile(2, 2.5), **options).fit(train)
+        product = features.transform(new) @ features.transform(train).T
+        K = SequenceKernel(Profile(2, 2.5), **options).fit(train).transform(new)
+        assert_allclose(product.toarray(), K, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_what_transform_returns(kernel):
+    train, new = (as_symbols(X, N_SYMBOLS) for X in COLLECTIONS["random"])
+    features = SequenceFeatures(kernel).fit(train)
+    matrix = features.transform(new)
+    names = features.get_feature_names_out()
+    assert scipy.sparse.issparse(matrix)
+    assert matrix.format == "csr"
+    assert matrix.shape == (len(new), len(names))
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("options", [{"normalize": False}, {}, {"manifold": True}], ids=str)
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_wide_hashed_features_are_the_exact_ones(kernel, options):
+    train, new = COLLECTIONS["random"]
+    A, B = (
+        fast_features(kernel, X, train, N_SYMBOLS, n_features=2**24, **options)
+        for X in (new, train)
+    )
+    assert A.shape == (len(new), 2**24)
+    K = fast_gram(kernel, new, train, N_SYMBOLS, **options)
+    assert_allclose((A @ B.T).toarray(), K, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(3), Spatial(2, 1, 3), Mismatch(3, 1)], ids=repr)
+def test_narrow_hashed_features_lose_no_word(kernel):
+    train, new = COLLECTIONS["random"]
+    hashed = fast_features(kernel, new, train, N_SYMBOLS, n_features=7, normalize=False)
+    totals = [sum(counts.values()) for counts in naive_counts(kernel, new, train, N_SYMBOLS)]
+    assert hashed.shape == (len(new), 7)
+    assert_array_equal(np.asarray(hashed.sum(axis=1)).ravel(), totals)
+
+
+@pytest.mark.parametrize("kernel", PAIRS_ONLY, ids=repr)
+def test_some_kernels_have_no_features(kernel):
+    with pytest.raises(ValueError, match="features"):
+        SequenceFeatures(kernel).fit([[0, 1, 1, 0, 1], [1, 0, 1, 1]])

@@ -1,0 +1,305 @@
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import naive_numbers as naive
+from mvdfq.frames import Centre, Delta, Lags, Rotate, Smooth, Stack, Standardize
+from mvdfq.sequences import check_sequences
+from random_sequences import collections
+
+MISSING = float("nan")
+
+
+def with_symbols():
+    """One numeric and one symbolic channel, with names."""
+    X = check_sequences([[[1.0, 2.0, 4.0], "ABA"], [[8.0], "B"]], channel_names=["level", "state"])
+    assert X.symbolic == (False, True)
+    return X
+
+
+def rows_of(X, channel):
+    return [x[channel].tolist() for x in X]
+
+
+# Standardize and Centre
+
+
+@given(collections())
+def test_standardize_matches_naive(X):
+    Z = Standardize().fit_transform(X)
+    for channel in range(X.n_rows):
+        frames = X.data[channel].tolist()
+        centre, spread = naive.mean(frames), naive.deviation(frames) or 1.0
+        expected = [(v - centre) / spread for v in frames]
+        assert_allclose(Z.data[channel], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_standardize_learns_from_training_frames_only():
+    scaler = Standardize().fit([[0.0, 2.0]])
+    assert_array_equal(scaler.transform([[3.0, 5.0]])[0], [[2.0, 4.0]])
+
+
+@pytest.mark.parametrize("value", [0.1, 1e6 + 0.1, -3.3])
+def test_a_constant_channel_is_shifted_to_zero_exactly(value):
+    # The mean of equal numbers, computed as a sum, need not be that number.
+    x = [np.full(7, value)]
+    assert not Standardize().fit_transform(x).data.any()
+    assert not Centre(scale=True).fit_transform(x).data.any()
+
+
+def test_standardize_keeps_its_digits_on_a_large_offset():
+    x = 1e8 + np.arange(5.0)
+    assert_allclose(Standardize().fit_transform([x])[0][0], (np.arange(5) - 2) / np.sqrt(2))
+
+
+@given(collections(), st.booleans())
+def test_centre_matches_naive(X, scale):
+    Z = Centre(scale=scale).fit_transform(X)
+    for channel in range(X.n_rows):
+        for row, found in zip(rows_of(X, channel), rows_of(Z, channel), strict=True):
+            spread = (naive.deviation(row) or 1.0) if scale else 1.0
+            expected = [(v - naive.mean(row)) / spread for v in row]
+            assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+# Delta, Smooth, Lags
+
+
+@given(collections())
+def test_delta_matches_naive(X):
+    Z = Delta(keep=False).fit_transform(X)
+    for channel in range(X.n_rows):
+        for row, found in zip(rows_of(X, channel), rows_of(Z, channel), strict=True):
+            assert_array_equal(found, naive.slopes(row))
+
+
+def test_delta_is_numpy_gradient_in_the_dtype_of_the_data():
+    x = np.random.default_rng(0).normal(size=(3, 50)).astype(np.float32)
+    Z = Delta(keep=False).fit_transform([x])
+    assert_array_equal(Z[0], np.gradient(x, axis=1))
+    assert Z.data.dtype == np.float32
+
+
+def test_delta_keeps_the_channels_before_the_slopes():
+    X = check_sequences([[[1.0, 3.0], [5.0, 4.0]]], channel_names=["a", "b"])
+    Z = Delta().fit_transform(X)
+    assert_array_equal(Z[0], [[1, 3], [5, 4], [2, 2], [-1, -1]])
+    assert Z.channel_names == ("a", "b", "delta a", "delta b")
+
+
+@given(collections(), st.sampled_from([1, 3, 5, 21]))
+def test_smooth_matches_naive(X, window):
+    Z = Smooth(window).fit_transform(X)
+    for channel in range(X.n_rows):
+        for row, found in zip(rows_of(X, channel), rows_of(Z, channel), strict=True):
+            assert_allclose(found, naive.moving_average(row, window), rtol=1e-12, atol=1e-12)
+
+
+@given(collections(), st.integers(1, 4), st.integers(1, 4))
+def test_lags_match_naive(X, n_lags, step):
+    Z = Lags(n_lags, step=step).fit_transform(X)
+    assert Z.n_rows == n_lags * X.n_rows
+    for x, z in zip(X, Z, strict=True):
+        assert_array_equal(z, np.array(naive.lags(x.tolist(), n_lags, step)).reshape(z.shape))
+
+
+@pytest.mark.parametrize(
+    ("transformer", "error", "message"),
+    [
+        (Smooth(4), ValueError, "window must be odd.*got 4"),
+        (Smooth(0), ValueError, "window == 0, must be >= 1"),
+        (Smooth(2.5), TypeError, "window must be an instance of"),
+        (Lags(0), ValueError, "n_lags == 0, must be >= 1"),
+        (Lags(2, step=-1), ValueError, "step == -1, must be >= 1"),
+        (Rotate(2), ValueError, "n_components == 2, must be <= 1"),
+        (Stack([]), ValueError, "views must hold at least one view"),
+        (Stack([("a", Delta()), ("a", Delta())]), ValueError, "View name 'a' is not unique"),
+        (Stack([("a__b", Delta())]), ValueError, "View name 'a__b'.*contains '__'"),
+        (Stack([None, Lags(2)]), ValueError, "Views 'passthrough' and 'lags' differ in length: "),
+    ],
+)
+def test_errors_say_what_is_wrong(transformer, error, message):
+    with pytest.raises(error, match=message):
+        transformer.fit_transform([[1.0, 2.0, 3.0]])
+
+
+# Rotate
+
+
+def _gradient(x):
+    return np.gradient(x, axis=1) if x.shape[1] > 1 else np.zeros_like(x)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("deltas", [False, True])
+def test_rotate_is_principal_component_analysis(seed, deltas):
+    rng = np.random.default_rng(seed)
+    mix = rng.normal(size=(4, 4))
+    X = [mix @ rng.normal(size=(4, n)) for n in (30, 50, 1)]
+    rotate = Rotate(3, deltas=deltas).fit(X)
+    views = [np.vstack([x, _gradient(x)]) if deltas else x for x in X]
+    frames = np.concatenate(views, axis=1).T
+    reference = PCA(3).fit(frames)
+    n = len(frames)
+    assert_allclose(rotate.explained_variance_, reference.explained_variance_ * (n - 1) / n)
+    ours, theirs = rotate.transform(X).data, reference.transform(frames).T
+    assert_allclose(ours, theirs * np.sign((ours * theirs).sum(axis=1, keepdims=True)), atol=1e-9)
+
+
+def test_rotate_has_signs_that_do_not_depend_on_the_solver():
+    axes = Rotate().fit([[[0.0, -1.0, 5.0], [0.0, 1.0, -5.0], [1.0, 1.2, 0.9]]]).components_
+    largest = np.abs(axes).max(axis=1, keepdims=True)
+    decisive = np.argmax(np.abs(axes) > largest - 1e-6, axis=1)
+    assert (axes[np.arange(3), decisive] > 0).all()
+
+
+def test_rotate_a_frame_alone_gives_the_same_bits_as_in_company():
+    X = np.random.default_rng(0).normal(size=(1, 13, 3000)).astype(np.float32)
+    rotate = Rotate().fit(X)
+    together = rotate.transform(X)[0]
+    alone = [rotate.transform([X[0][:, t : t + 1]])[0] for t in range(0, 3000, 333)]
+    assert_array_equal(np.concatenate(alone, axis=1), together[:, ::333])
+
+
+def test_rotate_ignores_frames_with_missing_values():
+    x = np.random.default_rng(0).normal(size=(2, 20))
+    holed = np.insert(x, 5, [MISSING, 100.0], axis=1)
+    plain, rotate = Rotate().fit([x]), Rotate().fit([holed])
+    assert_allclose(rotate.components_, plain.components_)
+    Z = rotate.transform([holed])[0]
+    assert np.isnan(Z[:, 5]).all()
+    assert_allclose(np.delete(Z, 5, axis=1), plain.transform([x])[0])
+
+
+def test_rotate_needs_a_whole_frame():
+    with pytest.raises(ValueError, match="No frame of X is without missing values"):
+        Rotate().fit([[[1.0, MISSING], [MISSING, 1.0]]])
+
+
+# Symbolic channels
+
+
+@pytest.mark.parametrize(
+    ("transformer", "names", "symbolic"),
+    [
+        (Standardize(), ("level", "state"), (False, True)),
+        (Centre(scale=True), ("centred level", "state"), (False, True)),
+        (Smooth(3), ("smooth level", "state"), (False, True)),
+        (Delta(), ("level", "state", "delta level"), (False, True, False)),
+        (Delta(keep=False), ("state", "delta level"), (True, False)),
+        (Rotate(), ("pc0", "state"), (False, True)),
+        (Rotate(deltas=True), ("pc0", "pc1", "state"), (False, False, True)),
+        (Lags(2), ("level", "state", "level t+1", "state t+1"), (False, True) * 2),
+        (
+            Stack([None, Delta(keep=False), Centre()]),
+            ("level", "state", "delta level", "centred level"),
+            (False, True, False, False),
+        ),
+    ],
+    ids=repr,
+)
+def test_symbolic_channels_pass_through(transformer, names, symbolic):
+    X = with_symbols()
+    Z = transformer.fit_transform(X)
+    assert Z.channel_names == names
+    assert Z.symbolic == symbolic
+    state = names.index("state")
+    for x, z in zip(X, Z, strict=True):
+        assert_array_equal(z[state], x[1, : z.shape[1]])
+
+
+def test_what_is_symbolic_is_remembered_for_plain_lists():
+    scaler = Standardize().fit(with_symbols())
+    Z = scaler.transform([[[3.0], [65.0]]])
+    assert Z.symbolic == (False, True)
+    assert Z.channel_names == ("level", "state")
+    assert Z[0][1] == 65.0
+
+
+def test_letters_where_numbers_were_are_refused():
+    scaler = Standardize().fit([[[1.0, 2.0], [1.0, 2.0]]])
+    with pytest.raises(ValueError, match="Channel 1 of X holds symbols, in fit it held numbers"):
+        scaler.transform([[[1.0, 2.0], "AB"]])
+
+
+def test_channels_in_another_order_are_refused():
+    X = check_sequences([np.ones((2, 3))], channel_names=["a", "b"])
+    other = check_sequences([np.ones((2, 3))], channel_names=["b", "a"])
+    with pytest.raises(ValueError, match=r"X has channels \['b', 'a'\], in fit .*\['a', 'b'\]"):
+        Standardize().fit(X).transform(other)
+
+
+# Stack
+
+
+def test_stack_puts_views_side_by_side():
+    X = check_sequences([[[1.0, 2.0, 6.0]], [[4.0, 4.0]]], channel_names=["a"], sampling_rate=50)
+    views = [Delta(keep=False), ("soft", make_pipeline(Smooth(3), Delta(keep=False))), None]
+    Z = Stack(views).fit_transform(X)
+    assert Z.channel_names == ("delta a", "delta smooth a", "a")
+    assert Z.sampling_rate == 50
+    parts = [Delta(keep=False).fit_transform(X), views[1][1].fit_transform(X), X]
+    assert_array_equal(Z.data, np.concatenate([part.data for part in parts]))
+    assert_array_equal(Z.offsets, X.offsets)
+
+
+def test_stack_tells_channels_of_one_name_apart():
+    Z = Stack([Smooth(3), Smooth(5), "passthrough"]).fit_transform([[1.0, 2.0]])
+    assert Z.channel_names == ("smooth x0", "smooth-2: smooth x0", "x0")
+
+
+def test_stack_fits_copies_of_its_views():
+    scaler = Standardize()
+    stack = Stack([scaler]).fit([[1.0, 2.0]])
+    assert not hasattr(scaler, "mean_")
+    assert stack.views_[0][1].mean_ == [1.5]
+
+
+def test_stack_parameters_reach_the_views():
+    stack = Stack([None, Smooth(3), ("slope", make_pipeline(Smooth(5), Delta()))])
+    params = stack.get_params()
+    assert params["smooth__window"] == 3
+    assert params["slope__smooth__window"] == 5
+    copy = clone(stack).set_params(smooth__window=7, slope__delta__keep=False)
+    assert copy.get_params()["smooth__window"] == 7
+    assert not copy.get_params()["slope__delta__keep"]
+    assert stack.get_params()["smooth__window"] == 3
+    with pytest.raises(ValueError, match="Invalid parameter 'rough'"):
+        stack.set_params(rough=1)
+
+
+def test_stack_views_can_be_replaced():
+    stack = Stack([None, Smooth(3)])
+    original = stack.views
+    stack.set_params(smooth=Delta(keep=False))
+    assert stack.fit_transform([[1.0, 2.0]]).channel_names == ("x0", "delta x0")
+    assert len(original) == 2
+    assert isinstance(original[1], Smooth)
+    stack.set_params(views=[Smooth(3)], smooth__window=5)
+    assert stack.get_params()["smooth__window"] == 5
+
+
+class SignOfLastRow(ClassifierMixin, BaseEstimator):
+    """Class 1 where the mean of the last row is positive."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.array([int(x[-1].mean() > 0) for x in X])
+
+
+def test_stack_works_in_a_grid_search():
+    X = [np.array([[9.0, 9.0 + slope, 9.0 + 2 * slope]]) for slope in (-1, 1) * 6]
+    y = np.array([0, 1] * 6)
+    model = make_pipeline(Stack([None, ("view", Smooth(3))]), SignOfLastRow())
+    grid = {"stack__view": [Smooth(3), Delta(keep=False)]}
+    search = GridSearchCV(model, grid, cv=2).fit(X, y)
+    assert isinstance(search.best_params_["stack__view"], Delta)
+    assert search.best_score_ == 1.0

@@ -1,0 +1,365 @@
+"""Fast equals naive: every kernel, every option, on pleasant and unpleasant input.
+
+Raw counts are compared exactly. Rooted kernels add up in single precision inside.
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import naive
+from conftest import size
+from mvdfq import (
+    Gapped,
+    Gappy,
+    Mismatch,
+    MismatchPairs,
+    Profile,
+    SequenceKernel,
+    Spatial,
+    Spectrum,
+    Subsequence,
+    Wildcard,
+    Words,
+)
+from twins import as_symbols, fast_gram, n_groups, naive_gram, random_sequences
+
+# Powers of two wherever counts are weighted: such sums are exact as well.
+WITH_FEATURES = [
+    Spectrum(1),
+    Spectrum(3),
+    Spectrum([1, 2, 4]),
+    Spectrum(2, dilation=[1, 3]),
+    Spatial(2, 1, 5),
+    Spatial(3, 1, 3),
+    Spatial(2, 2, 2),
+    Spatial(3, 1, 2, dilation=2),
+    Gapped(4, 2),
+    Gapped(3, 2, dilation=[1, 2]),
+    Gappy(4, 2),
+    Gappy(4, 3, distinct=False),
+    Gappy(3, 2, dilation=2),
+    Wildcard(4, 2, 0.5),
+    Wildcard(3, 3),
+    Wildcard(3, 1, 0.25, dilation=[1, 2]),
+    Subsequence(2, max_span=4),
+    Subsequence(3, 0.25, max_span=5),
+    Mismatch(3, 1),
+    Mismatch(4, 2),
+    Mismatch(2, 2),
+    Mismatch(3, 1, dilation=[1, 2]),
+    Mismatch(3, 1, neighbourhood="observed"),
+    Mismatch(3, 2, neighbourhood="observed", dilation=[1, 2]),
+    Words([(0, 4, 8), (1, 2), (0,)], weights=[1, 2, 0.5]),
+]
+PAIRS_ONLY = [Subsequence(2), Subsequence(3, 0.25), MismatchPairs(3, 1), MismatchPairs(4, 2)]
+KERNELS = WITH_FEATURES + PAIRS_ONLY
+
+ROW_WEIGHTS = [2, 0.5, 1]
+OPTIONS = [
+    {},
+    {"normalize": False, "row_weights": ROW_WEIGHTS},
+    {"row_weights": ROW_WEIGHTS},
+    {"row_norm": "cosine"},
+    {"row_norm": "cosine", "normalize": False, "row_weights": ROW_WEIGHTS},
+    {"gamma": 0.5},
+]
+FEATURE_OPTIONS = [
+    {"normalize": False, "pyramid": 3},
+    {"normalize": False, "row_weights": ROW_WEIGHTS, "pyramid": 2},
+    {"pyramid": 2, "row_norm": "cosine"},
+    {"manifold": True},
+    {"manifold": True, "normalize": False},
+    {"manifold": True, "pyramid": 3},
+    {"manifold": True, "row_weights": ROW_WEIGHTS},
+    {"manifold": True, "row_norm": "cosine", "pyramid": 2},
+    {"manifold": True, "gamma": 1.0},
+]
+N_SYMBOLS = [3, 2, 4]  # an alphabet for each row
+
+# Some sequences have nothing to compare; tests at the end look at the warnings that say so.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def collections():
+    """Training and new sequences of every kind, by name."""
+    rng = np.random.default_rng(1409)
+    make = partial(random_sequences, rng)
+    constant = make([9, 5, 12, 7], [3, 1, 4])
+    return {
+        "random": (make(rng.integers(5, 20, 6), N_SYMBOLS), make([7, 14, 11], N_SYMBOLS)),
+        "missing": (make([9, 15, 12, 4], N_SYMBOLS, 0.15), make([12, 16], N_SYMBOLS, 0.15)),
+        "short": (make(range(9), N_SYMBOLS), make([5, 0, 3, 4, 1, 2], N_SYMBOLS)),
+        "empty": (make([0, 0], N_SYMBOLS), make([6, 0], N_SYMBOLS)),
+        "constant row": (constant, make([8, 3], [3, 2, 4])),
+        "one row": (make([9, 14, 3], [3]), make([12, 2], [3])),
+        "constant only row": (make([9, 6], [1]), make([7, 5], [2])),
+        "unseen symbols": (make([9, 14, 11], [2, 2, 2]), make([8, 13], N_SYMBOLS)),
+        "one sequence": (make([11], N_SYMBOLS), make([9], N_SYMBOLS)),
+    }
+
+
+COLLECTIONS = collections()
+
+
+def assert_fast_is_naive(kernel, A, B, n_symbols=None, **options):
+    n_symbols = N_SYMBOLS[: len(B[0])] if n_symbols is None else n_symbols
+    expected = naive_gram(kernel, A, B, n_symbols, **options)
+    K = fast_gram(kernel, A, B, n_symbols, **options)
+    if options.get("manifold"):
+        assert_allclose(K, expected, rtol=1e-5)
+    elif options.get("normalize", True) or "row_norm" in options:
+        assert_allclose(K, expected, rtol=1e-12)
+    else:
+        assert_array_equal(K, expected)
+
+
+def assert_fast_is_naive_on_both(kernel, train, new, **options):
+    assert_fast_is_naive(kernel, new, train, **options)
+    assert_fast_is_naive(kernel, train, train, **options)
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_counts_on_every_kind_of_input(kernel, name):
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS[name], normalize=False)
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_manifold_on_every_kind_of_input(kernel, name):
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS[name], manifold=True)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_options(kernel, options):
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], **options)
+
+
+@pytest.mark.parametrize("options", FEATURE_OPTIONS, ids=str)
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_options_of_kernels_with_features(kernel, options):
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["missing"], **options)
+
+
+@pytest.mark.parametrize("manifold", [False, True])
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_group_weights(kernel, manifold):
+    weights = [2.0**-i for i in range(n_groups(kernel))]
+    options = {"group_weights": weights, "manifold": manifold, "normalize": manifold}
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], **options)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_constant_rows_can_be_kept(kernel):
+    train, new = COLLECTIONS["constant row"]
+    options = {"normalize": False, "constant_rows": "keep"}
+    assert_fast_is_naive(kernel, new, train, [3, 2, 4], **options)
+
+
+@pytest.mark.parametrize("options", [{"normalize": False}, {}, {"gamma": 2.0}], ids=str)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_fit_transform_and_diagonal(kernel, options):
+    train, new = (as_symbols(X, N_SYMBOLS) for X in COLLECTIONS["random"])
+    fitted = SequenceKernel(kernel, **options)
+    assert_array_equal(fitted.fit_transform(train), fitted.transform(train))
+    own = [
+        fast_gram(kernel, [x], [x], N_SYMBOLS, **options)[0, 0] for x in COLLECTIONS["random"][1]
+    ]
+    assert_allclose(fitted.diagonal(new), own, rtol=1e-12)
+
+
+# whatever hypothesis finds --------------------------------------------------------------------
+
+symbol = st.none() | st.integers(0, 2)
+column = st.tuples(symbol, symbol)
+
+
+def sequences(min_size):
+    """Collections of two rows each, the rows of a sequence equally long."""
+    one = st.lists(column, max_size=12).map(
+        lambda columns: [list(row) for row in zip(*columns, strict=True)]
+    )
+    return st.lists(one.map(lambda x: x or [[], []]), min_size=min_size, max_size=4)
+
+
+@given(st.sampled_from(KERNELS), sequences(1), sequences(1))
+def test_counts_of_any_sequences(kernel, train, new):
+    assert_fast_is_naive(kernel, new, train, 3, normalize=False)
+
+
+@given(st.sampled_from(WITH_FEATURES), sequences(1), sequences(1), st.integers(1, 3))
+def test_manifold_of_any_sequences(kernel, train, new, pyramid):
+    assert_fast_is_naive(kernel, new, train, 3, manifold=True, pyramid=pyramid)
+
+
+@given(st.integers(1, 4), st.integers(0, 4), sequences(1), sequences(1))
+def test_mismatch_with_any_numbers(k, m, train, new):
+    assert_fast_is_naive(Mismatch(k, min(m, k)), new, train, 3, normalize=False)
+
+
+# large alphabets, large counts ----------------------------------------------------------------
+
+# Symbols that fall together in 64 bits where the words are longer: 2**9 * 2048**5 == 2**64.
+WIDE = [
+    (Spectrum(6), 2048, [0, 1, 512, 1024, 1536, 2047]),
+    (Spectrum(12), 2048, [0, 1, 512, 2047]),
+    (Spectrum(3), 2**31, [0, 4, 8, 2**29, 2**31 - 1]),
+    (Spectrum([2, 3]), 2**32 - 1, [0, 1, 2**31, 2**32 - 2]),
+    (Spatial(3, 2, 2), 2048, [0, 512, 1024, 2047]),
+    (Gapped(8, 6), 2048, [0, 512, 1024, 2047]),
+    (Gappy(7, 6), 2048, [0, 512, 1024, 2047]),
+    (Wildcard(7, 2, 0.5), 2048, [0, 512, 1024, 2047]),
+    (Subsequence(6, max_span=7), 2048, [0, 512, 1024, 2047]),
+    (Words([(0, 1, 2, 4, 5, 7)]), 2048, [0, 512, 1024, 2047]),
+]
+
+
+@pytest.mark.parametrize("manifold", [False, True])
+@pytest.mark.parametrize(("kernel", "n_symbols", "used"), WIDE, ids=str)
+def test_words_longer_than_64_bits(kernel, n_symbols, used, manifold):
+    rng = np.random.default_rng(64)
+    # Pieces that recur, whole or with the first symbol changed: long words are seen twice.
+    piece = rng.choice(used, 14).tolist()
+    lengths = [3, 4, 2, 3, 5]
+    X = [[[s for _ in range(n) for s in (int(rng.choice(used)), *piece)]] for n in lengths]
+    options = {"manifold": manifold, "normalize": manifold}
+    assert_fast_is_naive(kernel, X[3:], X[:3], n_symbols, **options)
+    assert_fast_is_naive(kernel, X, X, n_symbols, **options)
+
+
+@pytest.mark.parametrize("neighbourhood", ["full", "observed"])
+def test_mismatch_of_words_longer_than_64_bits(neighbourhood):
+    rng = np.random.default_rng(64)
+    X = [[rng.choice([0, 512, 1024, 2047], 24, p=[0.7, 0.1, 0.1, 0.1]).tolist()] for _ in range(4)]
+    K = fast_gram(Mismatch(6, 1, neighbourhood), X, X, 2048, normalize=False)
+    if neighbourhood == "full":
+        compare = partial(naive.mismatch_closed_form, k=6, m=1, n_symbols=2048)
+        expected = naive.gram_of_rows(X, X, compare, normalize=False)
+    else:
+        expected = observed_gram(X, 6, 1)
+    assert_array_equal(K, expected)
+
+
+def observed_gram(X, k, m):
+    """Mismatch counts of the words that occur, over an alphabet too large to list."""
+    windows = [[word for _, word in naive.read(x[0], naive.window(k, 1))] for x in X]
+    words = sorted({word for found in windows for word in found})
+    phi = [[sum(naive.distance(w, v) <= m for w in found) for v in words] for found in windows]
+    return np.array(phi) @ np.array(phi).T
+
+
+@pytest.mark.parametrize("kernel", [Mismatch(3, 1), Mismatch(4, 2), Mismatch(3, 3)], ids=repr)
+def test_symbols_beyond_the_alphabet_match_only_themselves(kernel):
+    rng = np.random.default_rng(7)
+    train, new = (random_sequences(rng, [9, 14], [s, s]) for s in (3, 6))
+    fitted = SequenceKernel(kernel, normalize=False).fit(as_symbols(train, 3))
+    params = {"k": kernel.k, "m": kernel.m, "n_symbols": 3}
+    compare = partial(naive.mismatch_closed_form, **params)
+    expected = naive.gram_of_rows(new, train, compare, normalize=False)
+    assert_array_equal(fitted.transform(as_symbols(new, 6)), expected)
+
+
+@pytest.mark.parametrize("name", ["few", "many", "uneven"])
+@pytest.mark.parametrize("options", [{"normalize": False}, {"manifold": True}], ids=str)
+def test_words_in_all_or_few_sequences(name, options):
+    # Words seen in most sequences and words seen in few take different ways through the machine.
+    rng = np.random.default_rng(8)
+    draw = {
+        "few": lambda n: rng.integers(3, size=n),
+        "many": lambda n: rng.integers(400, size=n),
+        "uneven": lambda n: np.minimum(rng.zipf(1.3, n), 500) - 1,
+    }[name]
+    X = [[draw(n).tolist(), draw(n).tolist()] for n in rng.integers(60, size=size(70, 12))]
+    assert_fast_is_naive(Spectrum([1, 2]), X, X[: len(X) // 2], 500, **options)
+
+
+def test_large_counts_stay_exact():
+    # The products pass 2**24, where single precision begins to skip integers.
+    X = [[[0] * 4097 + [1] * 5], [[0] * 4099 + [1] * 2], [[1] * 5003 + [0] * 7]]
+    expected = [[sum(x[0].count(s) * y[0].count(s) for s in (0, 1)) for y in X] for x in X]
+    assert_array_equal(fast_gram(Spectrum(1), X, X, 2, normalize=False), expected)
+
+
+def test_large_counts_of_many_words_stay_exact():
+    rng = np.random.default_rng(24)
+    X = [random_sequences(rng, [size(3001, 301)], [2])[0] for _ in range(size(20, 3))]
+    assert_fast_is_naive(Spectrum([2, 5]), X, X, 2, normalize=False)
+    assert_fast_is_naive(Wildcard(4, 2, 0.5), X[:4], X, 2, normalize=False)
+
+
+# profiles -------------------------------------------------------------------------------------
+
+PROFILE_OPTIONS = [{"normalize": False}, {}, {"manifold": True}, {"manifold": True, "pyramid": 2}]
+
+
+def random_profiles(rng, lengths):
+    """Columns of probabilities, some of them unknown, none at an end."""
+    profiles = [rng.dirichlet([0.5] * 3, size=n) for n in lengths]
+    for x in profiles:
+        x[1:-1][rng.random(len(x[1:-1])) < 0.1] = np.nan
+    return profiles
+
+
+@pytest.mark.parametrize("options", PROFILE_OPTIONS, ids=str)
+@pytest.mark.parametrize("kernel", [Profile(1, 1.0), Profile(2, 2.5), Profile(3, 3.0)], ids=repr)
+def test_profiles(kernel, options):
+    rng = np.random.default_rng(29)
+    train, new = random_profiles(rng, [9, 0, 12, 2, 1]), random_profiles(rng, [8, 5, 3])
+    twin = partial(naive.profile, **kernel.get_params())
+    expected = naive.gram(
+        [[x.tolist()] for x in new], [[x.tolist()] for x in train], [twin], **options
+    )
+    fitted = SequenceKernel(kernel, **options).fit([x.T for x in train])
+    assert_allclose(fitted.transform([x.T for x in new]), expected, rtol=1e-5)
+
+
+# warnings and errors --------------------------------------------------------------------------
+
+
+def test_other_containers_are_the_same_sequences():
+    rng = np.random.default_rng(3)
+    X = random_sequences(rng, [9, 14, 11], [3, 4])
+    fitted = SequenceKernel(Spectrum(2))
+    K = fitted.fit_transform(as_symbols(X, [3, 4]))
+    assert_array_equal(fitted.fit_transform([np.array(x) for x in X]), K)
+    first_row = fast_gram(Spectrum(2), [[x[0]] for x in X], [[x[0]] for x in X], 3)
+    assert_array_equal(fitted.fit_transform([x[0] for x in X]), first_row)
+    letters = ["".join("xyz"[v] for v in x[0]) for x in X]
+    assert_array_equal(fitted.fit_transform(letters), first_row)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_sequence_without_words_is_named():
+    X = [[0, 1, 1, 0], [1, 0], [0, 0, 1]]
+    with pytest.warns(UserWarning, match=r"\b1\b"):
+        K = SequenceKernel(Spectrum(3)).fit_transform(X)
+    assert_array_equal(K[1], [0, 0, 0])
+    assert_array_equal(np.diag(K), [1, 0, 1])
+    with pytest.warns(UserWarning, match=r"\b0\b"):
+        K = SequenceKernel(Spectrum(3)).fit([X[0], X[2]]).transform([X[1]])
+    assert_array_equal(K, [[0, 0]])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_constant_row_is_named():
+    X = [[[0, 1, 1, 0], [2, 2, 2, 2]], [[1, 0, 1], [2, 2, 2]]]
+    with pytest.warns(UserWarning, match=r"(?i)constant.*\b1\b|\b1\b.*constant"):
+        K = SequenceKernel(Spectrum(2)).fit_transform([np.array(x) for x in X])
+    assert_array_equal(K, SequenceKernel(Spectrum(2)).fit_transform([x[0] for x in X]))
+
+
+@pytest.mark.filterwarnings("error")
+def test_mismatch_pairs_warn():
+    with pytest.warns(UserWarning, match="positive semi-definite"):
+        SequenceKernel(MismatchPairs(2, 1)).fit_transform([[0, 1, 1], [1, 0, 1]])
+
+
+@pytest.mark.parametrize("kernel", PAIRS_ONLY, ids=repr)
+def test_no_manifold_without_features(kernel):
+    with pytest.raises(ValueError, match="manifold"):
+        SequenceKernel(kernel, manifold=True).fit_transform([[0, 1, 1, 0, 1], [1, 0, 1, 1]])

@@ -1,0 +1,58 @@
+"""What README.md and the guide show is run, and what they link to exists.
+
+Python blocks of one page are executed one after the other. Shell commands are run as written,
+but for those in INSTEAD, for the reasons given there.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+INSTEAD = {
+    "make test": "it would start itself again",
+    "make demo": "test_demo.py runs the command behind it",
+    "pip install .": "it would change what is being tested; make test installs the package",
+}
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def commands(page):
+    lines = "".join(blocks(page, "sh")).splitlines()
+    return [command for line in lines if (command := line.partition("#")[0].strip())]
+
+
+def with_blocks(language):
+    pages = [page for page in PAGES if blocks(page, language)]
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@with_blocks("python")
+def test_python_runs(page):
+    namespace = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page, "exec"), namespace)
+
+
+@with_blocks("sh")
+def test_shell_commands_run(page):
+    for command in commands(page):
+        if command not in INSTEAD:
+            subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True)
+
+
+def test_readme_opens_with_the_two_commands():
+    assert commands(ROOT / "README.md")[:2] == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        assert "://" in target or (page.parent / target).exists(), target

@@ -1,0 +1,283 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.utils import indexable
+
+from mvdfq.frames import Standardize
+from mvdfq.converters import from_long_table, from_time_first
+from mvdfq.sequences import Ragged, Sequences, check_sequences
+from random_sequences import collections
+
+NAN = float("nan")
+
+
+def lists(X):
+    return [x.tolist() for x in X]
+
+
+# What is read as a collection
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],
+        np.arange(1.0, 9.0).reshape(2, 2, 2),
+        np.arange(1, 9, dtype=np.int16).reshape(2, 2, 2),
+        [np.array([[1, 2], [3, 4]], np.float16), np.array([[5, 6], [7, 8]], np.uint8)],
+        (np.array(part) for part in ([[1, 2], [3, 4]], [[5, 6], [7, 8]])),
+        [np.array([[1, 2], [3, 4]], np.longdouble), [[5, 6], [7, 8]]],
+        np.array([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], dtype=object),
+    ],
+    ids=["lists", "3-D", "3-D int", "mixed dtypes", "generator", "long double", "object"],
+)
+def test_containers_of_two_channels(X):
+    X = check_sequences(X)
+    assert lists(X) == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+    assert X.data.dtype in (np.float32, np.float64)
+    assert X.symbolic_mask.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [[[1, 2, 3], [4]], [np.array([1.0, 2.0, 3.0]), [[4]]], np.array([[1, 2, 3], [4, NAN, NAN]])],
+)
+def test_univariate_sequences_need_no_channel_axis(X):
+    assert lists(check_sequences(X)) == [[[1, 2, 3]], [[4]]]
+
+
+def test_an_object_array_of_unequal_sequences():
+    X = np.empty(2, dtype=object)
+    X[:] = [np.ones((2, 3)), np.zeros((2, 1))]
+    assert check_sequences(X).lengths.tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("X", [["AB", "", "C"], np.array(["AB", "", "C"])])
+def test_strings_are_rows_of_symbols(X):
+    X = check_sequences(X)
+    assert X.symbolic == (True,)
+    assert lists(X) == [[[65, 66]], [[]], [[67]]]
+
+
+def test_strings_among_numeric_rows():
+    X = check_sequences([[[0.5, NAN, 2.0], "ABA"]])
+    assert X.symbolic == (False, True)
+    assert_array_equal(X[0], [[0.5, NAN, 2], [65, 66, 65]])
+
+
+@pytest.mark.parametrize(
+    "x",
+    [[1, None, 3], np.ma.masked_array([1, 9, 3], [0, 1, 0]), np.ma.masked_equal([1.0, 9, 3], 9)],
+)
+def test_none_and_masked_values_are_missing(x):
+    assert_array_equal(check_sequences([x])[0], [[1, NAN, 3]])
+
+
+def test_frames_missing_at_the_end_are_not_part_of_a_sequence():
+    x = [[NAN, 1, NAN, NAN, NAN], [NAN, NAN, 2, NAN, NAN]]
+    X = check_sequences([x, np.full((2, 3), NAN)])
+    assert X.lengths.tolist() == [3, 0]
+    assert_array_equal(X[0], np.array(x)[:, :3])
+
+
+def test_large_whole_numbers_keep_their_digits():
+    assert check_sequences([[2**24 + 1]])[0][0, 0] == 2**24 + 1
+
+
+def test_a_checked_collection_is_passed_on():
+    X = check_sequences([[1.0, 2.0]])
+    assert check_sequences(X) is X
+    named = check_sequences(X, channel_names=["a"], sampling_rate=50)
+    assert named.channel_names == ("a",)
+    assert check_sequences(named).sampling_rate == 50
+    assert named.data is X.data
+
+
+# What is refused, and how
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        ("ABBA", TypeError, r"got one string; pass \[X\]"),
+        (5, TypeError, "X must be a list of sequences, got int"),
+        ({"a": [1, 2]}, TypeError, r"X is a table; mvdfq.from_long_table\(X\)"),
+        ([], ValueError, "X holds no sequences"),
+        ([1.0, 2.0], ValueError, r"Sequence 0 is a single value \(1.0\).* pass \[X\]"),
+        (np.ones(3), ValueError, r"got an array of shape \(3,\); for a single sequence pass \[X\]"),
+        (np.ones((1, 1, 1, 1)), ValueError, r"got an array of shape \(1, 1, 1, 1\)"),
+        ([np.ones((1, 1, 1))], ValueError, r"Sequence 0 must be .* got shape \(1, 1, 1\)"),
+        ([[[1, 2], [3]]], ValueError, "Sequence 0 has rows of different lengths"),
+        ([[[1, 2], "A"]], ValueError, "Sequence 0 has rows of different lengths"),
+        ([[1, 2], [object()]], ValueError, "Sequence 1 must hold real numbers, got dtype object"),
+        ([[1j]], ValueError, "Sequence 0 must hold real numbers, got dtype complex128"),
+        ([np.ones((2, 3)), np.ones((3, 3))], ValueError, "Sequence 1 has 3 channels, .* 0 has 2"),
+        (["AB", [1.0]], ValueError, "Sequence 1 has letters in other channels than sequence 0"),
+        (
+            [np.ones((2, 5)), [[1, 2], [3, np.inf]]],
+            ValueError,
+            "Sequence 1, channel 1: the value at time 1 is infinite; NaN marks a missing value",
+        ),
+    ],
+)
+def test_errors_say_what_and_where(X, error, message):
+    with pytest.raises(error, match=message):
+        check_sequences(X)
+
+
+def test_a_data_frame_is_pointed_to_its_reader():
+    class Frame:
+        iloc = None
+
+    with pytest.raises(TypeError, match=r"mvdfq.from_long_table"):
+        check_sequences(Frame())
+
+
+def test_missing_values_can_be_refused():
+    X = [[1.0, 2.0], [NAN, 3.0]]
+    with pytest.raises(ValueError, match=r"Sequence 1, channel 0: the value at time 0 is missing"):
+        check_sequences(X, missing="raise")
+    assert check_sequences(X[:1], missing="raise").lengths.tolist() == [2]
+    with pytest.raises(ValueError, match="missing must be 'break' or 'raise', got 'drop'"):
+        check_sequences(X, missing="drop")
+
+
+def test_another_number_of_channels_is_refused():
+    with pytest.raises(ValueError, match="X has 3 channels, 2 are expected"):
+        check_sequences([np.ones((3, 9))], n_channels=2)
+    with pytest.raises(ValueError, match=r"X is a 2-D array.*but 2 channels.*pass \[X\]"):
+        check_sequences(np.ones((2, 9)), n_channels=2)
+    with pytest.raises(ValueError, match="2 channel_names for 1 channels"):
+        check_sequences([[1.0]], channel_names=["a", "b"])
+
+
+def test_time_first_is_suspected_but_not_once_channels_are_known():
+    X = [np.ones((9, 3)), np.ones((9, 2))]
+    with pytest.warns(UserWarning, match=r"more channels than time points.*from_time_first"):
+        check_sequences(X)
+    assert check_sequences(X, n_channels=9).n_rows == 9  # a short sequence for a known model
+
+
+# How a collection is cut
+
+
+@given(collections(), st.data())
+def test_indexing_selects_sequences(X, data):
+    indices = data.draw(st.lists(st.integers(-len(X), len(X) - 1), max_size=6))
+    part = X[np.array(indices, dtype=int)]
+    assert len(part) == len(indices)
+    for i, x in zip(indices, part, strict=True):
+        assert_array_equal(x, X[i])
+    mask = np.arange(len(X)) % 2 == 0
+    assert X[mask].lengths.tolist() == X[::2].lengths.tolist() == X.lengths[::2].tolist()
+
+
+def test_a_part_keeps_what_the_whole_knows():
+    X = check_sequences([[[1.0, 3.0], "AB"], [[2.0], "B"]], channel_names="ab", sampling_rate=10)
+    part = X[[1]]
+    assert isinstance(part, Sequences)
+    assert (part.channel_names, part.sampling_rate, part.symbolic) == (
+        ("a", "b"),
+        10,
+        (False, True),
+    )
+
+
+def test_there_is_no_sequence_beyond_the_last():
+    X = check_sequences([[1.0], [2.0]])
+    with pytest.raises(IndexError):
+        X[2]
+    assert_array_equal(X[-1], [[2]])
+
+
+def test_splitters_and_cross_validation_take_a_collection():
+    X, y = check_sequences([[float(i), 1.0] for i in range(6)]), np.arange(6)
+    indexable(X, y)
+    for train, test in KFold(3).split(X):
+        assert len(X[train]) + len(X[test]) == 6
+    scores = cross_validate(Standardize(), X, y, scoring=lambda est, X, y: len(X), cv=3)
+    assert scores["test_score"].tolist() == [2, 2, 2]
+
+
+def test_other_data_under_the_same_names():
+    X = Ragged(np.zeros((1, 2)), np.array([0, 2]), ("a",))
+    other = X.with_data(np.ones((1, 2)))
+    assert other.channel_names == ("a",)
+    assert X.shape == (1,)
+    assert replace(X, sampling_rate=5).sampling_rate == 5
+
+
+# Readers of other conventions
+
+
+def test_time_first_sequences_are_turned():
+    X = from_time_first([[[1, 2], [3, 4], [5, 6]], [[7, 8]]], channel_names=["a", "b"])
+    assert lists(X) == [[[1, 3, 5], [2, 4, 6]], [[7], [8]]]
+    assert X.channel_names == ("a", "b")
+
+
+def test_time_first_padding_is_cut_off():
+    X = from_time_first(np.array([[[1.0, 2.0], [NAN, NAN]]]))
+    assert lists(X) == [[[1], [2]]]
+
+
+def test_time_first_needs_two_axes():
+    with pytest.raises(ValueError, match=r"Sequence 0 must be 2-D \(n_timepoints, n_channels\)"):
+        from_time_first([[1, 2, 3]])
+
+
+TABLE = {
+    "id": np.array(["b", "a", "b", "a"]),
+    "time": np.array([1.0, 0.0, 0.0, 3.0]),
+    "x": np.array([1.0, 2.0, 3.0, 4.0]),
+    "state": np.array(["up", "down", "down", "odd"]),
+    "kind": np.array([7, 5, 7, 5]),
+}
+
+
+def test_long_tables_are_sorted_by_id_and_time():
+    X, ids, labels = from_long_table(TABLE, channels=["x"], label="kind")
+    assert ids.tolist() == ["a", "b"]
+    assert lists(X) == [[[2, 4]], [[3, 1]]]
+    assert labels.tolist() == [5, 7]
+    assert X.channel_names == ("x",)
+
+
+def test_long_tables_with_categories():
+    X, _, labels = from_long_table(
+        TABLE, channels=["x", "state"], categories={"state": ["down", "up"]}
+    )
+    assert X.symbolic == (False, True)
+    assert_array_equal(X[0], [[2, 4], [0, NAN]])  # "odd" is not listed
+    assert_array_equal(X[1], [[3, 1], [0, 1]])
+    assert labels is None
+
+
+def test_long_tables_on_a_regular_grid():
+    X, _, _ = from_long_table(TABLE, channels=["x"], sampling_rate=1.0)
+    assert_array_equal(X[0], [[2, NAN, NAN, 4]])
+    assert_array_equal(X[1], [[3, 1]])
+    assert X.sampling_rate == 1.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({}, {"id": "name"}, r"The table has no column 'name'; it has \['id', 'kind', "),
+        ({}, {"channels": ["y"]}, "The table has no column 'y'"),
+        ({}, {}, r"Column 'state' does not hold numbers; .*categories=\{'state': \[...\]\}"),
+        ({"kind": [7, 5, 8, 5]}, {"label": "kind", "channels": ["x"]}, "Sequence 'b' has several"),
+        ({"time": [1.0, 0, 1.2, 3]}, {"sampling_rate": 1.0}, "Sequence 'b' has two lines in one"),
+        ({"time": [1.0, 0, 0, 1e9]}, {"sampling_rate": 1.0}, "Sequence 'a' fills less than a thou"),
+        ({"id": [], "time": [], "x": []}, {}, "The table holds no lines"),
+    ],
+)
+def test_long_table_errors_say_what_and_where(changes, options, message):
+    if "sampling_rate" in options:
+        options = options | {"channels": ["x"]}
+    with pytest.raises(ValueError, match=message):
+        from_long_table(TABLE | changes, **options)

@@ -51,19 +51,21 @@ def gappy(row, g=5, k=3, distinct=True, dilation=1):
 
 
 def wildcard(row, k=5, m=1, decay=1.0, dilation=1):
-    star_sets = [stars for n_stars in range(m + 1) for stars in combinations(range(k), n_stars)]
-    for group, (step, stars) in enumerate(product(several(dilation), star_sets)):
+    kept_sets = [kept for n_stars in range(m + 1) for kept in combinations(range(k), k - n_stars)]
+    for group, (step, kept) in enumerate(product(several(dilation), kept_sets)):
         for place, word in read(row, window(k, step)):
-            pattern = tuple("*" if i in stars else word[i] for i in range(k))
-            yield group, place, pattern, decay ** len(stars)
+            pattern = tuple(word[i] if i in kept else "*" for i in range(k))
+            yield group, place, pattern, decay ** pattern.count("*")
 
 
 def subsequence(row, k=2, decay=0.5, max_span=None):
-    for indices in combinations(range(len(row)), k):
-        span = indices[-1] - indices[0] + 1
-        word = tuple(row[i] for i in indices)
-        if None not in word and span <= (max_span or len(row)):
-            yield 0, (indices[0], len(row) - span + 1), word, decay**span
+    n = len(row)
+    for t in range(n):
+        for rest in combinations(range(t + 1, min(t + (max_span or n), n)), k - 1):
+            word = tuple(row[i] for i in (t, *rest))
+            span = max((t, *rest)) - t + 1
+            if None not in word:
+                yield 0, (t, n - span + 1), word, decay**span
 
 
 def mismatch(row, k=5, m=1, dilation=1, n_symbols=None):

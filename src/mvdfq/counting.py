@@ -97,6 +97,16 @@ class GroupTask:
     group: Group
     cell: tuple[int, int] = (0, 0)
 
+    @property
+    def length(self) -> int:
+        """Number of symbols in a word."""
+        return len(self.group.layouts[0].offsets)
+
+    @property
+    def title(self) -> str:
+        """Which offsets are read, for people."""
+        return " or ".join("".join(f"+{o}" for o in x.offsets) for x in self.group.layouts)
+
     def add_to(self, products: Any, row: Row) -> None:
         """Add the products of all counts to `products`."""
         bound = self._largest_total(row)
@@ -117,7 +127,7 @@ class GroupTask:
         While the table is no larger than the list of entries, filling it is three times faster
         than sorting the list.
         """
-        n_words = row.base ** len(self.group.layouts[0].offsets)
+        n_words = row.base**self.length
         if n_words * row.n_sequences > row.data.size * len(self.group.layouts):
             return None
         entries, shifts, _ = self._entries(row)
@@ -143,7 +153,7 @@ class GroupTask:
         layouts = np.array([layout.offsets for layout in self.group.layouts], dtype=np.int64)
         sequence_shift = _bits(len(layouts))
         shifts = sequence_shift + _bits(row.n_sequences), sequence_shift
-        if _bits(row.base ** layouts.shape[1]) + shifts[0] > ENTRY_BITS:
+        if _bits(row.base**self.length) + shifts[0] > ENTRY_BITS:
             return self._ranked_entries(row, layouts, shifts)
         emit = cpu.emit_distinct if self.group.distinct else cpu.emit
         return self._emit(emit, row.data, row, layouts, row.base, shifts), shifts, None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq.counting import Columns, GroupTask, find_words, word_codes
+from mvdfq.counting import Columns, find_words, word_codes
 from mvdfq.gram import inverse_root, n_threads, run_in_order
 from mvdfq.recipe import Recipe
 from mvdfq.sequences import Ragged
@@ -46,12 +46,12 @@ class Vocabulary:
         found = find_words(self.words[key], part.words)
         return np.where(found < 0, -1, found + self.first[key])
 
-    def names(self, recipe: Recipe, rows: np.ndarray, letters: Any) -> np.ndarray:
+    def names(self, recipe: Recipe, rows: np.ndarray, alphabets: Any) -> np.ndarray:
         """Describe every column."""
         names = np.empty(self.size, dtype=object)
         for (r, t), words in self.words.items():
             title = f"row {rows[r]}, {_describe(recipe.tasks(r)[t][1])}: "
-            symbols = words if letters is None else np.array([*letters, "?"])[words]
+            symbols = words if alphabets is None else np.array([*alphabets[rows[r]]])[words]
             texts = [title + " ".join(map(str, word)) for word in symbols]
             names[self.first[r, t] : self.first[r, t] + len(texts)] = texts
         return names
@@ -70,7 +70,7 @@ class Buckets:
             state = _mix(state + digit.astype(np.uint64))
         return (_mix(state) % np.uint64(self.size)).astype(np.int64)
 
-    def names(self, recipe: Recipe, rows: np.ndarray, letters: Any) -> np.ndarray:
+    def names(self, recipe: Recipe, rows: np.ndarray, alphabets: Any) -> np.ndarray:
         """Number the columns: what falls into them is not known."""
         return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
 
@@ -115,7 +115,8 @@ def _embedded(part: WordCounts, where, shape: tuple[int, int], root: bool):
     """
     column = np.repeat(where.columns_of(part), np.diff(part.columns.indptr))
     known = column >= 0
-    coordinates = part.columns.sequence[known], column[known]
+    # scikit-learn's solvers read 32-bit indices only
+    coordinates = part.columns.sequence[known], column[known].astype(np.int32)
     counts = sp.csr_array((part.columns.count[known].astype(float), coordinates), shape=shape)
     if root:
         counts.data = np.sqrt(counts.data)
@@ -129,14 +130,9 @@ def _count(collection: Ragged, recipe: Recipe, r: int, t: int, weight: float, ta
     """Count the words of one task; runs in a thread."""
     row = recipe.row([collection], r)
     blocks = [
-        (word_codes(block.words, row.base, _length(task)), block) for block in task.columns(row)
+        (word_codes(block.words, row.base, task.length), block) for block in task.columns(row)
     ]
     return WordCounts(r, t, weight, *_joined(blocks))
-
-
-def _length(task: Any) -> int:
-    """Number of symbols in the words of a task."""
-    return len(task.group.layouts[0].offsets) if isinstance(task, GroupTask) else task.k
 
 
 def _joined(blocks: list[tuple[np.ndarray, Columns]]) -> tuple[np.ndarray, Columns]:
@@ -153,12 +149,9 @@ def _joined(blocks: list[tuple[np.ndarray, Columns]]) -> tuple[np.ndarray, Colum
 
 
 def _describe(task: Any) -> str:
-    """Where a task reads its words, for people."""
-    where = f"k={task.k}"
-    if isinstance(task, GroupTask):
-        where = " or ".join("".join(f"+{o}" for o in x.offsets) for x in task.group.layouts)
+    """Say where a task reads its words."""
     level, cell = task.cell
-    return where if level == 0 else f"{where}, part {cell + 1} of {2**level}"
+    return task.title if level == 0 else f"{task.title}, part {cell + 1} of {2**level}"
 
 
 def _mix(x: np.ndarray) -> np.ndarray:

@@ -123,7 +123,9 @@ def _are_letters(X: Any) -> bool:
         return bool(X.symbolic_mask.all())
     if isinstance(X, Ragged | str):
         return False
-    return len(X) > 0 and isinstance(next(iter(X)), str)
+    first = next(iter(X), None)
+    rows = first if isinstance(first, list | tuple) else [first]
+    return len(rows) > 0 and all(isinstance(row, str) for row in rows)
 
 
 def _is_constant(codes: np.ndarray, missing: int) -> bool:

@@ -71,6 +71,16 @@ class NeighbourTask:
     listed: bool = False
 
     @property
+    def length(self) -> int:
+        """Number of symbols in a word."""
+        return self.k
+
+    @property
+    def title(self) -> str:
+        """What is counted, for people."""
+        return f"up to {self.m} changed"
+
+    @property
     def kept(self) -> list[tuple[int, ...]]:
         """Sets of positions kept when up to `m` are left out; first all of them."""
         sizes = range(self.k, self.k - self.m - 1, -1)

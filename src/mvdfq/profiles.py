@@ -21,6 +21,16 @@ class ProfileTask:
     sigma: float
     cell: tuple[int, int] = (0, 0)
 
+    @property
+    def length(self) -> int:
+        """Number of letters in a word."""
+        return self.k
+
+    @property
+    def title(self) -> str:
+        """What is counted, for people."""
+        return f"likely above exp(-{self.sigma:g})"
+
     def add_to(self, products: Any, row: Row) -> None:
         """Add the products of all counts to `products`."""
         for columns in self.columns(row):

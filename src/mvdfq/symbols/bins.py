@@ -44,7 +44,7 @@ def quantile_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
     """Bins that hold equally many values; repeated edges are dropped, so there may be fewer."""
     if not values.size:
         return np.array([-np.inf, np.inf])
-    ordered = np.sort(values)  # in their own dtype: twice as fast for float32
+    ordered = np.sort(values)  # in their own dtype: float32 sorts faster
     low, high = float(ordered[0]), float(ordered[-1])
     edges = np.unique(_quantiles(ordered, np.arange(1, n_bins) / n_bins))
     return np.concatenate([[low], edges[(edges > low) & (edges < high)], [high]])

@@ -138,7 +138,7 @@ class CodebookQuantizer(SequenceTransformer):
 
 def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:
     """Centres of `size` clusters, found in batches if there are many frames."""
-    # A few frames per codeword: smaller batches leave many codewords where they began.
+    # A few frames per codeword in every batch, so that all codewords can move.
     batch = max(1024, 4 * size)
     if len(frames) <= batch:
         return KMeans(size, n_init=1, random_state=random).fit(frames).cluster_centers_

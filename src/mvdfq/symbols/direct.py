@@ -223,15 +223,18 @@ class DirectQuantizer(SequenceTransformer):
             # All edges of a constant channel coincide; its one value has code 1 nevertheless.
             inner = np.full_like(inner, above) if low == high else inner
             inner = np.concatenate([[low], inner, [above]])
-        rounded = inner.astype(dtype)
+        with np.errstate(over="ignore"):  # beyond the largest float32 is above all of them
+            rounded = inner.astype(dtype)
         return np.where(rounded < inner, np.nextafter(rounded, dtype.type(np.inf)), rounded)
 
     def _warn_if_many_outside(self, X: Sequences, codes: np.ndarray) -> None:
         """Warn of channels whose values mostly lie where no training value lay."""
         cut_off = 0 if self.range is None else 1 - (self.range[1] - self.range[0]) / 100
-        outside = (codes == 0) | (codes == self.n_symbols_[:, np.newaxis] - 1)
-        shares = outside.mean(axis=1) if codes.size else np.zeros(len(codes))
-        shares[X.symbolic_mask] = 0
+        outside = [
+            np.count_nonzero(row == 0) + np.count_nonzero(row == size - 1)
+            for row, size in zip(codes, self.n_symbols_.tolist(), strict=True)
+        ]
+        shares = np.where(X.symbolic_mask, 0, outside) / max(codes.shape[1], 1)
         j = int(shares.argmax())
         if shares[j] > cut_off + MANY_OUTSIDE:
             warnings.warn(

@@ -22,10 +22,21 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 def assert_same_columns(matrix, counts):
-    """The matrix holds the naive counts, in any order of its columns."""
+    """The matrix holds the naive counts, in any order of its columns; some may be empty."""
     keys = {key for found in counts for key in found}
     expected = [tuple(found.get(key, 0) for found in counts) for key in keys]
-    assert sorted(map(tuple, matrix.toarray().T.tolist())) == sorted(expected)
+    columns = [tuple(column) for column in matrix.toarray().T.tolist() if any(column)]
+    assert sorted(columns) == sorted(expected)
+
+
+def inner_products(A, B):
+    """A times the transpose of B, however many columns they have."""
+    both = scipy.sparse.vstack([A, B], format="csr")
+    used, columns = np.unique(both.indices, return_inverse=True)
+    compact = scipy.sparse.csr_array(
+        (both.data, columns, both.indptr), shape=(both.shape[0], len(used))
+    ).toarray()
+    return compact[: A.shape[0]] @ compact[A.shape[0] :].T
 
 
 @pytest.mark.parametrize("pyramid", [1, 3])
@@ -98,12 +109,12 @@ def test_what_transform_returns(kernel):
 def test_wide_hashed_features_are_the_exact_ones(kernel, options):
     train, new = COLLECTIONS["random"]
     A, B = (
-        fast_features(kernel, X, train, N_SYMBOLS, n_features=2**24, **options)
+        fast_features(kernel, X, train, N_SYMBOLS, n_features=2**20, **options)
         for X in (new, train)
     )
-    assert A.shape == (len(new), 2**24)
+    assert A.shape == (len(new), 2**20)
     K = fast_gram(kernel, new, train, N_SYMBOLS, **options)
-    assert_allclose((A @ B.T).toarray(), K, rtol=1e-5)
+    assert_allclose(inner_products(A, B), K, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", [Spectrum(3), Spatial(2, 1, 3), Mismatch(3, 1)], ids=repr)

@@ -58,6 +58,12 @@ WITH_FEATURES = [
 WITH_GROUPS = [kernel for kernel in WITH_FEATURES if not isinstance(kernel, Mismatch)]
 PAIRS_ONLY = [Subsequence(2), Subsequence(3, 0.25), MismatchPairs(3, 1), MismatchPairs(4, 2)]
 KERNELS = WITH_FEATURES + PAIRS_ONLY
+UNEVEN = [
+    Wildcard(4, 2, 0.7),
+    Subsequence(3, 0.9, max_span=6),
+    Words([(0, 1), (0, 3)], weights=[0.3, 1.7]),
+    Subsequence(3, 0.9),
+]
 
 ROW_WEIGHTS = [2, 0.5, 1]
 OPTIONS = [
@@ -152,8 +158,24 @@ def test_options_of_kernels_with_features(kernel, options):
 @pytest.mark.parametrize("kernel", WITH_GROUPS, ids=repr)
 def test_group_weights(kernel, manifold):
     weights = [2.0**-i for i in range(n_groups(kernel))]
-    options = {"group_weights": weights, "manifold": manifold, "normalize": manifold}
-    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], **options)
+    options = {"group_weights": weights, "manifold": manifold}
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], normalize=False, **options)
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], row_norm="cosine", **options)
+
+
+def test_weights_can_be_zero():
+    options = {"row_weights": [0, 1, 2], "group_weights": [1, 0, 1], "normalize": False}
+    for manifold in (False, True):
+        options["manifold"] = manifold
+        assert_fast_is_naive_on_both(Spectrum([1, 2, 3]), *COLLECTIONS["random"], **options)
+
+
+@pytest.mark.parametrize("manifold", [False, True])
+@pytest.mark.parametrize("kernel", UNEVEN, ids=repr)
+def test_weights_that_are_no_powers_of_two(kernel, manifold):
+    train, new = COLLECTIONS["random"]
+    manifold = manifold and kernel in UNEVEN[:3]
+    assert_fast_is_naive(kernel, new, train, row_norm="cosine", manifold=manifold)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -187,31 +209,63 @@ def test_diagonal_counts_words_never_seen():
 
 # whatever hypothesis finds --------------------------------------------------------------------
 
+small, step = st.integers(1, 4), st.integers(1, 3)
+ANY_KERNEL = {
+    "Spectrum": st.builds(Spectrum, small | st.lists(small, min_size=1, unique=True), step),
+    "Spatial": st.builds(Spatial, st.integers(1, 3), st.integers(1, 2), step, step),
+    "Gapped": st.builds(lambda g, k, D: Gapped(max(g, k), min(g, k), D), small, small, step),
+    "Gappy": st.builds(
+        lambda g, k, *rest: Gappy(max(g, k), min(g, k), *rest), small, small, st.booleans(), step
+    ),
+    "Wildcard": st.builds(
+        lambda k, m, *rest: Wildcard(max(k, m), min(k, m), *rest),
+        small,
+        st.integers(0, 4),
+        st.sampled_from([0.25, 0.5, 1.0]),
+        step,
+    ),
+    "Subsequence": st.builds(
+        lambda k, decay, more: Subsequence(k, decay, k + more),
+        small,
+        st.sampled_from([0.25, 0.5, 1.0]),
+        st.integers(0, 3),
+    ),
+    "Mismatch": st.builds(
+        lambda k, m, *rest: Mismatch(k, min(k, m), *rest),
+        st.integers(1, 3),
+        st.integers(0, 3),
+        st.sampled_from(["full", "observed"]),
+        step,
+    ),
+    "Words": st.builds(
+        lambda sets: Words([tuple(sorted({0, *offsets})) for offsets in sets]),
+        st.lists(st.sets(st.integers(1, 6), max_size=3), min_size=1, max_size=3),
+    ),
+}
+ANY_PAIR_KERNEL = {
+    "Subsequence": st.builds(Subsequence, small, st.sampled_from([0.25, 0.5, 1.0])),
+    "MismatchPairs": st.builds(lambda k, m: MismatchPairs(k, min(k, m)), small, st.integers(0, 4)),
+}
 symbol = st.none() | st.integers(0, 2)
-column = st.tuples(symbol, symbol)
+columns = st.lists(st.tuples(symbol, symbol), max_size=12)
+# Two rows each, equally long; training and new sequences.
+sequence = columns.map(lambda x: [list(row) for row in zip(*x, strict=True)] or [[], []])
+sequences = st.lists(sequence, min_size=1, max_size=4)
 
 
-def sequences(min_size):
-    """Collections of two rows each, the rows of a sequence equally long."""
-    one = st.lists(column, max_size=12).map(
-        lambda columns: [list(row) for row in zip(*columns, strict=True)]
-    )
-    return st.lists(one.map(lambda x: x or [[], []]), min_size=min_size, max_size=4)
-
-
-@given(st.sampled_from(KERNELS), sequences(1), sequences(1))
-def test_counts_of_any_sequences(kernel, train, new):
-    assert_fast_is_naive(kernel, new, train, 3, normalize=False)
-
-
-@given(st.sampled_from(WITH_FEATURES), sequences(1), sequences(1), st.integers(1, 3))
-def test_manifold_of_any_sequences(kernel, train, new, pyramid):
+@pytest.mark.parametrize("name", ANY_KERNEL)
+@given(data=st.data(), train=sequences, new=sequences, pyramid=st.integers(1, 3))
+def test_any_kernel_of_any_sequences(name, data, train, new, pyramid):
+    kernel = data.draw(ANY_KERNEL[name])
+    assert_fast_is_naive(kernel, new, train, 3, normalize=False, pyramid=pyramid)
     assert_fast_is_naive(kernel, new, train, 3, manifold=True, pyramid=pyramid)
 
 
-@given(st.integers(1, 4), st.integers(0, 4), sequences(1), sequences(1))
-def test_mismatch_with_any_numbers(k, m, train, new):
-    assert_fast_is_naive(Mismatch(k, min(m, k)), new, train, 3, normalize=False)
+@pytest.mark.parametrize("name", ANY_PAIR_KERNEL)
+@given(data=st.data(), train=sequences, new=sequences)
+def test_any_kernel_of_pairs_of_any_sequences(name, data, train, new):
+    kernel = data.draw(ANY_PAIR_KERNEL[name])
+    assert_fast_is_naive(kernel, new, train, 3, normalize=False)
 
 
 # large alphabets, large counts ----------------------------------------------------------------

@@ -34,6 +34,8 @@ CASES = [
     for options in OPTIONS
     if not (kernel in PAIRS_ONLY and "manifold" in options)
 ]
+# Where the training sequences decide which words count, they matter to each other.
+ALONE = [case for case in CASES if getattr(case[0], "neighbourhood", "full") == "full"]
 every_kernel = pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
 pytestmark = pytest.mark.filterwarnings("ignore:.*positive semi-definite")
 
@@ -71,10 +73,8 @@ def test_permuting_sequences_permutes_the_gram(kernel, options):
     assert_equal(again, K[np.ix_(order, order)], options)
 
 
-@every_kernel
+@pytest.mark.parametrize(("kernel", "options"), ALONE, ids=str)
 def test_values_do_not_depend_on_the_company(kernel, options):
-    if getattr(kernel, "neighbourhood", "full") == "observed":
-        pytest.skip("here the training sequences decide which words count")
     alone = [fast_gram(kernel, [x], X[:3], N_SYMBOLS, **options)[0] for x in NEW]
     assert_equal(fast_gram(kernel, NEW, X, N_SYMBOLS, **options)[:, :3], alone, options)
 
@@ -132,9 +132,10 @@ def test_threads_change_no_bit(kernel, options):
 
 
 LARGER = [Spectrum([1, 3]), Spatial(2, 1, 3), Gapped(4, 3), Mismatch(3, 1)]
+LARGER_OPTIONS = [{"normalize": False}, {"manifold": True}]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", LARGER_OPTIONS, ids=str)
 @pytest.mark.parametrize("kernel", LARGER[:3], ids=repr)
 def test_threads_change_no_bit_of_more_data(kernel, options):
     symbols = as_symbols(LONG, 200)
@@ -145,16 +146,26 @@ def test_threads_change_no_bit_of_more_data(kernel, options):
     assert others == [one, one]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", LARGER_OPTIONS, ids=str)
 @pytest.mark.parametrize("kernel", LARGER, ids=repr)
 def test_little_memory_gives_the_same(kernel, options):
-    rows = slice(0, 1) if isinstance(kernel, Mismatch) else slice(None)
-    symbols = as_symbols([x[rows] for x in LONG], 200 if rows.stop is None else 8)
-    K, again = (
-        SequenceKernel(kernel, memory_limit=limit, **options).fit_transform(symbols)
-        for limit in (None, 2**16)
+    rows, n_symbols = (1, 8) if isinstance(kernel, Mismatch) else (4, 200)
+    train, new = (as_symbols([x[:rows] for x in X], n_symbols) for X in (LONG, LONG[::3]))
+    plenty, little = (
+        SequenceKernel(kernel, memory_limit=limit, **options).fit(train) for limit in (None, 2**18)
     )
-    assert_equal(again, K, options)
+    assert_equal(little.transform(new), plenty.transform(new), options)
+    assert_equal(little.fit_transform(train), plenty.fit_transform(train), options)
+
+
+@pytest.mark.parametrize("options", LARGER_OPTIONS, ids=str)
+def test_features_with_little_memory_and_threads(options):
+    train = as_symbols(LONG, 200)
+    one, other = (
+        SequenceFeatures(LARGER[0], n_jobs=n, memory_limit=limit, **options).fit_transform(train)
+        for n, limit in ((1, None), (2, 2**18))
+    )
+    assert_equal(other.toarray(), one.toarray(), options)
 
 
 # inside scikit-learn --------------------------------------------------------------------------

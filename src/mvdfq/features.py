@@ -65,10 +65,10 @@ class Buckets:
 
     def columns_of(self, part: WordCounts) -> np.ndarray:
         """Return the column of each word."""
-        state = np.full(len(part.words), 1 + part.row * 2**32 + part.task, dtype=np.uint64)
+        state = _mix(np.full(len(part.words), 1 + part.row * 2**32 + part.task, dtype=np.uint64))
         for digit in part.words.T:
             state = _mix(state + digit.astype(np.uint64))
-        return (_mix(state) % np.uint64(self.size)).astype(np.int64)
+        return (state % np.uint64(self.size)).astype(np.int64)
 
     def names(self, recipe: Recipe, rows: np.ndarray, alphabets: Any) -> np.ndarray:
         """Number the columns: what falls into them is not known."""
@@ -132,17 +132,17 @@ def _count(collection: Ragged, recipe: Recipe, r: int, t: int, weight: float, ta
     blocks = [
         (word_codes(block.words, row.base, task.length), block) for block in task.columns(row)
     ]
-    return WordCounts(r, t, weight, *_joined(blocks))
+    return WordCounts(r, t, weight, *_joined(blocks, task.length))
 
 
-def _joined(blocks: list[tuple[np.ndarray, Columns]]) -> tuple[np.ndarray, Columns]:
-    """Put blocks of columns one after the other."""
-    words = np.concatenate([words for words, _ in blocks])
-    sizes = np.concatenate([np.diff(block.indptr) for _, block in blocks])
+def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.ndarray, Columns]:
+    """Put blocks of columns one after the other; there may be none."""
+    words = np.concatenate([np.empty((0, length), np.uint8), *(words for words, _ in blocks)])
+    sizes = [np.zeros(1, np.int64), *(np.diff(block.indptr) for _, block in blocks)]
     columns = Columns(
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.concatenate([block.sequence for _, block in blocks]),
-        np.concatenate([block.count for _, block in blocks]),
+        np.cumsum(np.concatenate(sizes)),
+        np.concatenate([np.empty(0, np.int32), *(block.sequence for _, block in blocks)]),
+        np.concatenate([np.empty(0, np.float32), *(block.count for _, block in blocks)]),
         words,
     )
     return words, columns

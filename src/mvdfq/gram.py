@@ -96,7 +96,9 @@ def _run(job: Job, left: Ragged, right: Ragged | None, recipe: Recipe) -> Produc
     if right is not None or rows != columns:
         parts.append((left if right is None else right)[columns])
     row = recipe.row(parts, job.row)
-    products = Products(len(parts[0]), row.n_sequences, recipe.root)
+    n_left = len(parts[0])
+    first_right = n_left if len(parts) > 1 else 0
+    products = Products(n_left, first_right, row.n_sequences, recipe.root)
     for task in job.tasks:
         task.add_to(products, row)
     return products

@@ -210,6 +210,7 @@ def _blocks(
     """Yield the counts of the given words in pieces of bounded size."""
     ids = tables.columns_of(words) if ids is None else ids
     sizes = np.append(np.diff(tables.indptr), 0)[ids].sum(axis=1)  # id -1 takes the added 0
+    words, ids, sizes = words[sizes > 0], ids[sizes > 0], sizes[sizes > 0]
     ends = np.cumsum(sizes)
     cuts = np.searchsorted(ends, np.arange(BLOCK_COUNTS, ends[-1:].sum(), BLOCK_COUNTS))
     edges = np.unique(np.concatenate([[0], cuts, [len(words)]]))

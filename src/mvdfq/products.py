@@ -17,14 +17,14 @@ DENSE_COLUMNS = 1024
 class Products:
     """Inner products of left and right sequences, summed over the columns that are added.
 
-    The first `n_left` sequences are the left ones. With ``n_left`` equal to the number of all
-    sequences they are the right ones too, and only the upper triangle of `values` is meant.
-    `own` holds the inner product of each sequence with itself.
+    The first `n_left` sequences are the left ones, those from `first_right` on the right ones:
+    either all the others or, with `first_right` 0, all sequences are both, and only the upper
+    triangle of `values` is meant. `own` holds the inner product of each sequence with itself.
     """
 
-    def __init__(self, n_left: int, n_sequences: int, root: bool):
-        self.symmetric = n_left == n_sequences
-        self.first_right = 0 if self.symmetric else n_left
+    def __init__(self, n_left: int, first_right: int, n_sequences: int, root: bool):
+        self.symmetric = first_right == 0
+        self.first_right = first_right
         self.n_left, self.n_sequences, self.root = n_left, n_sequences, root
         self.values = np.zeros((n_left, n_sequences - self.first_right))
         self.own = np.zeros(n_sequences)
@@ -36,8 +36,11 @@ class Products:
             times = np.repeat(np.sqrt(columns.multiplicity), np.diff(columns.indptr))
             value = value * times.astype(value.dtype)
         cpu.add_squares(columns.sequence, value, self.own)
-        left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
-        right = left if self.symmetric else np.diff(columns.indptr) - left
+        degree = np.diff(columns.indptr)
+        left = right = degree
+        if not self.symmetric:
+            left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
+            right = degree - left
         work = left * right
         dense = work * DENSE_GAIN >= self.values.size
         self._add_dense(columns, value, np.flatnonzero(dense), bound)

@@ -8,16 +8,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
 from test_kernels import (
     COLLECTIONS,
-    FEATURE_OPTIONS,
     N_SYMBOLS,
     PAIRS_ONLY,
+    ROW_WEIGHTS,
     WITH_FEATURES,
     random_profiles,
 )
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_counts
 
-OPTIONS = [{"normalize": False}, {}, {"row_norm": "cosine"}, *FEATURE_OPTIONS]
-OPTIONS = [options for options in OPTIONS if "gamma" not in options]
+OPTIONS = [
+    {"normalize": False},
+    {"row_weights": ROW_WEIGHTS},
+    {"row_norm": "cosine", "pyramid": 2},
+    {"manifold": True},
+    {"manifold": True, "normalize": False, "row_weights": ROW_WEIGHTS},
+    {"manifold": True, "pyramid": 3},
+]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -48,11 +54,7 @@ def test_counts_are_naive(kernel, name, pyramid):
     assert_same_columns(matrix, naive_counts(kernel, train, train, N_SYMBOLS, pyramid))
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("name", ["random", "missing", "short", "constant row", "unseen symbols"])
-@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
-def test_inner_products_are_the_kernel(kernel, name, options):
-    train, new = COLLECTIONS[name]
+def assert_inner_products_are_the_kernel(kernel, train, new, options):
     columns = fast_features(kernel, train, train, N_SYMBOLS, **options)
     for A in (new, train):
         product = fast_features(kernel, A, train, N_SYMBOLS, **options) @ columns.T
@@ -61,6 +63,19 @@ def test_inner_products_are_the_kernel(kernel, name, options):
             assert_array_equal(product.toarray(), K)
         else:
             assert_allclose(product.toarray(), K, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_inner_products_are_the_kernel(kernel, options):
+    assert_inner_products_are_the_kernel(kernel, *COLLECTIONS["missing"], options)
+
+
+@pytest.mark.parametrize("options", [{"normalize": False}, {"manifold": True}], ids=str)
+@pytest.mark.parametrize("name", ["short", "empty", "constant row", "unseen symbols"])
+@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+def test_inner_products_on_unpleasant_input(kernel, name, options):
+    assert_inner_products_are_the_kernel(kernel, *COLLECTIONS[name], options)
 
 
 @pytest.mark.parametrize("manifold", [False, True])

@@ -158,9 +158,9 @@ def test_options_of_kernels_with_features(kernel, options):
 @pytest.mark.parametrize("kernel", WITH_GROUPS, ids=repr)
 def test_group_weights(kernel, manifold):
     weights = [2.0**-i for i in range(n_groups(kernel))]
-    options = {"group_weights": weights, "manifold": manifold}
-    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], normalize=False, **options)
-    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], row_norm="cosine", **options)
+    options = {"group_weights": weights, "manifold": manifold, "normalize": False}
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], **options)
+    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["missing"], row_norm="cosine", **options)
 
 
 def test_weights_can_be_zero():
@@ -296,6 +296,35 @@ def test_words_longer_than_64_bits(kernel, n_symbols, used, manifold):
     options = {"manifold": manifold, "normalize": manifold}
     assert_fast_is_naive(kernel, X[3:], X[:3], n_symbols, **options)
     assert_fast_is_naive(kernel, X, X, n_symbols, **options)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("k", [60, 61, 62, 63, 64, 65])
+def test_words_of_about_64_bits(k, n):
+    # Words that differ in the first and in the last symbol alone, so that a lost bit shows.
+    middle = np.random.default_rng(k).integers(2, size=k - 2).tolist()
+    ends = [(0, 0), (1, 0), (0, 1), (1, 1), (1, 0)]
+    X = [[[first, *middle, last, *([0] * i)]] for i, (first, last) in enumerate(ends)]
+    assert_fast_is_naive(Spectrum(k), X, X[:n], 2, normalize=False)
+    assert_fast_is_naive(Gappy(k, k - 1), X, X[:n], 2, normalize=False)
+
+
+@pytest.mark.parametrize("n_symbols", [254, 255, 256, 65535, 65536])
+def test_the_last_symbol_is_not_a_missing_one(n_symbols):
+    last = n_symbols - 1
+    X = [[[0, last, 0, last, None, last, 0]], [[last, last, 0, None, 0, last]]]
+    assert_fast_is_naive(Spectrum([1, 2]), X, X, n_symbols, normalize=False)
+
+
+@pytest.mark.parametrize(("k", "m", "n_symbols"), [(5, 2, 2048), (7, 3, 20), (7, 3, 5000)])
+def test_mismatch_weights_may_be_huge(k, m, n_symbols):
+    # Sizes and counts add up to far more than 2**53; what is left must be right to the last digit.
+    rng = np.random.default_rng(53)
+    X = [[rng.choice([0, 1, n_symbols - 1], n, p=[0.8, 0.1, 0.1]).tolist()] for n in (9, 60, 90)]
+    compare = partial(naive.mismatch_closed_form, k=k, m=m, n_symbols=n_symbols)
+    expected = np.array(naive.gram_of_rows(X, X, compare, normalize=False), dtype=float)
+    K = fast_gram(Mismatch(k, m), X, X, n_symbols, normalize=False)
+    assert_allclose(K, expected, rtol=4e-16)
 
 
 @pytest.mark.parametrize("neighbourhood", ["full", "observed"])

@@ -10,8 +10,6 @@ import numpy as np
 import naive
 from mvdfq import SequenceFeatures, SequenceKernel, Symbols
 
-MISSING = np.iinfo(np.uint32).max
-
 
 def random_sequences(rng, lengths, n_symbols, missing=0.0):
     """One sequence of each length; a row for each alphabet size in `n_symbols`."""
@@ -25,11 +23,14 @@ def random_sequences(rng, lengths, n_symbols, missing=0.0):
 
 
 def as_symbols(X, n_symbols):
-    """The sequences as the fast kernels read them."""
-    arrays = [np.array([[MISSING if v is None else v for v in row] for row in x]) for x in X]
-    data = np.concatenate(arrays, axis=1).astype(np.uint32)
+    """The sequences as the fast kernels read them, in the smallest dtype."""
+    sizes = np.broadcast_to(n_symbols, len(X[0])).astype(np.int64)
+    largest = max([v for x in X for row in x for v in row if v is not None], default=0)
+    dtype = np.min_scalar_type(int(max(largest + 1, sizes.max())))
+    missing = np.iinfo(dtype).max
+    arrays = [np.array([[missing if v is None else v for v in row] for row in x]) for x in X]
+    data = np.concatenate(arrays, axis=1).astype(dtype)
     offsets = np.cumsum([0] + [x.shape[1] for x in arrays])
-    sizes = np.broadcast_to(n_symbols, len(data)).astype(np.int64)
     return Symbols(data, offsets, n_symbols=sizes)
 
 

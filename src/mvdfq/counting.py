@@ -104,8 +104,11 @@ class GroupTask:
 
     @property
     def title(self) -> str:
-        """Which offsets are read, for people."""
-        return " or ".join("".join(f"+{o}" for o in x.offsets) for x in self.group.layouts)
+        """Which offsets are read, for people; a star at those that are passed over."""
+        return " or ".join(
+            "".join(f"+{o}" if o in layout.offsets else f"*{o}" for o in layout.window)
+            for layout in self.group.layouts
+        )
 
     def add_to(self, products: Any, row: Row) -> None:
         """Add the products of all counts to `products`."""
@@ -187,7 +190,7 @@ def count_entries(entries: np.ndarray, shifts, listed, weights: np.ndarray) -> C
     bits = int(entries.max(initial=0) >> np.uint64(shifts[0])).bit_length()
     entries = cpu.sort_by_key(entries, np.empty_like(entries), shifts[0], bits)
     keys, indptr = np.empty(entries.size, np.uint64), np.empty(entries.size + 1, np.int64)
-    sequence, count = np.empty(entries.size, np.int32), np.empty(entries.size, weights.dtype)
+    sequence, count = np.empty(entries.size, np.uint32), np.empty(entries.size, weights.dtype)
     n, n_counts = cpu.count_runs(entries, shifts, weights, keys, indptr, sequence, count)
     words = keys[:n] if listed is None else listed[keys[:n]]
     return Columns(indptr[: n + 1], sequence[:n_counts], count[:n_counts], words)

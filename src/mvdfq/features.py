@@ -116,7 +116,7 @@ def _embedded(part: WordCounts, where, shape: tuple[int, int], root: bool):
     column = np.repeat(where.columns_of(part), np.diff(part.columns.indptr))
     known = column >= 0
     # scikit-learn's solvers read 32-bit indices only
-    coordinates = part.columns.sequence[known], column[known].astype(np.int32)
+    coordinates = (part.columns.sequence[known].astype(np.int32), column[known].astype(np.int32))
     counts = sp.csr_array((part.columns.count[known].astype(float), coordinates), shape=shape)
     if root:
         counts.data = np.sqrt(counts.data)
@@ -141,7 +141,7 @@ def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.n
     sizes = [np.zeros(1, np.int64), *(np.diff(block.indptr) for _, block in blocks)]
     columns = Columns(
         np.cumsum(np.concatenate(sizes)),
-        np.concatenate([np.empty(0, np.int32), *(block.sequence for _, block in blocks)]),
+        np.concatenate([np.empty(0, np.uint32), *(block.sequence for _, block in blocks)]),
         np.concatenate([np.empty(0, np.float32), *(block.count for _, block in blocks)]),
         words,
     )

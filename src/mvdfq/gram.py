@@ -114,22 +114,32 @@ def _add_row(
     """Add one row's kernel to the tile, normalised and weighted as the recipe says."""
     first = parts[0][1]
     number = _number_type(parts)
-    values = np.sum([number(weight) * part.values for weight, part in parts], axis=0)
+    total = np.sum([part.own for _, part in parts], axis=0)
     own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
-    scale = np.ones_like(own)
-    if recipe.root:
-        scale = inverse_root(np.sum([part.own for _, part in parts], axis=0))
-    elif recipe.row_norm == "cosine":
-        scale = inverse_root(own)
-    weight = recipe.row_weights[r]
+    values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
     rows, columns = tile
-    scaled = values * scale[: first.n_left, None] * scale[first.first_right :]
-    out.values[rows, columns] += weight * scaled.astype(float)
-    own = weight * own * scale**2
+    if recipe.root or recipe.row_norm == "cosine":
+        scale = inverse_root(total if recipe.root else own)
+        values *= scale[: first.n_left, None]
+        values *= scale[first.first_right :]
+        own *= scale**2
+    weight = recipe.row_weights[r]
+    out.values[rows, columns] += values if weight == 1 else weight * values
     if columns.start == (rows.start if first.symmetric else 0):
-        out.left[rows] += own[: first.n_left]
+        out.left[rows] += weight * own[: first.n_left]
     if not first.symmetric and rows.start == 0:
-        out.right[columns] += own[first.n_left :]
+        out.right[columns] += weight * own[first.n_left :]
+
+
+def _weighted_sum(terms: list[tuple[Any, np.ndarray]]) -> np.ndarray:
+    """Sum of arrays that are not needed any more: as large as a tile, so not copied in vain."""
+    terms = [(weight, values.astype(type(weight), copy=False)) for weight, values in terms]
+    weight, total = terms[0]
+    total *= weight
+    for weight, values in terms[1:]:
+        values *= weight
+        total += values
+    return total
 
 
 def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:

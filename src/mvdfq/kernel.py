@@ -198,7 +198,8 @@ class SequenceKernel(SequenceMap):
         warn_wordless(result.left)
         if not self.normalize:
             return result.values / self._mean()
-        K = result.values * inverse_root(result.left)[:, None] * inverse_root(result.right)
+        # One product of both scales: so that K stays symmetric to the last bit.
+        K = result.values * np.outer(inverse_root(result.left), inverse_root(result.right))
         if right is None:
             np.fill_diagonal(K, result.left > 0)  # not 1 - 1e-8, as rounding has it
         return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))

@@ -79,7 +79,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         constant = np.array([_is_constant(row, collection.missing) for row in collection.codes])
         if constant.any() and not constant.all():
             warnings.warn(
-                f"Rows {np.flatnonzero(constant).tolist()} hold one single symbol in all training "
+                f"Rows {np.flatnonzero(constant).tolist()} hold at most one symbol in all training "
                 f"sequences and are left out; constant_rows='keep' keeps them.",
                 stacklevel=4,
             )
@@ -130,7 +130,7 @@ def _are_letters(X: Any) -> bool:
 
 def _is_constant(codes: np.ndarray, missing: int) -> bool:
     present = codes[codes != missing]
-    return present.size > 0 and bool((present == present[0]).all())
+    return bool((present == present[:1]).all())  # also where nothing is present
 
 
 def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:

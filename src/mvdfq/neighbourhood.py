@@ -78,7 +78,8 @@ class NeighbourTask:
     @property
     def title(self) -> str:
         """What is counted, for people."""
-        return f"up to {self.m} changed"
+        window = "".join(f"+{i * self.dilation}" for i in range(self.k))
+        return f"{window}, up to {self.m} changed"
 
     @property
     def kept(self) -> list[tuple[int, ...]]:
@@ -216,7 +217,7 @@ def _blocks(
     edges = np.unique(np.concatenate([[0], cuts, [len(words)]]))
     for a, b in pairwise(edges):
         n = int(sizes[a:b].sum())
-        indptr, sequence = np.zeros(b - a + 1, np.int64), np.empty(n, np.int32)
+        indptr, sequence = np.zeros(b - a + 1, np.int64), np.empty(n, np.uint32)
         count = np.empty(n, np.float64)
         n = cpu.add_neighbours(
             ids[a:b],

@@ -50,7 +50,7 @@ class Products:
             columns.sequence,
             value,
             np.flatnonzero(~dense & (work > 0)),
-            self.first_right,
+            np.uint32(self.first_right),
             self.symmetric,
             self.values,
         )

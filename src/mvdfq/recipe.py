@@ -96,7 +96,7 @@ class Recipe:
         if self.group_weights is None:
             return groups
         pairs = zip(groups, self.group_weights, strict=True)
-        return [Group(g.layouts, g.weight * float(w), g.distinct) for g, w in pairs if w > 0]
+        return [Group(g.layouts, g.weight * float(w), g.distinct) for g, w in pairs]
 
     def _neighbour_tasks(self, r: int, cell: tuple[int, int]) -> list[NeighbourTask]:
         kernel = self.kernel

@@ -33,17 +33,26 @@ def is_present(present, t, window):
 
 
 @njit(nogil=True, cache=True)
-def read_keys(codes, start, stop, layout, base, out):
-    """Read the words that start at `start` to `stop` - 1 as numbers in base `base`."""
-    # Offsets outside, positions inside: the inner loop runs over neighbours in memory, which
-    # the compiler turns into vector instructions (2.5 times faster than the other nesting).
-    n = stop - start
-    for i in range(n):
-        out[i] = 0
+def read_keys(codes, start, layout, base, out):
+    """Read the words that start at `start` and after as numbers in base `base`, filling `out`."""
+    # Offsets outside, positions inside, and slices that begin at 0: so the compiler sees loops
+    # over neighbours without negative indices and uses vector instructions (5 times faster).
+    out[:] = 0
     for o in layout:
-        begin = start + o
-        for i in range(n):
-            out[i] = out[i] * base + codes[begin + i]
+        symbols = codes[start + o : start + o + out.size]
+        for i in range(out.size):
+            out[i] = out[i] * base + symbols[i]
+
+
+@njit(nogil=True, cache=True)
+def keep_present(words, start, present, window):
+    """Move the words whose windows hold no missing value to the front; return how many."""
+    kept = 0
+    for i in range(words.size):
+        if is_present(present, start + i, window):
+            words[kept] = words[i]
+            kept += 1
+    return kept
 
 
 @njit(nogil=True, cache=True)
@@ -63,14 +72,13 @@ def emit(codes, offsets, layouts, windows, base, present, level, cell, shifts, o
             first, last = segment(max(offsets[s + 1] - offsets[s] - width + 1, 0), level, cell)
             start = offsets[s] + first
             words = out[count : count + last - first]
-            read_keys(codes, start, offsets[s] + last, layouts[j], base, words)
+            read_keys(codes, start, layouts[j], base, words)
+            if present.size:
+                words = words[: keep_present(words, start, present, windows[j])]
             tag = (np.uint64(s) << sequence_shift) | np.uint64(j)
-            kept = 0
             for i in range(words.size):
-                if present.size == 0 or is_present(present, start + i, windows[j]):
-                    words[kept] = (words[i] << key_shift) | tag
-                    kept += 1
-            count += kept
+                words[i] = (words[i] << key_shift) | tag
+            count += words.size
     return count
 
 
@@ -110,22 +118,22 @@ def sort_by_key(entries, spare, low, bits):
     """
     n_passes = (bits + DIGIT - 1) // DIGIT
     mask = np.uint64((1 << DIGIT) - 1)
-    places = np.zeros((n_passes, 1 << DIGIT), dtype=np.int64)
+    places = np.zeros((n_passes, 1 << DIGIT), dtype=np.uint64)
     for entry in entries:
         rest = entry >> np.uint64(low)
         for p in range(n_passes):
-            places[p, rest & mask] += 1
+            places[p, rest & mask] += np.uint64(1)
             rest >>= np.uint64(DIGIT)
     for p in range(n_passes):
         place = places[p]
-        total = 0
+        total = np.uint64(0)
         for digit in range(place.size):
             total, place[digit] = total + place[digit], total
         shift = np.uint64(low + p * DIGIT)
         for entry in entries:
             digit = (entry >> shift) & mask
             spare[place[digit]] = entry
-            place[digit] += 1
+            place[digit] += np.uint64(1)
         entries, spare = spare, entries
     return entries
 
@@ -199,14 +207,18 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
 
     The left part of column ``c`` ends at ``middle[c]``; within one collection (`symmetric`) an
     entry meets itself and those after it, which fills the upper triangle. Writing straight into
-    `out` was 1.7 times faster than gathering one row of it at a time.
+    `out` was 1.7 times faster than gathering one row of it at a time. Sequences are unsigned, so
+    that no index is checked for being negative, which took a third of the time.
     """
     for c in columns:
-        for a in range(indptr[c], middle[c]):
-            row = out[sequence[a]]
-            own = np.float64(value[a])  # counts may be single, their products not
-            for b in range(a if symmetric else middle[c], indptr[c + 1]):
-                row[sequence[b] - first_right] += own * value[b]
+        begin, end = indptr[c], indptr[c + 1]
+        left, right = sequence[begin : middle[c]], sequence[begin:end]
+        own, other = value[begin : middle[c]], value[begin:end]
+        for a in range(left.size):
+            row = out[left[a]]
+            weight = np.float64(own[a])  # counts may be single, their products not
+            for b in range(a if symmetric else left.size, right.size):
+                row[right[b] - first_right] += weight * other[b]
 
 
 @njit(nogil=True, cache=True)

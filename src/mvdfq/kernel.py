@@ -38,8 +38,9 @@ class SequenceKernel(SequenceMap):
         values 0.
 
     row_norm : {"none", "cosine"}, default="none"
-        Without the manifold embedding: ``"cosine"`` brings every row to unit length and
-        averages, so that rows with few symbols do not dominate.
+        ``"cosine"`` brings every row to unit length and averages, so that rows with few
+        symbols do not dominate. With the manifold embedding rows are of unit length already,
+        unless groups are weighted.
 
     row_weights : sequence of float, default=None
         A non-negative weight for the Gram matrix of each row.
@@ -229,7 +230,7 @@ class SequenceFeatures(SequenceMap):
         Bring every sequence to unit length.
 
     row_norm : {"none", "cosine"}, default="none"
-        Without the manifold embedding: ``"cosine"`` brings every row to unit length.
+        ``"cosine"`` brings every row to unit length and averages.
 
     row_weights : sequence of float, default=None
         A non-negative weight for the Gram matrix of each row.

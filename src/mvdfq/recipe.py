@@ -29,7 +29,7 @@ class Recipe:
     """A kernel with its options, for collections of known alphabets.
 
     `root` is the manifold embedding: the square root of counts, every row divided by its total;
-    otherwise `row_norm` says whether each row is brought to unit length. `listed` asks for
+    `row_norm` says whether each row is then brought to unit length. `listed` asks for
     every word by itself (explicit features) rather than the Gram matrix alone.
     """
 

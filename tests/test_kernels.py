@@ -18,6 +18,7 @@ from mvdfq import (
     Mismatch,
     MismatchPairs,
     Profile,
+    SequenceFeatures,
     SequenceKernel,
     Spatial,
     Spectrum,
@@ -357,6 +358,20 @@ def test_symbols_beyond_the_alphabet_match_only_themselves(kernel):
     compare = partial(naive.mismatch_closed_form, **params)
     expected = naive.gram_of_rows(new, train, compare, normalize=False)
     assert_array_equal(fitted.transform(as_symbols(new, 6)), expected)
+
+
+@pytest.mark.parametrize("kernel", [Mismatch(3, 1), Mismatch(3, 2), Mismatch(3, 3)], ids=repr)
+def test_manifold_of_symbols_beyond_the_alphabet(kernel):
+    rng = np.random.default_rng(7)
+    train, new = (random_sequences(rng, [9, 14], [s, s]) for s in (3, 6))
+    fitted = SequenceKernel(kernel, manifold=True).fit(as_symbols(train, 3))
+    K = fitted.transform(as_symbols(new, 6))
+    alone = [fitted.transform(as_symbols([x], 6))[0] for x in new]
+    assert_allclose(K, alone, rtol=1e-5)
+    assert_allclose(K, naive_gram(kernel, new, train, 3, manifold=True), rtol=1e-5)
+    features = SequenceFeatures(kernel, manifold=True).fit(as_symbols(train, 3))
+    A, B = (features.transform(as_symbols(X, 6)) for X in (new, train))
+    assert_allclose((A @ B.T).toarray(), K, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["few", "many", "uneven"])

@@ -87,19 +87,20 @@ def assemble(
     counted: list[WordCounts], where: Vocabulary | Buckets, n_sequences: int, recipe: Recipe
 ) -> tuple[sp.csr_array, np.ndarray]:
     """Embed and weight the counts of all tasks; return the matrix and each row's K(x, x)."""
-    shape = n_sequences, where.size
-    features, own = sp.csr_array(shape), np.zeros(n_sequences)
+    own, pieces = np.zeros(n_sequences), []
     for r, row_weight in enumerate(recipe.row_weights):
-        row, squares, total = sp.csr_array(shape), np.zeros(n_sequences), np.zeros(n_sequences)
+        squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
+        embedded = []
         for part in (part for part in counted if part.row == r):
-            values, norms = _embedded(part, where, shape, recipe.root)
-            row += np.sqrt(part.weight) * values
+            values, norms = _embedded(part, where, n_sequences, recipe.root)
+            embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
             total += norms
         scale = _row_scale(recipe, squares, total)
-        features += np.sqrt(row_weight) * (sp.diags_array(scale) @ row)
         own += row_weight * squares * scale**2
-    return features, own
+        pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
+    data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    return sp.csr_array((data, (row, column)), shape=(n_sequences, where.size)), own
 
 
 def _row_scale(recipe: Recipe, squares: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -108,7 +109,9 @@ def _row_scale(recipe: Recipe, squares: np.ndarray, total: np.ndarray) -> np.nda
     return inverse_root(total) if recipe.root else np.ones_like(squares)
 
 
-def _embedded(part: WordCounts, where, shape: tuple[int, int], root: bool):
+def _embedded(
+    part: WordCounts, where: Vocabulary | Buckets, n_sequences: int, root: bool
+) -> tuple[sp.coo_array, np.ndarray]:
     """Counts of one task in their columns, embedded; and their squared norms.
 
     Words without a column are lost to the matrix but not to the norms.
@@ -117,13 +120,19 @@ def _embedded(part: WordCounts, where, shape: tuple[int, int], root: bool):
     known = column >= 0
     # scikit-learn's solvers read 32-bit indices only
     coordinates = (part.columns.sequence[known].astype(np.int32), column[known].astype(np.int32))
-    counts = sp.csr_array((part.columns.count[known].astype(float), coordinates), shape=shape)
+    counts = sp.coo_array(
+        (part.columns.count[known].astype(float), coordinates), shape=(n_sequences, where.size)
+    )
+    counts.sum_duplicates()  # words that share a bucket
+    lost = part.columns.count[~known].astype(float)
+    norms = np.bincount(
+        np.append(counts.row, part.columns.sequence[~known]),
+        np.append(counts.data, lost) ** (1 if root else 2),
+        minlength=n_sequences,
+    )
     if root:
         counts.data = np.sqrt(counts.data)
-    lost = part.columns.count[~known].astype(float)
-    weights = lost if root else lost**2
-    norms = np.bincount(part.columns.sequence[~known], weights, minlength=shape[0])
-    return counts, norms + counts.power(2).sum(axis=1)
+    return counts, norms
 
 
 def _count(collection: Ragged, recipe: Recipe, r: int, t: int, weight: float, task) -> WordCounts:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.layouts import Kernel, Mismatch, MismatchPairs, Profile, Spectrum
+from mvdfq.layouts.table import check_whole
 from mvdfq.profiles import check_profiles
 from mvdfq.recipe import Recipe
 from mvdfq.sequences import Ragged, Sequences, check_sequences
@@ -151,6 +152,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     """Refuse options that do not exist or do not go together."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
+    kernel.check()
     for name, allowed in [("row_norm", ("none", "cosine")), ("constant_rows", ("drop", "keep"))]:
         value = getattr(estimator, name)
         if value not in allowed:
@@ -163,6 +165,8 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         )
     if isinstance(kernel, Mismatch | Profile) and estimator.group_weights is not None:
         raise ValueError(f"{type(kernel).__name__} has no groups to weight; group_weights=None.")
+    if getattr(estimator, "n_features", None) is not None:
+        check_whole(estimator.n_features, "n_features")
     gamma = getattr(estimator, "gamma", None)
     if gamma is not None and not (gamma > 0 and estimator.normalize):
         raise ValueError(f"gamma must be > 0 and needs normalize=True, got gamma={gamma!r}.")

@@ -1,6 +1,6 @@
 """What is to be computed: a kernel and its options, spelt out as tasks for each row."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -85,11 +85,12 @@ class Recipe:
         """Return the recipe with the words that occur in `collection`, where it needs them."""
         if not (isinstance(self.kernel, Mismatch) and self.kernel.neighbourhood == "observed"):
             return self
+        words = {}
         for r in range(len(self.row_weights)):
             row = self.row([collection], r)
             for task in self._neighbour_tasks(r, (0, 0)):
-                self.vocabularies[r, task.dilation] = observed_words(row, task.k, task.dilation)
-        return self
+                words[r, task.dilation] = observed_words(row, task.k, task.dilation)
+        return replace(self, vocabularies=words)
 
     def _groups(self, r: int) -> list[Group]:
         groups = self.kernel.groups(int(self.n_symbols[r]))

@@ -1,6 +1,6 @@
 """Words that a profile makes likely; not a table of layouts, the words come from numbers."""
 
-from mvdfq.layouts.table import Kernel
+from mvdfq.layouts.table import Kernel, check_positive, check_whole
 
 __all__ = ["Profile"]
 
@@ -36,3 +36,8 @@ class Profile(Kernel):
     def __init__(self, k=5, sigma=7.5):
         self.k = k
         self.sigma = sigma
+
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_whole(self.k, "k")
+        check_positive(self.sigma, "sigma")

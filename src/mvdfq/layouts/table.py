@@ -53,6 +53,10 @@ class Kernel(BaseEstimator):
         """Return the groups of layouts for a row whose alphabet has `n_symbols` symbols."""
         raise NotImplementedError
 
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
+        self.groups(2)
+
 
 def subsets(g: int, k: int, dilation: int) -> list[Layout]:
     """All choices of `k` positions out of a window of `g`; the whole window must be present."""

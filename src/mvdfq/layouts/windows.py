@@ -203,6 +203,13 @@ class Subsequence(Kernel):
         self.decay = decay
         self.max_span = max_span
 
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_whole(self.k, "k")
+        check_positive(self.decay, "decay")
+        if self.has_features:
+            self.groups(2)
+
     @property
     def has_features(self) -> bool:  # type: ignore[override]
         """Whether the span is bounded, so that words can be listed."""

@@ -120,10 +120,9 @@ def _embedded(
     known = column >= 0
     # scikit-learn's solvers read 32-bit indices only
     coordinates = (part.columns.sequence[known].astype(np.int32), column[known].astype(np.int32))
-    counts = sp.coo_array(
-        (part.columns.count[known].astype(float), coordinates), shape=(n_sequences, where.size)
-    )
-    counts.sum_duplicates()  # words that share a bucket
+    shape = n_sequences, where.size
+    counts = sp.coo_array((part.columns.count[known].astype(float), coordinates), shape=shape)
+    counts = counts.tocsr().tocoo()  # adds up words that share a bucket
     lost = part.columns.count[~known].astype(float)
     norms = np.bincount(
         np.append(counts.row, part.columns.sequence[~known]),

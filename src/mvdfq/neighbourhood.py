@@ -153,7 +153,7 @@ class NeighbourTask:
 
 def _in_alphabet(words: np.ndarray, row: Row) -> np.ndarray:
     """Which words the alphabet can spell: new sequences may hold symbols beyond it."""
-    return (words < row.n_symbols).all(axis=1)
+    return np.all(words < row.n_symbols, axis=1)
 
 
 def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:

@@ -6,6 +6,7 @@ order, so that the result does not depend on how many threads computed them.
 """
 
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -228,8 +229,8 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; -1 means all processors.")
+    if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a number of threads, -1 for all, got {n_jobs!r}.")
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
@@ -244,12 +245,11 @@ def parse_memory(limit: int | str | None) -> int:
     if limit is None:
         return DEFAULT_MEMORY
     if isinstance(limit, str):
-        number = limit.upper().removesuffix("B").strip()
-        unit = {"K": 10**3, "M": 10**6, "G": 10**9}.get(number[-1:], 1)
-        try:
-            limit = int(float(number.rstrip("KMG").strip()) * unit)
-        except ValueError:
-            raise ValueError(f"memory_limit={limit!r} is not understood; '500 MB' is.") from None
+        match = re.fullmatch(r"\s*([\d.]+)\s*([KMG]?)(I?)B?\s*", limit.upper())
+        if match is None:
+            raise ValueError(f"memory_limit={limit!r} is not understood; '500 MB' is.")
+        number, prefix, binary = match.groups()
+        limit = int(float(number) * (1024 if binary else 1000) ** " KMG".index(prefix or " "))
     if limit <= 0:
         raise ValueError(f"memory_limit must be positive, got {limit!r}.")
     return int(limit)

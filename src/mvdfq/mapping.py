@@ -27,7 +27,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         kernel = self.kernel_ = Spectrum() if self.kernel is None else self.kernel
         _check_options(self, kernel)
         self.letters_ = Letters().fit(X) if _are_letters(X) else None
-        collection = self._read(X)
+        collection = self._read(X, self.n_symbols)
         self.n_rows_in_ = collection.n_rows
         self.n_symbols_ = getattr(collection, "n_symbols", np.array([collection.n_rows]))
         self.rows_ = self._rows_in_use(collection)
@@ -49,15 +49,20 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         ).with_vocabularies(collection)
         return collection
 
-    def _read(self, X: Any) -> Ragged:
+    def _read(self, X: Any, n_symbols: Any = None) -> Ragged:
         """Read sequences of the kind that the kernel compares."""
         if isinstance(self.kernel_, Profile):
             return check_profiles(check_sequences(X))
+        if n_symbols is not None and (isinstance(X, Symbols) or self.letters_ is not None):
+            raise ValueError(
+                "n_symbols is for plain integers; quantizers set their own alphabets, and "
+                "mvdfq.Letters(alphabet=...) that of strings."
+            )
         if isinstance(X, Symbols):
             return X
-        if self.letters_ is not None:
-            return self.letters_.transform(X)
-        return check_symbols(X, self.n_symbols)
+        if _are_letters(X) != (self.letters_ is not None):
+            raise TypeError("Strings and numbers cannot be compared: fit was given the other kind.")
+        return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
 
     def _read_new(self, X: Any) -> Ragged:
         """Read sequences to be compared with those of `fit`; return the rows in use."""

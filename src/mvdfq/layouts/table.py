@@ -1,7 +1,9 @@
 """The table that every kernel is: layouts, groups and the checks of their parameters."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +13,7 @@ __all__ = [
     "Group",
     "Kernel",
     "Layout",
+    "check_count",
     "check_mismatches",
     "check_positive",
     "check_several",
@@ -18,6 +21,9 @@ __all__ = [
     "check_window",
     "subsets",
 ]
+
+# Beyond this many layouts a kernel takes days, and their table gigabytes.
+MOST_LAYOUTS = 10**5
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,18 @@ class Kernel(BaseEstimator):
 
 def subsets(g: int, k: int, dilation: int) -> list[Layout]:
     """All choices of `k` positions out of a window of `g`; the whole window must be present."""
+    check_count(comb(g, k))
     window = tuple(range(0, g * dilation, dilation))
     return [Layout(offsets, window) for offsets in combinations(window, k)]
+
+
+def check_count(n_layouts: int) -> None:
+    """Refuse a table of layouts before it fills the memory."""
+    if n_layouts > MOST_LAYOUTS:
+        raise ValueError(
+            f"These parameters make {n_layouts} layouts, more than {MOST_LAYOUTS}, each counted "
+            f"by itself; a shorter window or fewer gaps make fewer."
+        )
 
 
 def check_whole(value: Any, name: str, at_least: int = 1) -> int:
@@ -73,7 +89,7 @@ def check_whole(value: Any, name: str, at_least: int = 1) -> int:
 
 def check_several(values: Any, name: str) -> list[int]:
     """One whole number or several, as a list."""
-    values = [values] if isinstance(values, Real) else list(values)
+    values = list(values) if isinstance(values, Iterable) else [values]
     if not values:
         raise ValueError(f"{name} must hold at least one number.")
     return [check_whole(value, name) for value in values]

@@ -1,11 +1,13 @@
 """Some of the positions of a window: gaps, wildcards, subsequences."""
 
 from itertools import combinations
+from math import comb
 
 from mvdfq.layouts.table import (
     Group,
     Kernel,
     Layout,
+    check_count,
     check_mismatches,
     check_positive,
     check_several,
@@ -219,6 +221,7 @@ class Subsequence(Kernel):
         """Return one group of all layouts within the span, weighted by their spans."""
         k, decay = check_whole(self.k, "k"), check_positive(self.decay, "decay")
         span = check_whole(self.max_span, "max_span", at_least=k)
+        check_count(comb(span - 1, k - 1))
         rest = combinations(range(1, span), k - 1)
         layouts = sorted(((0, *offsets) for offsets in rest), key=lambda o: (o[-1], o))
         return [Group(tuple(Layout(o, o, decay ** (o[-1] + 1)) for o in layouts))]

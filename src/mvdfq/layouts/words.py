@@ -1,10 +1,12 @@
 """Words at fixed offsets: neighbours, spatial samples, any others."""
 
+from collections.abc import Iterable
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from mvdfq.layouts.table import Group, Kernel, Layout, check_several, check_whole
+from mvdfq.layouts.table import Group, Kernel, Layout, check_count, check_several, check_whole
 
 __all__ = ["Spatial", "Spectrum", "Words"]
 
@@ -79,16 +81,13 @@ class Words(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each layout."""
-        layouts = [tuple(map(int, offsets)) for offsets in self.layouts]
+        layouts = [_check_offsets(offsets) for offsets in self.layouts]
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(w > 0 for w in weights):
             raise ValueError(
                 f"Words needs layouts and one positive weight for each, "
                 f"got {len(layouts)} layouts and weights={self.weights!r}."
             )
-        for offsets in layouts:
-            if not offsets or offsets[0] != 0 or list(offsets) != sorted(set(offsets)):
-                raise ValueError(f"Offsets must ascend from 0, got {offsets}.")
         pairs = zip(layouts, weights, strict=True)
         return [Group((Layout(offsets, offsets, float(w)),)) for offsets, w in pairs]
 
@@ -136,6 +135,7 @@ class Spatial(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each combination of gaps."""
         t, k, d = (check_whole(getattr(self, name), name) for name in "tkd")
+        check_count(d ** (t - 1))
         table = []
         for dilation in check_several(self.dilation, "dilation"):
             for gaps in product(range(d), repeat=t - 1):
@@ -143,3 +143,13 @@ class Spatial(Kernel):
                 offsets = tuple(int(s + i) * dilation for s in starts for i in range(k))
                 table.append(Group((Layout(offsets, offsets),)))
         return table
+
+
+def _check_offsets(offsets: Any) -> tuple[int, ...]:
+    """Return the offsets of one layout, or say what they should be."""
+    if not isinstance(offsets, Iterable):
+        raise ValueError(f"Each layout must list its offsets, as in [(0, 4, 8)], got {offsets!r}.")
+    checked = tuple(check_whole(offset, "an offset", at_least=0) for offset in offsets)
+    if not checked or checked[0] != 0 or list(checked) != sorted(set(checked)):
+        raise ValueError(f"Offsets must ascend from 0, got {checked}.")
+    return checked

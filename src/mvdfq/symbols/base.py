@@ -115,5 +115,16 @@ def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
     """Alphabet sizes of the rows, as asked for or as needed."""
     if n_symbols is None:
         return needed
-    sizes = np.broadcast_to(np.asarray(n_symbols, dtype=np.int64), needed.shape).copy()
+    sizes = np.asarray(n_symbols)
+    if sizes.dtype.kind not in "iu" or sizes.shape not in ((), needed.shape):
+        raise ValueError(
+            f"n_symbols must be one whole number, or one for each of the {needed.size} rows, "
+            f"got {n_symbols!r}."
+        )
+    sizes = np.broadcast_to(sizes, needed.shape).astype(np.int64)
+    for r in np.flatnonzero(sizes < needed):
+        raise ValueError(
+            f"Row {r} holds the symbol {needed[r] - 1}; with n_symbols={sizes[r]} symbols run "
+            f"from 0 to {sizes[r] - 1}."
+        )
     return sizes

@@ -1,0 +1,154 @@
+"""What makes no sense is refused, in words that say what would do."""
+
+import numpy as np
+import pytest
+
+from mvdfq import (
+    DirectQuantizer,
+    Gapped,
+    Mismatch,
+    MismatchPairs,
+    Profile,
+    SequenceFeatures,
+    SequenceKernel,
+    Spatial,
+    Spectrum,
+    Subsequence,
+    Wildcard,
+    Words,
+)
+from mvdfq.gram import n_threads, parse_memory
+
+LETTERS = ["ABRACADABRA", "CADABRA"]
+NUMBERS = [[0, 1, 2, 3, 1], [3, 2, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Spectrum(0), "k must be a whole number >= 1, got 0"),
+        (Spectrum(2.0), "k must be a whole number >= 1, got 2.0"),
+        (Spectrum(None), "k must be a whole number >= 1, got None"),
+        (Spectrum([]), "k must hold at least one number"),
+        (Spectrum(2, dilation=0), "dilation must be a whole number >= 1, got 0"),
+        (Spatial(2, 1, 0), "d must be a whole number >= 1, got 0"),
+        (Spatial(12, 1, 10), "make 100000000000 layouts, more than 100000"),
+        (Gapped(2, 3), "g must be a whole number >= 3, got 2"),
+        (Gapped(40, 20), "make 137846528820 layouts"),
+        (Wildcard(3, 1, 0), "decay must be a number > 0, got 0"),
+        (Mismatch(3, 4), "m=4 mismatches do not fit into words of length k=3"),
+        (Mismatch(3, -1), "m must be a whole number >= 0, got -1"),
+        (Mismatch(3, 1, "near"), "neighbourhood must be 'full' or 'observed', got 'near'"),
+        (Subsequence(2, -1), "decay must be a number > 0, got -1"),
+        (Subsequence(2, max_span=1), "max_span must be a whole number >= 2, got 1"),
+        (Subsequence(10, max_span=100), "make 1731030945644 layouts"),
+        (Profile(0), "k must be a whole number >= 1, got 0"),
+        (Profile(2, -1), "sigma must be a number > 0, got -1"),
+        (Words([]), "got 0 layouts"),
+        (Words([(0, 1)], [1, 2]), "got 1 layouts and weights"),
+        (Words((0, 1)), r"as in \[\(0, 4, 8\)\], got 0"),
+        (Words([(0, 1.5)]), "an offset must be a whole number >= 0, got 1.5"),
+        (Words([(1, 2)]), r"Offsets must ascend from 0, got \(1, 2\)"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("estimator", [SequenceKernel, SequenceFeatures])
+def test_kernels_check_their_parameters(estimator, kernel, message):
+    with pytest.raises(ValueError, match=message):
+        estimator(kernel).fit(LETTERS)
+
+
+@pytest.mark.parametrize("kernel", ["spectrum", Spectrum])
+def test_a_kernel_is_an_object(kernel):
+    with pytest.raises(TypeError, match=r"a kernel such as mvdfq\.Spectrum"):
+        SequenceKernel(kernel).fit(LETTERS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pyramid": 0}, "pyramid must be a number of levels, 1 to 16, got 0"),
+        ({"row_norm": None}, "row_norm must be one of"),
+        ({"constant_rows": "some"}, "constant_rows must be one of"),
+        ({"row_weights": [1, 2]}, r"one non-negative number for each row \(1\)"),
+        ({"row_weights": [-1]}, r"one non-negative number for each row \(1\)"),
+        ({"row_weights": [0]}, "row_weights are all zero"),
+        ({"group_weights": [1, 2]}, r"one non-negative number for each group \(1\)"),
+        ({"gamma": 0}, "gamma must be > 0"),
+        ({"gamma": 1, "normalize": False}, "gamma must be > 0 and needs normalize=True"),
+        ({"memory_limit": "plenty"}, "memory_limit='plenty' is not understood; '500 MB' is"),
+        ({"memory_limit": 0}, "memory_limit must be positive, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be a number of threads, -1 for all, got 0"),
+        ({"n_jobs": "all"}, "n_jobs must be a number of threads, -1 for all, got 'all'"),
+        ({"n_symbols": 30}, "n_symbols is for plain integers"),
+    ],
+    ids=str,
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        SequenceKernel(Spectrum(2), **options).fit_transform(LETTERS)
+
+
+@pytest.mark.parametrize(
+    ("n_symbols", "message"),
+    [
+        (3, "Row 0 holds the symbol 3; with n_symbols=3 symbols run from 0 to 2"),
+        (4.5, "n_symbols must be one whole number, or one for each of the 1 rows, got 4.5"),
+        ([4, 4], "or one for each of the 1 rows"),
+    ],
+)
+def test_alphabets_of_plain_integers_are_checked(n_symbols, message):
+    with pytest.raises(ValueError, match=message):
+        SequenceKernel(Mismatch(2, 1), n_symbols=n_symbols).fit(NUMBERS)
+
+
+def test_alphabets_of_symbols_are_their_own():
+    symbols = DirectQuantizer(4).fit_transform(np.random.default_rng(0).normal(size=(3, 20)))
+    with pytest.raises(ValueError, match="quantizers set their own alphabets"):
+        SequenceKernel(n_symbols=9).fit(symbols)
+
+
+@pytest.mark.parametrize(("train", "new"), [(LETTERS, NUMBERS), (NUMBERS, LETTERS)])
+def test_letters_are_not_compared_with_numbers(train, new):
+    with pytest.raises(TypeError, match="fit was given the other kind"):
+        SequenceKernel(Spectrum(1)).fit(train).transform(new)
+
+
+def test_numbers_are_not_symbols():
+    with pytest.raises(ValueError, match=r"numbers become symbols in mvdfq\.DirectQuantizer"):
+        SequenceKernel().fit([np.zeros((2, 5))])
+
+
+def test_rows_are_counted():
+    with pytest.raises(ValueError, match="X has 2 rows, SequenceKernel was fitted on 1"):
+        SequenceKernel().fit(NUMBERS).transform([[[1, 2, 3], [1, 2, 3]]])
+
+
+@pytest.mark.parametrize("kernel", [Subsequence(2), MismatchPairs(2, 1)], ids=repr)
+@pytest.mark.filterwarnings("ignore:MismatchPairs")
+def test_kernels_of_pairs_have_no_features(kernel):
+    with pytest.raises(ValueError, match="has no explicit features"):
+        SequenceFeatures(kernel).fit(LETTERS)
+    with pytest.raises(ValueError, match="which manifold=True and pyramid need"):
+        SequenceKernel(kernel, manifold=True).fit(LETTERS)
+
+
+def test_neighbourhoods_beyond_listing_are_refused():
+    kernel = SequenceKernel(Mismatch(6, 3), manifold=True, n_symbols=2048)
+    with pytest.raises(ValueError, match="too many to list; pass neighbourhood='observed'"):
+        kernel.fit_transform([np.arange(100), np.arange(100) * 3])
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [(None, 2**31), (4096, 4096), ("500MB", 5 * 10**8), ("1.5 GiB", 3 * 2**29), ("2k", 2000)],
+)
+def test_memory_limits_are_read(limit, expected):
+    assert parse_memory(limit) == expected
+
+
+def test_threads():
+    assert n_threads(None) == 1
+    assert n_threads(3) == 3
+    assert n_threads(-1) >= 1
+    assert n_threads(-1000) == 1

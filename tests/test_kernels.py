@@ -349,29 +349,32 @@ def observed_gram(X, k, m):
     return np.array(phi) @ np.array(phi).T
 
 
-@pytest.mark.parametrize("kernel", [Mismatch(3, 1), Mismatch(4, 2), Mismatch(3, 3)], ids=repr)
-def test_symbols_beyond_the_alphabet_match_only_themselves(kernel):
-    rng = np.random.default_rng(7)
-    train, new = (random_sequences(rng, [9, 14], [s, s]) for s in (3, 6))
-    fitted = SequenceKernel(kernel, normalize=False).fit(as_symbols(train, 3))
-    params = {"k": kernel.k, "m": kernel.m, "n_symbols": 3}
-    compare = partial(naive.mismatch_closed_form, **params)
-    expected = naive.gram_of_rows(new, train, compare, normalize=False)
-    assert_array_equal(fitted.transform(as_symbols(new, 6)), expected)
+MISMATCHES = [Mismatch(3, 1), Mismatch(4, 2), Mismatch(3, 3), Mismatch(3, 1, "observed")]
 
 
-@pytest.mark.parametrize("kernel", [Mismatch(3, 1), Mismatch(3, 2), Mismatch(3, 3)], ids=repr)
-def test_manifold_of_symbols_beyond_the_alphabet(kernel):
+@pytest.mark.parametrize("options", [{"normalize": False}, {}, {"manifold": True}], ids=str)
+@pytest.mark.parametrize("kernel", MISMATCHES, ids=repr)
+def test_mismatch_takes_symbols_beyond_the_alphabet_for_missing(kernel, options):
     rng = np.random.default_rng(7)
-    train, new = (random_sequences(rng, [9, 14], [s, s]) for s in (3, 6))
-    fitted = SequenceKernel(kernel, manifold=True).fit(as_symbols(train, 3))
-    K = fitted.transform(as_symbols(new, 6))
-    alone = [fitted.transform(as_symbols([x], 6))[0] for x in new]
-    assert_allclose(K, alone, rtol=1e-5)
-    assert_allclose(K, naive_gram(kernel, new, train, 3, manifold=True), rtol=1e-5)
-    features = SequenceFeatures(kernel, manifold=True).fit(as_symbols(train, 3))
-    A, B = (features.transform(as_symbols(X, 6)) for X in (new, train))
+    train, new = (random_sequences(rng, [12, 19], [s, s]) for s in (3, 5))
+    blanked = [[[c if c < 3 else None for c in row] for row in x] for x in new]
+    fitted = SequenceKernel(kernel, **options).fit(as_symbols(train, 3))
+    K = fitted.transform(as_symbols(new, 3))
+    assert_array_equal(K, fitted.transform(as_symbols(blanked, 3)))
+    assert_allclose(K, naive_gram(kernel, blanked, train, 3, **options), rtol=1e-5)
+    features = SequenceFeatures(kernel, **options).fit(as_symbols(train, 3))
+    A, B = (features.transform(as_symbols(X, 3)) for X in (new, train))
     assert_allclose((A @ B.T).toarray(), K, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_features", [None, 16])
+@pytest.mark.parametrize("manifold", [False, True])
+def test_unseen_letters_are_the_same_alone_and_in_company(manifold, n_features):
+    features = SequenceFeatures(Spectrum([1, 2]), manifold=manifold, n_features=n_features)
+    features.fit(["ABBA", "BAB"])
+    alone = features.transform(["AXXB"]).toarray()[0]
+    in_company = features.transform(["ACCB", "AXXB", "AZZA"]).toarray()[1]
+    assert_array_equal(alone, in_company)
 
 
 @pytest.mark.parametrize("name", ["few", "many", "uneven"])

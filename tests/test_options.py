@@ -17,7 +17,8 @@ from mvdfq import (
     Wildcard,
     Words,
 )
-from mvdfq.gram import n_threads, parse_memory
+from mvdfq.gram import parse_memory
+from mvdfq.threads import n_threads
 
 LETTERS = ["ABRACADABRA", "CADABRA"]
 NUMBERS = [[0, 1, 2, 3, 1], [3, 2, 1, 1]]
@@ -36,10 +37,12 @@ NUMBERS = [[0, 1, 2, 3, 1], [3, 2, 1, 1]]
         (Gapped(2, 3), "g must be a whole number >= 3, got 2"),
         (Gapped(40, 20), "make 137846528820 layouts"),
         (Wildcard(3, 1, 0), "decay must be a number > 0, got 0"),
-        (Mismatch(3, 4), "m=4 mismatches do not fit into words of length k=3"),
+        (Mismatch(3, 4), "m=4 positions do not fit into words of length k=3"),
         (Mismatch(3, -1), "m must be a whole number >= 0, got -1"),
         (Mismatch(3, 1, "near"), "neighbourhood must be 'full' or 'observed', got 'near'"),
         (Subsequence(2, -1), "decay must be a number > 0, got -1"),
+        (Subsequence(2, 2), "decay must be a number > 0 and at most 1, got 2"),
+        (Wildcard(3, 1, np.inf), "decay must be a number > 0, got inf"),
         (Subsequence(2, max_span=1), "max_span must be a whole number >= 2, got 1"),
         (Subsequence(10, max_span=100), "make 1731030945644 layouts"),
         (Profile(0), "k must be a whole number >= 1, got 0"),
@@ -74,10 +77,12 @@ def test_a_kernel_is_an_object(kernel):
         ({"row_weights": [-1]}, r"one non-negative number for each row \(1\)"),
         ({"row_weights": [0]}, "row_weights are all zero"),
         ({"group_weights": [1, 2]}, r"one non-negative number for each group \(1\)"),
-        ({"gamma": 0}, "gamma must be > 0"),
-        ({"gamma": 1, "normalize": False}, "gamma must be > 0 and needs normalize=True"),
+        ({"gamma": 0}, "gamma must be a number > 0, got 0"),
+        ({"gamma": "scale"}, "gamma must be a number > 0, got 'scale'"),
+        ({"gamma": 1, "normalize": False}, "gamma needs normalize=True"),
         ({"memory_limit": "plenty"}, "memory_limit='plenty' is not understood; '500 MB' is"),
         ({"memory_limit": 0}, "memory_limit must be positive, got 0"),
+        ({"memory_limit": 1000}, "memory_limit=1000 bytes is too little: the longest pair"),
         ({"n_jobs": 0}, "n_jobs must be a number of threads, -1 for all, got 0"),
         ({"n_jobs": "all"}, "n_jobs must be a number of threads, -1 for all, got 'all'"),
         ({"n_symbols": 30}, "n_symbols is for plain integers"),
@@ -100,6 +105,35 @@ def test_options_are_checked(options, message):
 def test_alphabets_of_plain_integers_are_checked(n_symbols, message):
     with pytest.raises(ValueError, match=message):
         SequenceKernel(Mismatch(2, 1), n_symbols=n_symbols).fit(NUMBERS)
+
+
+def test_new_symbols_are_made_by_the_fitted_quantizer():
+    X = np.random.default_rng(0).normal(size=(3, 20))
+    kernel = SequenceKernel().fit(DirectQuantizer(8).fit_transform(X))
+    with pytest.raises(ValueError, match=r"alphabets of \[3\] symbols, those in fit were \[8\]"):
+        kernel.transform(DirectQuantizer(3).fit_transform(X))
+
+
+def test_one_sequence_is_not_a_collection():
+    kernel = SequenceKernel().fit([np.array([[0, 1, 0], [1, 1, 0]])])
+    with pytest.raises(ValueError, match=r"if X is one sequence, pass \[X\]"):
+        kernel.transform(np.array([[0, 1, 0], [1, 1, 0]]))
+
+
+def test_weights_of_rows_left_out_do_not_count():
+    X = [np.array([[0, 1, 0, 1], [2, 2, 2, 2]])]
+    kernel = SequenceKernel(Spectrum(1), row_weights=[0, 1])
+    with (
+        pytest.warns(UserWarning, match=r"Rows \[1\] hold at most one symbol"),
+        pytest.raises(ValueError, match="nothing is left to compare"),
+    ):
+        kernel.fit(X)
+
+
+@pytest.mark.parametrize("kernel", [Mismatch(2, 1), MismatchPairs(2, 1), Subsequence(2)], ids=repr)
+def test_kernels_without_groups_have_none_to_weight(kernel):
+    with pytest.raises(ValueError, match="has no groups to weight"):
+        SequenceKernel(kernel, group_weights=[1]).fit(LETTERS)
 
 
 def test_alphabets_of_symbols_are_their_own():

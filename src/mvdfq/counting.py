@@ -69,13 +69,16 @@ class Columns:
     multiplicity: np.ndarray | None = None
 
 
-def row_of(symbols: Symbols) -> Row:
-    """Return the only row of a collection, ready to be read."""
+def row_of(symbols: Symbols, closed: bool = False) -> Row:
+    """Return the only row of a collection, ready to be read.
+
+    New sequences may hold symbols never seen before, numbered from `n_symbols` upwards; in a
+    `closed` alphabet they are missing values.
+    """
     codes = np.ascontiguousarray(symbols.codes[0])
-    present = codes != symbols.missing
-    largest = int(codes.max(where=present, initial=0))
     n_symbols = int(symbols.n_symbols[0])
-    base = max(n_symbols, largest + 1)  # new sequences may hold symbols never seen before
+    present = codes < n_symbols if closed else codes != symbols.missing
+    base = max(n_symbols, int(codes.max(where=present, initial=0)) + 1)
     return Row(codes, symbols.offsets, n_symbols, base, present[: 0 if present.all() else None])
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq.counting import Columns, find_words, word_codes
-from mvdfq.gram import inverse_root, n_threads, run_in_order
+from mvdfq.gram import inverse_root
 from mvdfq.recipe import Recipe
 from mvdfq.sequences import Ragged
+from mvdfq.threads import n_threads, run_in_order
 
 __all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
 
@@ -23,6 +24,7 @@ class WordCounts:
     weight: float
     words: np.ndarray
     columns: Columns
+    n_symbols: int
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,12 @@ class Vocabulary:
         found = find_words(self.words[key], part.words)
         return np.where(found < 0, -1, found + self.first[key])
 
-    def names(self, recipe: Recipe, rows: np.ndarray, alphabets: Any) -> np.ndarray:
-        """Describe every column."""
+    def names(self, recipe: Recipe, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
+        """Describe every column; `rows` and `alphabets` are those of the rows in use."""
         names = np.empty(self.size, dtype=object)
         for (r, t), words in self.words.items():
-            title = f"row {rows[r]}, {_describe(recipe.tasks(r)[t][1])}: "
-            symbols = words if alphabets is None else np.array([*alphabets[rows[r]]])[words]
+            title = f"{rows[r]}, {_describe(recipe.tasks(r)[t][1])}: "
+            symbols = words if alphabets is None else _letters(alphabets[r])[words]
             texts = [title + " ".join(map(str, word)) for word in symbols]
             names[self.first[r, t] : self.first[r, t] + len(texts)] = texts
         return names
@@ -64,13 +66,17 @@ class Buckets:
     size: int
 
     def columns_of(self, part: WordCounts) -> np.ndarray:
-        """Return the column of each word."""
+        """Return the column of each word, -1 for a word with symbols that `fit` did not see.
+
+        Those are numbered anew in every call, so they cannot be told apart for good.
+        """
         state = _mix(np.full(len(part.words), 1 + part.row * 2**32 + part.task, dtype=np.uint64))
         for digit in part.words.T:
             state = _mix(state + digit.astype(np.uint64))
-        return (state % np.uint64(self.size)).astype(np.int64)
+        unseen = (part.words >= part.n_symbols).any(axis=1)
+        return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
 
-    def names(self, recipe: Recipe, rows: np.ndarray, alphabets: Any) -> np.ndarray:
+    def names(self, recipe: Recipe, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
         """Number the columns: what falls into them is not known."""
         return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
 
@@ -140,7 +146,7 @@ def _count(collection: Ragged, recipe: Recipe, r: int, t: int, weight: float, ta
     blocks = [
         (word_codes(block.words, row.base, task.length), block) for block in task.columns(row)
     ]
-    return WordCounts(r, t, weight, *_joined(blocks, task.length))
+    return WordCounts(r, t, weight, *_joined(blocks, task.length), row.n_symbols)
 
 
 def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.ndarray, Columns]:
@@ -154,6 +160,11 @@ def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.n
         words,
     )
     return words, columns
+
+
+def _letters(alphabet: str) -> np.ndarray:
+    """The letters as names; those that cannot be printed by their numbers."""
+    return np.array([c if c.isprintable() else str(ord(c)) for c in alphabet])
 
 
 def _describe(task: Any) -> str:

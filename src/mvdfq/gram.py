@@ -5,24 +5,20 @@ The cut depends on the data and the memory limit alone, and the pieces are added
 order, so that the result does not depend on how many threads computed them.
 """
 
-import os
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from mvdfq.products import Products
 from mvdfq.recipe import Recipe
 from mvdfq.sequences import Ragged
+from mvdfq.threads import n_threads, run_in_order
 
-__all__ = ["Gram", "gram", "inverse_root", "n_threads", "parse_memory", "run_in_order"]
+__all__ = ["Gram", "gram", "inverse_root", "parse_memory"]
 
 DEFAULT_MEMORY = 2**31
 # Sequences in a tile: beyond this the tile of the matrix leaves the processor's cache.
@@ -175,6 +171,11 @@ def plan_tiles(
         if need * 2 <= budget or size == 1:
             break
         size = -(-size // 2)
+    if need > budget:
+        raise ValueError(
+            f"memory_limit={budget} bytes is too little: the longest pair of sequences alone "
+            f"takes about {need}."
+        )
     tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
     return tiles, max(need, 1)
 
@@ -187,51 +188,6 @@ def _cut(collection: Ragged, size: int) -> list[slice]:
 def _most_frames(collection: Ragged, cuts: list[slice]) -> int:
     offsets = collection.offsets
     return max((int(offsets[c.stop] - offsets[c.start]) for c in cuts), default=0)
-
-
-def run_in_order(
-    function: Callable[[Any], Any], jobs: Iterable[Any], workers: int
-) -> Iterator[tuple[Any, Any]]:
-    """Yield each job with its result, in the order of the jobs, computed by threads.
-
-    Only a few jobs are under way at a time, so that results do not pile up. The linear algebra
-    library is held to one thread: ours are enough, and its results must not vary.
-    """
-    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
-        waiting: deque[tuple[Any, Any]] = deque()
-        try:
-            for job in jobs:
-                waiting.append((job, pool.submit(function, job)))
-                if len(waiting) > workers:
-                    job, future = waiting.popleft()
-                    yield job, future.result()
-            while waiting:
-                job, future = waiting.popleft()
-                yield job, future.result()
-        finally:  # an error or Ctrl-C: do not start what has not begun
-            for _, future in waiting:
-                future.cancel()
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """The loaded libraries with threads of their own; looking for them takes milliseconds."""
-    return ThreadpoolController()
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Number of threads that `n_jobs` means: None is one, -1 all processors.
-
-    Examples
-    --------
-    >>> n_threads(None), n_threads(3)
-    (1, 3)
-    """
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a number of threads, -1 for all, got {n_jobs!r}.")
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
 def parse_memory(limit: int | str | None) -> int:

@@ -364,8 +364,11 @@ class SequenceFeatures(SequenceMap):
             Names such as ``"row 0, +0+1+2: 3 3 4"``.
         """
         check_is_fitted(self)
-        alphabets = None if self.letters_ is None else self.letters_.alphabets_
-        return self.columns_.names(self.recipe_, self.rows_, alphabets)
+        letters = None if self.letters_ is None else self.letters_.alphabets_
+        alphabets = None if letters is None else [letters[r] for r in self.rows_]
+        return self.columns_.names(
+            self.recipe_, [self.row_names_[r] for r in self.rows_], alphabets
+        )
 
     def _fit_counted(self, X: Any) -> tuple[int, list[WordCounts]]:
         collection = self._fit_recipe(X, listed=True)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.layouts import Kernel, Mismatch, MismatchPairs, Profile, Spectrum
-from mvdfq.layouts.table import check_whole
+from mvdfq.layouts.table import check_positive, check_whole
 from mvdfq.profiles import check_profiles
 from mvdfq.recipe import Recipe
 from mvdfq.sequences import Ragged, Sequences, check_sequences
@@ -30,8 +30,11 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         collection = self._read(X, self.n_symbols)
         self.n_rows_in_ = collection.n_rows
         self.n_symbols_ = getattr(collection, "n_symbols", np.array([collection.n_rows]))
+        names = collection.channel_names
+        self.row_names_ = names or tuple(f"row {r}" for r in range(collection.n_rows))
         self.rows_ = self._rows_in_use(collection)
         weights = _check_weights(self.row_weights, len(self.n_symbols_), "row_weights", "row")
+        _check_some_weight(weights[self.rows_], "row_weights")
         groups = None
         if self.group_weights is not None:
             n_groups = len(kernel.groups(int(self.n_symbols_[0])))
@@ -68,10 +71,20 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         """Read sequences to be compared with those of `fit`; return the rows in use."""
         check_is_fitted(self)
         collection = self._read(X)
+        if isinstance(X, np.ndarray) and X.ndim == 2 and self.n_rows_in_ > 1:
+            raise ValueError(
+                f"X is a 2-D array, which means sequences of one row, but {self.n_rows_in_} rows "
+                f"are expected; if X is one sequence, pass [X]."
+            )
         if collection.n_rows != self.n_rows_in_:
             raise ValueError(
                 f"X has {collection.n_rows} rows, {type(self).__name__} was fitted on "
                 f"{self.n_rows_in_}."
+            )
+        if isinstance(X, Symbols) and not np.array_equal(X.n_symbols, self.n_symbols_):
+            raise ValueError(
+                f"X has alphabets of {X.n_symbols.tolist()} symbols, those in fit were "
+                f"{self.n_symbols_.tolist()}; the same fitted quantizer must make both."
             )
         if isinstance(collection, Symbols):
             collection = replace(collection, n_symbols=self.n_symbols_)
@@ -117,8 +130,8 @@ def warn_wordless(own: np.ndarray) -> None:
     if empty.size:
         listed = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
         warnings.warn(
-            f"{empty.size} sequences hold no word of this kernel (too short, or broken by missing "
-            f"values) and have kernel values 0: {listed}.",
+            f"No word of this kernel in sequence {listed} (too short, or broken by missing "
+            f"values): compared as having nothing in common with any.",
             stacklevel=4,
         )
 
@@ -148,9 +161,13 @@ def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:
             f"{name} must hold one non-negative number for each {what} ({n}), "
             f"got {weights.tolist()}."
         )
-    if not weights.any():
-        raise ValueError(f"{name} are all zero: nothing is left to compare.")
+    _check_some_weight(weights, name)
     return weights
+
+
+def _check_some_weight(weights: np.ndarray, name: str) -> None:
+    if not weights.any():
+        raise ValueError(f"{name} are all zero where rows differ: nothing is left to compare.")
 
 
 def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
@@ -168,13 +185,18 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         raise ValueError(
             f"{kernel!r} has no explicit features, which manifold=True and pyramid need."
         )
-    if isinstance(kernel, Mismatch | Profile) and estimator.group_weights is not None:
-        raise ValueError(f"{type(kernel).__name__} has no groups to weight; group_weights=None.")
+    if estimator.group_weights is not None and (
+        isinstance(kernel, Mismatch | Profile) or not kernel.has_features
+    ):
+        raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
     if getattr(estimator, "n_features", None) is not None:
-        check_whole(estimator.n_features, "n_features")
+        if check_whole(estimator.n_features, "n_features") >= 2**31:
+            raise ValueError(f"n_features must be below 2**31, got {estimator.n_features}.")
     gamma = getattr(estimator, "gamma", None)
-    if gamma is not None and not (gamma > 0 and estimator.normalize):
-        raise ValueError(f"gamma must be > 0 and needs normalize=True, got gamma={gamma!r}.")
+    if gamma is not None:
+        check_positive(gamma, "gamma")
+        if not estimator.normalize:
+            raise ValueError("gamma needs normalize=True: distances of unit vectors.")
     if isinstance(kernel, MismatchPairs):
         warnings.warn(
             "MismatchPairs is not positive semi-definite, so that an SVM on it may not converge "

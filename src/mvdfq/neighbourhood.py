@@ -132,7 +132,6 @@ class NeighbourTask:
         reaches has the count of its family, whatever its symbol at that position.
         """
         words = exceptional_words(tables.words[0])
-        words = words[_in_alphabet(words, row)]
         listed = np.zeros(len(tables.indptr) - 1, dtype=np.int64)
         for block in np.array_split(words, len(words) // BLOCK_COUNTS + 1):
             ids = tables.columns_of(block)
@@ -145,15 +144,8 @@ class NeighbourTask:
                 tables.sequence[begin:end],
                 tables.count[begin:end],
                 tables.words[j + 1],
-                multiplicity=np.where(
-                    _in_alphabet(tables.words[j + 1], row), row.n_symbols - listed[first:last], 0
-                ),
+                multiplicity=row.n_symbols - listed[first:last],
             )
-
-
-def _in_alphabet(words: np.ndarray, row: Row) -> np.ndarray:
-    """Which words the alphabet can spell: new sequences may hold symbols beyond it."""
-    return np.all(words < row.n_symbols, axis=1)
 
 
 def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:
@@ -196,15 +188,14 @@ def near_words(words: np.ndarray, m: int, n_symbols: int, first: int) -> np.ndar
     left, near = left[origin], np.full((len(origin), 1), first, dtype=words.dtype)
     for place in range(1, words.shape[1]):
         own = words[origin, place]
-        keeps = own < n_symbols  # a symbol beyond the alphabet must be changed
-        same = np.column_stack([near[keeps], own[keeps]])
+        same = np.column_stack([near, own])
         # every other symbol, for those that may still differ
         free = np.repeat(np.flatnonzero(left > 0), n_symbols)
         symbol = np.tile(np.arange(n_symbols, dtype=words.dtype), len(free) // n_symbols)
         free, symbol = free[symbol != own[free]], symbol[symbol != own[free]]
         near = np.concatenate([same, np.column_stack([near[free], symbol])])
-        origin = np.concatenate([origin[keeps], origin[free]])
-        left = np.concatenate([left[keeps], left[free] - 1])
+        origin = np.concatenate([origin, origin[free]])
+        left = np.concatenate([left, left[free] - 1])
     return _distinct(near)
 
 

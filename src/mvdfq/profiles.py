@@ -10,7 +10,7 @@ from mvdfq.counting import ENTRY_BITS, Columns, Row, count_entries
 from mvdfq.engines import cpu
 from mvdfq.sequences import Sequences
 
-__all__ = ["ProfileTask", "profile_row"]
+__all__ = ["ProfileTask", "check_profiles", "profile_row"]
 
 
 @dataclass(frozen=True)

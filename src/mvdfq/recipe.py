@@ -47,7 +47,8 @@ class Recipe:
         """Return row `r` of one or more collections, joined, in the form that tasks read."""
         if isinstance(self.kernel, Profile):
             return profile_row(reduce(Ragged.joined, parts))
-        return row_of(reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts]))
+        joined = reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts])
+        return row_of(joined, closed=isinstance(self.kernel, Mismatch))
 
     def tasks(self, r: int) -> list[tuple[float, Any]]:
         """Return the tasks of row `r`, each with the weight of its Gram matrix."""

@@ -18,10 +18,9 @@ class Mismatch(Kernel):
     The Gram matrix takes :math:`\sum_{l \le \min(2m, k)} \binom{k}{l}` rounds of exact matching,
     whatever the size of the alphabet [2]_. With the manifold embedding the counts themselves are
     needed: for ``m=1`` words near one observed word alone have a closed form, so that alphabets
-    of thousands of symbols stay computable; for larger `m` all words are listed. Symbols that
-    are not of the alphabet (new letters, say) never match; a window that holds one still has
-    neighbours among the words of the alphabet, and in the closed form of the raw Gram matrix
-    also among words with that symbol.
+    of thousands of symbols stay computable; for larger `m` all words are listed. New sequences
+    may hold symbols that are not of the alphabet: they void the words that hold them, as missing
+    values do.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ __all__ = [
     "Kernel",
     "Layout",
     "check_count",
+    "check_decay",
     "check_mismatches",
     "check_positive",
     "check_several",
@@ -33,11 +34,6 @@ class Layout:
     offsets: tuple[int, ...]
     window: tuple[int, ...]
     weight: float = 1.0
-
-    @property
-    def width(self) -> int:
-        """Number of frames from the first to the last position of the window."""
-        return self.window[-1] + 1
 
 
 @dataclass(frozen=True)
@@ -97,8 +93,15 @@ def check_several(values: Any, name: str) -> list[int]:
 
 def check_positive(value: Any, name: str) -> float:
     """Return a parameter that must be a positive number, or say what it should be."""
-    if not isinstance(value, Real) or not float(value) > 0:
+    if not isinstance(value, Real) or not 0 < float(value) < float("inf"):
         raise ValueError(f"{name} must be a number > 0, got {value!r}.")
+    return float(value)
+
+
+def check_decay(value: Any) -> float:
+    """Return a factor for what is farther apart, which must not count more."""
+    if check_positive(value, "decay") > 1:
+        raise ValueError(f"decay must be a number > 0 and at most 1, got {value!r}.")
     return float(value)
 
 
@@ -112,5 +115,5 @@ def check_mismatches(k: Any, m: Any) -> tuple[int, int]:
     """Return the length of words and how many of their positions may differ."""
     k, m = check_whole(k, "k"), check_whole(m, "m", at_least=0)
     if m > k:
-        raise ValueError(f"m={m} mismatches do not fit into words of length k={k}.")
+        raise ValueError(f"m={m} positions do not fit into words of length k={k}.")
     return k, m

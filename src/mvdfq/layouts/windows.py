@@ -8,8 +8,8 @@ from mvdfq.layouts.table import (
     Kernel,
     Layout,
     check_count,
+    check_decay,
     check_mismatches,
-    check_positive,
     check_several,
     check_whole,
     check_window,
@@ -157,7 +157,7 @@ class Wildcard(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions, weighted by its wildcards."""
         k, m = check_mismatches(self.k, self.m)
-        decay = check_positive(self.decay, "decay")
+        decay = check_decay(self.decay)
         return [
             Group((Layout(layout.offsets, layout.window, decay**stars),))
             for dilation in check_several(self.dilation, "dilation")
@@ -208,7 +208,7 @@ class Subsequence(Kernel):
     def check(self) -> None:
         """Refuse parameters that make no sense."""
         check_whole(self.k, "k")
-        check_positive(self.decay, "decay")
+        check_decay(self.decay)
         if self.has_features:
             self.groups(2)
 
@@ -219,7 +219,7 @@ class Subsequence(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group of all layouts within the span, weighted by their spans."""
-        k, decay = check_whole(self.k, "k"), check_positive(self.decay, "decay")
+        k, decay = check_whole(self.k, "k"), check_decay(self.decay)
         span = check_whole(self.max_span, "max_span", at_least=k)
         check_count(comb(span - 1, k - 1))
         rest = combinations(range(1, span), k - 1)

@@ -83,7 +83,7 @@ class Words(Kernel):
         """Return one group for each layout."""
         layouts = [_check_offsets(offsets) for offsets in self.layouts]
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
-        if not layouts or len(weights) != len(layouts) or not all(w > 0 for w in weights):
+        if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
             raise ValueError(
                 f"Words needs layouts and one positive weight for each, "
                 f"got {len(layouts)} layouts and weights={self.weights!r}."

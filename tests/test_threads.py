@@ -1,0 +1,72 @@
+"""Threads: results in order, errors passed on, and the library's own threads left as found."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from mvdfq import SequenceKernel, Spatial
+from mvdfq.threads import one_blas_thread, run_in_order
+
+
+def blas_threads():
+    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_come_in_the_order_of_the_jobs(workers):
+    def late_first(job):
+        time.sleep(0.002 * (7 - job))
+        return job**2
+
+    assert list(run_in_order(late_first, range(7), workers)) == [(j, j**2) for j in range(7)]
+
+
+def test_few_jobs_are_under_way_at_a_time():
+    begun = []
+    results = run_in_order(begun.append, range(100), 2)
+    next(results)
+    assert len(begun) <= 4
+    results.close()
+
+
+def test_an_error_stops_the_work():
+    begun = []
+
+    def fail(job):
+        begun.append(job)
+        raise ValueError(f"job {job}")
+
+    with pytest.raises(ValueError, match="job 0"):
+        list(run_in_order(fail, range(100), 2))
+    assert len(begun) < 10
+    assert not [t for t in threading.enumerate() if t.name.startswith("ThreadPoolExecutor")]
+
+
+def test_the_first_limits_and_the_last_restores():
+    before = blas_threads()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas_threads() == [1] * len(before)  # the second still needs it
+    second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_calls_side_by_side_leave_the_library_as_it_was():
+    before = blas_threads()
+    X = [np.random.default_rng(i).integers(4, size=60) for i in range(30)]
+
+    def work(n):
+        for _ in range(n):
+            SequenceKernel(Spatial(3, 1, 3)).fit_transform(X)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in (2, 3, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert blas_threads() == before

@@ -1,5 +1,6 @@
 """The scikit-learn faces: sequences in, a Gram matrix or a sparse feature matrix out."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.features import Buckets, Vocabulary, WordCounts, assemble, count_words
 from mvdfq.gram import Gram, gram, inverse_root
+from mvdfq.layouts import Kernel
 from mvdfq.mapping import SequenceMap, warn_wordless
 from mvdfq.sequences import Ragged
 
@@ -60,7 +62,8 @@ class SequenceKernel(SequenceMap):
         symbol of the training sequences. It matters to `Mismatch`.
 
     constant_rows : {"drop", "keep"}, default="drop"
-        Whether rows that hold one single symbol in all training sequences are left out.
+        Whether rows that hold at most one symbol in all training sequences are left out; if
+        all rows do, they stay.
 
     memory_limit : int or str, default=None
         Bytes, or text such as ``"500 MB"``, that the computation may take beyond its input and
@@ -95,20 +98,20 @@ class SequenceKernel(SequenceMap):
 
     def __init__(
         self,
-        kernel=None,
+        kernel: Kernel | None = None,
         *,
-        manifold=False,
-        normalize=True,
-        row_norm="none",
-        row_weights=None,
-        group_weights=None,
-        pyramid=1,
-        gamma=None,
-        n_symbols=None,
-        constant_rows="drop",
-        memory_limit=None,
-        n_jobs=None,
-    ):
+        manifold: bool = False,
+        normalize: bool = True,
+        row_norm: str = "none",
+        row_weights: Sequence[float] | None = None,
+        group_weights: Sequence[float] | None = None,
+        pyramid: int = 1,
+        gamma: float | None = None,
+        n_symbols: int | Sequence[int] | None = None,
+        constant_rows: str = "drop",
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.manifold = manifold
         self.normalize = normalize
@@ -249,7 +252,8 @@ class SequenceFeatures(SequenceMap):
         Size of the alphabet where X holds plain integers. It matters to `Mismatch`.
 
     constant_rows : {"drop", "keep"}, default="drop"
-        Whether rows that hold one single symbol in all training sequences are left out.
+        Whether rows that hold at most one symbol in all training sequences are left out; if
+        all rows do, they stay.
 
     n_jobs : int, default=None
         Number of threads; -1 is all processors. Results do not depend on it.
@@ -272,19 +276,19 @@ class SequenceFeatures(SequenceMap):
 
     def __init__(
         self,
-        kernel=None,
+        kernel: Kernel | None = None,
         *,
-        manifold=False,
-        normalize=True,
-        row_norm="none",
-        row_weights=None,
-        group_weights=None,
-        pyramid=1,
-        n_features=None,
-        n_symbols=None,
-        constant_rows="drop",
-        n_jobs=None,
-    ):
+        manifold: bool = False,
+        normalize: bool = True,
+        row_norm: str = "none",
+        row_weights: Sequence[float] | None = None,
+        group_weights: Sequence[float] | None = None,
+        pyramid: int = 1,
+        n_features: int | None = None,
+        n_symbols: int | Sequence[int] | None = None,
+        constant_rows: str = "drop",
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.manifold = manifold
         self.normalize = normalize

@@ -1,6 +1,7 @@
 """What kernel and features share: reading sequences, freezing alphabets, checking options."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,16 @@ __all__ = ["SequenceMap", "warn_wordless"]
 
 class SequenceMap(TransformerMixin, BaseEstimator):
     """What kernel and features share: reading sequences and the recipe of the computation."""
+
+    kernel: Kernel | None
+    manifold: bool
+    normalize: bool
+    row_norm: str
+    row_weights: Sequence[float] | None
+    group_weights: Sequence[float] | None
+    pyramid: int
+    n_symbols: int | Sequence[int] | None
+    constant_rows: str
 
     def _fit_recipe(self, X: Any, listed: bool) -> Ragged:
         """Read the training sequences, freeze alphabets and rows; return the rows in use."""

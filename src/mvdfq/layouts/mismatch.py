@@ -52,7 +52,9 @@ class Mismatch(Kernel):
     np.float64(29.0)
     """
 
-    def __init__(self, k=5, m=1, neighbourhood="full", dilation=1):
+    def __init__(
+        self, k: int = 5, m: int = 1, neighbourhood: str = "full", dilation: int | Sequence[int] = 1
+    ) -> None:
         self.k = k
         self.m = m
         self.neighbourhood = neighbourhood
@@ -98,7 +100,7 @@ class MismatchPairs(Kernel):
 
     has_features = False
 
-    def __init__(self, k=5, m=1):
+    def __init__(self, k: int = 5, m: int = 1) -> None:
         self.k = k
         self.m = m
 

@@ -33,7 +33,7 @@ class Profile(Kernel):
     array([[7.]])
     """
 
-    def __init__(self, k=5, sigma=7.5):
+    def __init__(self, k: int = 5, sigma: float = 7.5) -> None:
         self.k = k
         self.sigma = sigma
 

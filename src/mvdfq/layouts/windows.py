@@ -1,5 +1,6 @@
 """Some of the positions of a window: gaps, wildcards, subsequences."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 
@@ -51,7 +52,7 @@ class Gapped(Kernel):
     np.float64(9.0)
     """
 
-    def __init__(self, g=5, k=3, dilation=1):
+    def __init__(self, g: int = 5, k: int = 3, dilation: int | Sequence[int] = 1) -> None:
         self.g = g
         self.k = k
         self.dilation = dilation
@@ -100,7 +101,9 @@ class Gappy(Kernel):
     np.float64(16.0)
     """
 
-    def __init__(self, g=5, k=3, distinct=True, dilation=1):
+    def __init__(
+        self, g: int = 5, k: int = 3, distinct: bool = True, dilation: int | Sequence[int] = 1
+    ) -> None:
         self.g = g
         self.k = k
         self.distinct = distinct
@@ -148,7 +151,9 @@ class Wildcard(Kernel):
     np.float64(4.25)
     """
 
-    def __init__(self, k=5, m=1, decay=1.0, dilation=1):
+    def __init__(
+        self, k: int = 5, m: int = 1, decay: float = 1.0, dilation: int | Sequence[int] = 1
+    ) -> None:
         self.k = k
         self.m = m
         self.decay = decay
@@ -200,7 +205,7 @@ class Subsequence(Kernel):
            [0.0625  , 0.140625]])
     """
 
-    def __init__(self, k=2, decay=0.5, max_span=None):
+    def __init__(self, k: int = 2, decay: float = 0.5, max_span: int | None = None) -> None:
         self.k = k
         self.decay = decay
         self.max_span = max_span

@@ -1,6 +1,6 @@
 """Words at fixed offsets: neighbours, spatial samples, any others."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -40,7 +40,7 @@ class Spectrum(Kernel):
            [6., 7.]])
     """
 
-    def __init__(self, k=3, dilation=1):
+    def __init__(self, k: int | Sequence[int] = 3, dilation: int | Sequence[int] = 1) -> None:
         self.k = k
         self.dilation = dilation
 
@@ -75,7 +75,9 @@ class Words(Kernel):
            [1., 1.]])
     """
 
-    def __init__(self, layouts, weights=None):
+    def __init__(
+        self, layouts: Sequence[Sequence[int]], weights: Sequence[float] | None = None
+    ) -> None:
         self.layouts = layouts
         self.weights = weights
 
@@ -126,7 +128,9 @@ class Spatial(Kernel):
     np.float64(8.0)
     """
 
-    def __init__(self, t=3, k=1, d=5, dilation=1):
+    def __init__(
+        self, t: int = 3, k: int = 1, d: int = 5, dilation: int | Sequence[int] = 1
+    ) -> None:
         self.t = t
         self.k = k
         self.d = d

@@ -48,13 +48,12 @@ def cube(symbols):
     return symbols.codes.reshape(symbols.n_rows, len(symbols), -1).astype(np.int64)
 
 
-def row(work, ours_s, peer, peer_s, target, note=""):
+def row(work, ours, peer, theirs, target, note="", unit="s"):
     """One line of the table; a target is a ratio that we want to reach."""
-    ratio = peer_s / ours_s
-    return dict(
-        work=work, ours_s=round(ours_s, 3), peer=peer, peer_s=round(peer_s, 2),
-        ratio=round(ratio, 2), target=target, reached="yes" if ratio >= target else "no", note=note,
-    )  # fmt: skip
+    ratio = theirs / ours
+    reached = "yes" if ratio >= target else "no"
+    values = dict(work=work, unit=unit, ours=round(ours, 3), peer=peer, theirs=round(theirs, 2))
+    return {**values, "ratio": round(ratio, 2), "target": target, "reached": reached, "note": note}
 
 
 def spectrum(rows, codes):
@@ -133,18 +132,18 @@ def memory(symbols, folder):
     path = Path(folder) / "symbols.npz"
     np.savez(path, data=symbols.data, offsets=symbols.offsets, n_symbols=symbols.n_symbols)
     cases = [
-        ("peak MB, Spectrum(6)", "mvdfq.Spectrum(6)", False, 1000),
-        ("peak MB, Mismatch(6,1), manifold", "mvdfq.Mismatch(6, 1)", True, 3000),
+        ("peak, Spectrum(6)", "mvdfq.Spectrum(6)", False, 1000),
+        ("peak, Mismatch(6,1), manifold", "mvdfq.Mismatch(6, 1)", True, 3000),
     ]
     for work, kernel, root, most in cases:
         code = PEAK.format(path=path, kernel=kernel, root=root, limit=None)
-        yield row(work, in_fresh_process(code)[1] / 1e6, "limit", float(most), 1)
+        yield row(work, in_fresh_process(code)[1] / 1e6, "limit", float(most), 1, unit="MB")
     for limit in (10**8, 3 * 10**8):
         code = PEAK.format(path=path, kernel="mvdfq.Spectrum(6)", root=False, limit=limit)
         before, after = in_fresh_process(code)
         result = 2 * 8 * len(symbols) ** 2  # the matrix and its normalised copy
-        work = f"MB beyond input and result, memory_limit={limit // 10**6} MB"
-        yield row(work, (after - before - result) / 1e6, "limit", limit / 1e6, 1)
+        work = f"beyond input and result, memory_limit={limit // 10**6} MB"
+        yield row(work, (after - before - result) / 1e6, "limit", limit / 1e6, 1, unit="MB")
 
 
 COMPILED = """
@@ -164,7 +163,8 @@ def start():
     yield row("import mvdfq", best, "0.2 s", 0.2, 1)
     in_fresh_process(COMPILED)
     (compiled,) = in_fresh_process(COMPILED)
-    yield row("functions compiled by a second process", compiled + 1, "none (counted + 1)", 1.0, 1)
+    work = "functions compiled by a second process"
+    yield row(work, compiled + 1, "none", 1.0, 1, note="counted from 1", unit="functions")
 
 
 def growth(X):

@@ -284,6 +284,22 @@ def test_stack_views_can_be_replaced():
     assert stack.get_params()["smooth__window"] == 5
 
 
+@pytest.mark.parametrize(
+    ("views", "message"),
+    [
+        (Delta(), r"views must be a list, got Delta; pass \[view\]"),
+        (["x"], "A view must be a transformer, 'passthrough' or None, got 'x'"),
+        ([Delta], "A view must be a transformer, .* got <class"),
+        ([("a", Delta(), 3)], r"a pair \(name, transformer\), got \('a', "),
+        ([(Delta(), "a")], r"a pair \(name, transformer\), got \(Delta"),
+    ],
+    ids=str,
+)
+def test_stack_refuses_what_is_no_view(views, message):
+    with pytest.raises(TypeError, match=message):
+        Stack(views).fit([[1.0, 2.0]])
+
+
 class SignOfLastRow(ClassifierMixin, BaseEstimator):
     """Class 1 where the mean of the last row is positive."""
 

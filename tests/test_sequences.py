@@ -29,11 +29,10 @@ def lists(X):
         np.arange(1.0, 9.0).reshape(2, 2, 2),
         np.arange(1, 9, dtype=np.int16).reshape(2, 2, 2),
         [np.array([[1, 2], [3, 4]], np.float16), np.array([[5, 6], [7, 8]], np.uint8)],
-        (np.array(part) for part in ([[1, 2], [3, 4]], [[5, 6], [7, 8]])),
         [np.array([[1, 2], [3, 4]], np.longdouble), [[5, 6], [7, 8]]],
         np.array([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], dtype=object),
     ],
-    ids=["lists", "3-D", "3-D int", "mixed dtypes", "generator", "long double", "object"],
+    ids=["lists", "3-D", "3-D int", "mixed dtypes", "long double", "object"],
 )
 def test_containers_of_two_channels(X):
     X = check_sequences(X)
@@ -77,6 +76,31 @@ def test_none_and_masked_values_are_missing(x):
     assert_array_equal(check_sequences([x])[0], [[1, NAN, 3]])
 
 
+MASKED = np.ma.masked_equal([[1, 9, 3], [4, 5, 6]], 9)
+UNMASKED = [[1, NAN, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize("x", [MASKED, list(MASKED), tuple(MASKED.astype(np.float32))])
+def test_masked_rows_are_missing_too(x):
+    assert_array_equal(check_sequences([x])[0], UNMASKED)
+
+
+def test_masked_rows_beside_letters():
+    X = check_sequences([[MASKED[0], "ABA"]])
+    assert_array_equal(X[0], [[1, NAN, 3], [65, 66, 65]])
+
+
+def test_masked_frames_with_time_first():
+    assert_array_equal(from_time_first([MASKED.T])[0], UNMASKED)
+    assert_array_equal(from_time_first([list(MASKED.T)])[0], UNMASKED)
+
+
+def test_rows_of_letters_are_equally_long_strings():
+    X = check_sequences([["up", "dn"]])
+    assert X.symbolic == (True, True)
+    assert X.lengths.tolist() == [2]
+
+
 def test_frames_missing_at_the_end_are_not_part_of_a_sequence():
     x = [[NAN, 1, NAN, NAN, NAN], [NAN, NAN, 2, NAN, NAN]]
     X = check_sequences([x, np.full((2, 3), NAN)])
@@ -107,6 +131,12 @@ def test_a_checked_collection_is_passed_on():
         (5, TypeError, "X must be a list of sequences, got int"),
         ({"a": [1, 2]}, TypeError, r"X is a table; mvdfq.from_long_table\(X\)"),
         ([], ValueError, "X holds no sequences"),
+        ((x for x in [[1.0]]), TypeError, r"must be a list of .* got generator; pass list\(X\)"),
+        (map(list, [[1.0]]), TypeError, r"X must be a list of sequences, got map; pass list\(X\)"),
+        ([list("ABAB")], ValueError, r'0 is a list of 4 single .* is one string, "".join\('),
+        (["AB", ["up", "down"]], ValueError, r"1 .* equally long, .* words .*categories="),
+        ([np.ones((0, 5))], ValueError, r"Sequence 0 has no channels: its shape is \(0, 5\)"),
+        ([np.ma.array(["a"])], ValueError, "Sequence 0 must hold real numbers, got dtype <U1"),
         ([1.0, 2.0], ValueError, r"Sequence 0 is a single value \(1.0\).* pass \[X\]"),
         (np.ones(3), ValueError, r"got an array of shape \(3,\); for a single sequence pass \[X\]"),
         (np.ones((1, 1, 1, 1)), ValueError, r"got an array of shape \(1, 1, 1, 1\)"),
@@ -142,6 +172,7 @@ def test_missing_values_can_be_refused():
     with pytest.raises(ValueError, match=r"Sequence 1, channel 0: the value at time 0 is missing"):
         check_sequences(X, missing="raise")
     assert check_sequences(X[:1], missing="raise").lengths.tolist() == [2]
+    assert check_sequences([[1.0, NAN]], missing="raise").lengths.tolist() == [1]  # its end
     with pytest.raises(ValueError, match="missing must be 'break' or 'raise', got 'drop'"):
         check_sequences(X, missing="drop")
 
@@ -153,6 +184,20 @@ def test_another_number_of_channels_is_refused():
         check_sequences(np.ones((2, 9)), n_channels=2)
     with pytest.raises(ValueError, match="2 channel_names for 1 channels"):
         check_sequences([[1.0]], channel_names=["a", "b"])
+
+
+def test_channel_names_must_differ():
+    with pytest.raises(ValueError, match="channel_names holds 'a' twice"):
+        check_sequences([np.ones((3, 9))], channel_names=["a", "b", "a"])
+
+
+@pytest.mark.parametrize("rate", [0, -1.0, NAN, np.inf, "50", True, [50]])
+def test_a_sampling_rate_is_a_positive_number(rate):
+    with pytest.raises(ValueError, match="sampling_rate must be a positive number, got"):
+        check_sequences([[1.0]], sampling_rate=rate)
+    with pytest.raises(ValueError, match="sampling_rate must be a positive number, got"):
+        from_long_table(TABLE, channels=["x"], sampling_rate=rate)
+    assert check_sequences([[1.0]], sampling_rate=np.float32(50)).sampling_rate == 50
 
 
 def test_time_first_is_suspected_but_not_once_channels_are_known():
@@ -228,6 +273,10 @@ def test_time_first_padding_is_cut_off():
 def test_time_first_needs_two_axes():
     with pytest.raises(ValueError, match=r"Sequence 0 must be 2-D \(n_timepoints, n_channels\)"):
         from_time_first([[1, 2, 3]])
+    with pytest.raises(TypeError, match=r"got generator; pass list\(X\)"):
+        from_time_first(x for x in [np.ones((2, 3))])
+    with pytest.raises(ValueError, match="Sequence 0 has rows of different lengths"):
+        from_time_first([[[1, 2], [3]]])
 
 
 TABLE = {
@@ -264,6 +313,44 @@ def test_long_tables_on_a_regular_grid():
     assert X.sampling_rate == 1.0
 
 
+@pytest.mark.parametrize("kind", ["datetime64[ms]", "timedelta64[ms]"])
+def test_dates_are_put_on_a_grid_of_frames_per_second(kind):
+    times = np.array([100, 0, 0, 300]).astype(kind)
+    X, _, _ = from_long_table(TABLE | {"time": times}, channels=["x"], sampling_rate=10)
+    assert_array_equal(X[0], [[2, NAN, NAN, 4]])
+    assert_array_equal(X[1], [[3, 1]])
+
+
+def test_masked_cells_of_a_long_table_are_missing():
+    mask = [True, False, False, False]
+    changes = {c: np.ma.array(TABLE[c], mask=mask) for c in ("x", "state")}
+    whole = np.ma.array([2, 1, 2, 1])
+    X, ids, _ = from_long_table(
+        TABLE | changes | {"id": whole}, channels=["x", "state"], categories={"state": ["down"]}
+    )
+    assert_array_equal(X[1], [[3], [0]])  # its last frame is missing
+    assert_array_equal(X[0], [[2, 4], [0, NAN]])
+    assert ids.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    "table", [[{"id": 1, "time": 0, "x": 2.0}], np.zeros(2, [("id", int), ("time", int)])]
+)
+def test_tables_of_lines_are_pointed_to_pandas(table):
+    with pytest.raises(TypeError, match=r"mapping of column .* pandas.DataFrame\(table\)"):
+        from_long_table(table)
+
+
+class NotAvailable:
+    """Like pandas.NA: neither equal to itself nor different."""
+
+    def __eq__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("ambiguous")
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
@@ -273,7 +360,26 @@ def test_long_tables_on_a_regular_grid():
         ({"kind": [7, 5, 8, 5]}, {"label": "kind", "channels": ["x"]}, "Sequence 'b' has several"),
         ({"time": [1.0, 0, 1.2, 3]}, {"sampling_rate": 1.0}, "Sequence 'b' has two lines in one"),
         ({"time": [1.0, 0, 0, 1e9]}, {"sampling_rate": 1.0}, "Sequence 'a' fills less than a thou"),
-        ({"id": [], "time": [], "x": []}, {}, "The table holds no lines"),
+        ({c: [] for c in TABLE}, {}, "The table holds no lines"),
+        ({"x": [1.0, 2.0]}, {}, "columns of the table differ in length: .*'id': 4, .*'x': 2"),
+        ({"x": np.ones((4, 2))}, {}, r"Column 'x' must be one-dimensional, got shape \(4, 2\)"),
+        ({}, {"channels": []}, "The table has no channels"),
+        ({}, {"categories": {"sate": []}}, r"categories names 'sate'; the channels are \['x', "),
+        ({"time": [1.0, NAN, 0, 3]}, {}, "Column 'time' has no value on line 1"),
+        ({"time": np.array(["NaT"] * 4, "M8[s]")}, {}, "Column 'time' has no value on line 0"),
+        ({"id": ["b", "a", None, "a"]}, {}, "Column 'id' has no value on line 2"),
+        ({"id": ["b", NotAvailable(), "b", "a"]}, {}, "Column 'id' has no value on line 1"),
+        ({"id": np.ma.masked_equal([1, 2, 1, 2], 2)}, {}, "Column 'id' has no value on line 1"),
+        (
+            {"time": ["1", "0", "0", "3"]},
+            {"sampling_rate": 1.0},
+            "Column 'time' must hold finite numbers or datetime64 .* got dtype <U1",
+        ),
+        (
+            {"kind": [NAN, 5, NAN, 5]},
+            {"label": "kind", "channels": ["x"]},
+            "Sequence 'b' lacks a label: column 'kind'",
+        ),
     ],
 )
 def test_long_table_errors_say_what_and_where(changes, options, message):

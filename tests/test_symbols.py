@@ -259,12 +259,36 @@ def test_symbolic_channels_keep_their_values_as_codes():
     assert symbols.n_symbols.tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("channel", [1, "x1"])
-def test_channels_can_be_declared_symbolic(channel):
+@pytest.mark.parametrize(
+    "symbolic",
+    [[1], ["x1"], 1, "x1", np.array([1]), (False, True), [False, True], np.array([False, True])],
+    ids=repr,
+)
+def test_channels_can_be_declared_symbolic(symbolic):
     X = [[[0.0, 1.0, 2.0, 3.0], [7.0, 5.0, MISSING, 9.0]]]
-    symbols = DirectQuantizer(2, symbolic=[channel]).fit_transform(X)
+    symbols = DirectQuantizer(2, symbolic=symbolic).fit_transform(X)
     assert codes(symbols, 1) == [1, 0, None, 2]
     assert codes(symbols, 0) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("symbolic", "expected"),
+    [(np.array([0, 1]), [4, 3]), ([], [2, 2]), ([False, False], [2, 2]), (None, [2, 2])],
+)
+def test_symbolic_channels_by_index_or_mask(symbolic, expected):
+    X = [[[0.0, 1.0, 2.0, 3.0], [7.0, 5.0, MISSING, 9.0]]]
+    assert DirectQuantizer(2, symbolic=symbolic).fit(X).n_symbols_.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "size"),
+    [("uniform", 1e308), ("quantile", 1e308), ("kmeans", 1e200), ("gaussian", 1e200)],
+)
+def test_values_too_large_for_bins_are_refused(strategy, size):
+    X = [[[0.0, 1.0, 2.0], [-size, 0.0, size]]]
+    with pytest.raises(ValueError, match=r"Channel x1 holds values from .* range is too wide"):
+        DirectQuantizer(4, strategy=strategy).fit(X)
+    assert DirectQuantizer(4, strategy=strategy, symbolic=[1]).fit(X).n_symbols_[1] == 3
 
 
 @pytest.mark.parametrize(
@@ -282,6 +306,12 @@ def test_channels_can_be_declared_symbolic(channel):
         ({"adaptive": "bic", "strategy": "kmeans"}, "adaptive must be .* got 'bic'"),
         ({"per_sequence": True}, "per_sequence=True needs strategy='gaussian'"),
         ({"symbolic": [2]}, "symbolic names channel 2; the channels are 0 to 1 or"),
+        ({"symbolic": [True]}, "symbolic has 1 flags for 2 channels"),
+        ({"symbolic": [True, 1]}, "symbolic names channel True"),
+        ({"symbolic": [1.0]}, "symbolic names channel 1.0"),
+        ({"range": 5, "strategy": "uniform"}, "range must be two rising percentiles, got 5"),
+        ({"range": "ab", "strategy": "uniform"}, "range must be two rising percentiles, got 'ab'"),
+        ({"adaptive": [1], "strategy": "kmeans"}, r"adaptive must be .* got \[1\]"),
         ({"symbolic": ["b"]}, r"symbolic names channel 'b'; .*\['x0', 'x1'\]"),
     ],
 )
@@ -319,6 +349,10 @@ def test_letters_refuse_numbers_and_repeated_characters():
         Letters().fit([[1.0, 2.0]])
     with pytest.raises(ValueError, match="alphabet='AA' holds a character twice"):
         Letters("AA").fit(["A"])
+    with pytest.raises(ValueError, match="alphabet must hold at least one character"):
+        Letters("").fit(["A"])
+    with pytest.raises(TypeError, match="alphabet must be a string of characters, got 5"):
+        Letters(5).fit(["A"])
     with pytest.raises(TypeError, match=r"got one string; pass \[X\]"):
         Letters().fit("ABBA")
 
@@ -385,6 +419,10 @@ def test_quantizers_of_whole_frames_need_numbers(quantizer):
 def test_codebook_sizes_must_be_positive():
     with pytest.raises(ValueError, match=r"n_codewords must be positive integers, got \(4, 0\)"):
         CodebookQuantizer((4, 0)).fit([[1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"n_codewords must be positive integers, got \[\]"):
+        CodebookQuantizer([]).fit([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="max_frames == 0, must be >= 1"):
+        CodebookQuantizer(2, max_frames=0).fit([[1.0, 2.0]])
 
 
 # Hashing
@@ -541,10 +579,25 @@ def test_sets_can_be_named():
     X = check_sequences([np.eye(3)], channel_names=["a", "b", "c"])
     symbols = JointQuantizer(sets=[("a", "c"), (1,)], n_bins=2).fit_transform(X)
     assert symbols.channel_names == ("a & c", "b")
-    with pytest.raises(ValueError, match=r"sets names channels \('a', 7\); .* 0 to 2 or \['a'"):
-        JointQuantizer(sets=[("a", 7)]).fit(X)
-    with pytest.raises(ValueError, match="order == 4, must be <= 3"):
-        JointQuantizer(4).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"sets": [("a", 7)]}, ValueError, r"sets names channel 7; .* 0 to 2 or \['a'"),
+        ({"sets": []}, ValueError, "sets must hold at least one set of channels"),
+        ({"sets": [0, 1]}, TypeError, r"list of tuples of channels, got 0 .* channel is \(0,\)"),
+        ({"sets": ["ab"]}, TypeError, "list of tuples of channels, got 'ab' in it"),
+        ({"sets": "ab"}, TypeError, "sets must be a list of tuples of channels, got 'ab'"),
+        ({"sets": [(0, "a")]}, ValueError, r"\(0, 'a'\), which is empty or names a channel twice"),
+        ({"sets": [()]}, ValueError, r"sets holds \(\), which is empty"),
+        ({"order": 4}, ValueError, 'order=4 is more channels than X has: 3; order="all"'),
+    ],
+)
+def test_joint_errors_say_what_is_wrong(params, error, message):
+    X = check_sequences([np.eye(3)], channel_names=["a", "b", "c"])
+    with pytest.raises(error, match=message):
+        JointQuantizer(**params).fit(X)
 
 
 # How many bins
@@ -605,6 +658,10 @@ def test_choice_needs_one_parameter_to_choose():
         choose_n_bins(NeedsBins(), X, y[:5])
     with pytest.raises(ValueError, match="candidates must hold at least one"):
         choose_n_bins(NeedsBins(), X, y, candidates=[])
+    with pytest.raises(ValueError, match=r"candidates must be whole numbers from 2, got \(1, 4\)"):
+        choose_n_bins(NeedsBins(), X, y, candidates=(1, 4))
+    with pytest.raises(TypeError, match=r"got generator; pass list\(X\)"):
+        choose_n_bins(NeedsBins(), (x for x in X), y)
 
 
 # Symbols

@@ -8,11 +8,23 @@ the `offsets` where each begins, so that compiled code can run over a million fr
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["Ragged", "Sequences", "check_sequences", "gather", "offsets_of"]
+__all__ = [
+    "Ragged",
+    "Sequences",
+    "as_array",
+    "check_collection",
+    "check_sampling_rate",
+    "check_sequences",
+    "gather",
+    "is_number",
+    "offsets_of",
+    "unmasked",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,20 +164,22 @@ def check_sequences(
     X : list of array-like, 3-D array, 2-D array, list of str or Sequences
         One sequence is ``(n_channels, n_timepoints)``; lengths may differ. A 2-D array, like a
         list of 1-D arrays, holds univariate sequences. A string is a row of symbols, and so is
-        a string among the rows of a sequence given as a list of rows.
+        a string among the rows of a sequence given as a list of rows. None and masked values
+        are missing, like NaN.
 
     n_channels : int, default=None
         Refuse sequences with another number of channels.
 
     missing : {"break", "raise"}, default="break"
         A NaN breaks the words that span it; frames at the end that are NaN in every channel
-        are not part of the sequence. ``"raise"`` refuses any NaN.
+        are not part of the sequence. ``"raise"`` refuses any NaN within a sequence; those
+        frames at the end are where it ends, and are not refused.
 
     channel_names : sequence of str, default=None
-        Names of the channels.
+        Names of the channels, all different.
 
     sampling_rate : float, default=None
-        Frames per second.
+        Frames per second, positive.
 
     Returns
     -------
@@ -194,16 +208,40 @@ def check_sequences(
     return replace(
         sequences,
         channel_names=_check_names(channel_names, sequences) or sequences.channel_names,
-        sampling_rate=sampling_rate or sequences.sampling_rate,
+        sampling_rate=check_sampling_rate(sampling_rate) or sequences.sampling_rate,
     )
 
 
 def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tuple[bool, ...]]]:
     """Read `X` as a list of 2-D numeric arrays, each with flags for its rows of letters."""
+    check_collection(X)
+    _check_axes(X, n_channels)
+    parts = [_one_sequence(x, i) for i, x in enumerate(X)]
+    if not parts:
+        raise ValueError("X holds no sequences.")
+    _check_same_channels(parts)
+    if n_channels is None:
+        _warn_if_time_seems_first(parts)
+    return parts
+
+
+def check_collection(X: Any) -> None:
+    """Refuse what is no collection, or one that can be read only once."""
     if isinstance(X, str | bytes):
         raise TypeError("X must be a list of sequences, got one string; pass [X].")
     if hasattr(X, "iloc") or isinstance(X, Mapping):
         raise TypeError("X is a table; mvdfq.from_long_table(X) reads one line per id and time.")
+    if isinstance(X, Iterator):
+        raise TypeError(
+            f"X must be a list of sequences, got {type(X).__name__}; pass list(X), which can be "
+            f"read more than once."
+        )
+    if not isinstance(X, Iterable):
+        raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
+
+
+def _check_axes(X: Any, n_channels: int | None) -> None:
+    """Refuse an array whose axes cannot be sequences, channels and time."""
     if isinstance(X, np.ndarray) and X.dtype.kind not in "OU" and X.ndim not in (2, 3):
         raise ValueError(
             f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
@@ -215,15 +253,6 @@ def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tupl
             f"X is a 2-D array, which means univariate sequences, but {n_channels} channels are "
             f"expected; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
         )
-    if not isinstance(X, Iterable):
-        raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
-    parts = [_one_sequence(x, i) for i, x in enumerate(X)]
-    if not parts:
-        raise ValueError("X holds no sequences.")
-    _check_same_channels(parts)
-    if n_channels is None:
-        _warn_if_time_seems_first(parts)
-    return parts
 
 
 def _one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
@@ -232,10 +261,7 @@ def _one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
         return _letters(x)[np.newaxis], (True,)
     if isinstance(x, list | tuple) and any(isinstance(row, str) for row in x):
         return _rows_with_letters(x, i)
-    try:
-        x = _filled(x) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
-    except ValueError:
-        raise ValueError(f"Sequence {i} has rows of different lengths.") from None
+    x = as_array(x, i)
     if x.ndim == 0:
         raise ValueError(
             f"Sequence {i} is a single value ({x.item()!r}), not a sequence; "
@@ -248,8 +274,23 @@ def _one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
     return np.atleast_2d(_real(x, i)), (False,) * (len(x) if x.ndim == 2 else 1)
 
 
-def _filled(x: np.ma.MaskedArray) -> np.ndarray:
-    return np.ma.filled(x if x.dtype.kind == "f" else x.astype(float), np.nan)
+def as_array(x: Any, i: int) -> np.ndarray:
+    """Sequence `i` as an array, NaN where it, or a row in a list of rows, is masked."""
+    if isinstance(x, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in x):
+        x = [unmasked(row) for row in x]
+    try:
+        return np.asarray(unmasked(x))
+    except ValueError:
+        raise ValueError(f"Sequence {i} has rows of different lengths.") from None
+
+
+def unmasked(x: Any) -> Any:
+    """The same numbers with NaN where `x` is masked; what is no masked array stays as it is."""
+    if not isinstance(x, np.ma.MaskedArray):
+        return x
+    if x.dtype.kind in "biu":
+        x = x.astype(float)
+    return x.filled(np.nan) if x.dtype.kind in "fO" else np.ma.getdata(x)
 
 
 def _real(x: np.ndarray, i: int) -> np.ndarray:
@@ -273,15 +314,34 @@ def _letters(text: str) -> np.ndarray:
 
 def _rows_with_letters(x: Sequence[Any], i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
     """A sequence given as a list of rows, some of them strings."""
-    rows = [_letters(row) if isinstance(row, str) else _real(np.asarray(row), i) for row in x]
+    _refuse_tokens(x, i)
+    rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
     if any(row.shape != (rows[0].size,) for row in rows):
         shapes = [row.shape for row in rows]
         raise ValueError(f"Sequence {i} has rows of different lengths: {shapes}.")
     return np.array(rows, dtype=float), tuple(isinstance(row, str) for row in x)
 
 
+def _refuse_tokens(x: Sequence[Any], i: int) -> None:
+    """Refuse strings that can hardly be meant as rows: single letters, words."""
+    lengths = {len(row) if isinstance(row, str) else None for row in x}
+    if lengths == {1} and len(x) > 1:
+        raise ValueError(
+            f"Sequence {i} is a list of {len(x)} single letters; a sequence of letters is one "
+            f'string, "".join(...).'
+        )
+    if len(lengths) > 1 and None not in lengths:
+        raise ValueError(
+            f"Sequence {i} is a list of strings of different lengths; rows of letters must be "
+            f"equally long, sequences of words come in through "
+            f"mvdfq.from_long_table(categories=...)."
+        )
+
+
 def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
     first, flags = parts[0]
+    if not len(first):
+        raise ValueError(f"Sequence 0 has no channels: its shape is {first.shape}.")
     for i, (x, other) in enumerate(parts):
         if len(x) != len(first):
             raise ValueError(
@@ -347,6 +407,24 @@ def _check_channel_count(sequences: Sequences, n_channels: int | None) -> None:
 
 
 def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str, ...] | None:
-    if names is not None and len(names) != sequences.n_rows:
+    if names is None:
+        return None
+    names = tuple(map(str, names))
+    if len(names) != sequences.n_rows:
         raise ValueError(f"{len(names)} channel_names for {sequences.n_rows} channels.")
-    return None if names is None else tuple(map(str, names))
+    for j, name in enumerate(names):
+        if name in names[:j]:
+            raise ValueError(f"channel_names holds {name!r} twice; names must differ.")
+    return names
+
+
+def check_sampling_rate(rate: Any) -> Any:
+    """Return the sampling rate, or refuse one that is not a positive number; None is none."""
+    if rate is not None and not (is_number(rate) and 0 < rate < np.inf):
+        raise ValueError(f"sampling_rate must be a positive number, got {rate!r}.")
+    return rate
+
+
+def is_number(value: Any) -> bool:
+    """Is this a single real number, of Python or NumPy, and no truth value?"""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

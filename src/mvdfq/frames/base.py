@@ -1,6 +1,7 @@
 """What all transformers of sequences share: how they read `X`, and what they remember of it."""
 
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["SequenceTransformer", "channel_names", "renamed"]
+__all__ = ["SequenceTransformer", "channel_index", "channel_names", "renamed"]
 
 
 class SequenceTransformer(TransformerMixin, BaseEstimator):
@@ -114,6 +115,20 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 def channel_names(X: Any) -> tuple[str, ...]:
     """Names of the rows of `X`; ``x0, x1, ...`` if it has none."""
     return X.channel_names or tuple(f"x{j}" for j in range(X.n_rows))
+
+
+def channel_index(channel: Any, X: Sequences, parameter: str) -> int:
+    """Index of a channel that `parameter` gives by index or name."""
+    names = channel_names(X)
+    if isinstance(channel, str) and channel in names:
+        return names.index(channel)
+    is_index = isinstance(channel, Integral) and not isinstance(channel, bool)
+    if is_index and 0 <= channel < X.n_rows:
+        return int(channel)
+    raise ValueError(
+        f"{parameter} names channel {channel!r}; the channels are 0 to {X.n_rows - 1}"
+        f" or {list(names)}."
+    )
 
 
 def renamed(X: Sequences, prefix: str) -> Sequences:

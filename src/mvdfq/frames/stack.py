@@ -139,7 +139,11 @@ class Stack(SequenceTransformer):
 
 def _named(views: Any) -> list[tuple[str, Any]]:
     """The views as pairs of name and transformer; None stands for the sequences themselves."""
+    if not isinstance(views, list | tuple):
+        raise TypeError(f"views must be a list, got {type(views).__name__}; pass [view].")
     pairs = [view if isinstance(view, tuple) else (_class_name(view), view) for view in views]
+    for pair in pairs:
+        _check_view(pair)
     total, seen = Counter(name for name, _ in pairs), Counter[str]()
     named = []
     for (name, view), given in zip(pairs, views, strict=True):
@@ -151,6 +155,16 @@ def _named(views: Any) -> list[tuple[str, Any]]:
     if not named:
         raise ValueError("views must hold at least one view.")
     return named
+
+
+def _check_view(pair: tuple[Any, ...]) -> None:
+    """Refuse what is no pair of a name and a transformer."""
+    if len(pair) != 2 or not isinstance(pair[0], str):
+        raise TypeError(f"A view is a transformer or a pair (name, transformer), got {pair!r}.")
+    view = pair[1]
+    is_transformer = hasattr(view, "fit") and hasattr(view, "transform")
+    if not _passes(view) and (isinstance(view, type) or not is_transformer):
+        raise TypeError(f"A view must be a transformer, 'passthrough' or None, got {view!r}.")
 
 
 def _passes(view: Any) -> bool:

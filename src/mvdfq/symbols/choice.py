@@ -1,12 +1,15 @@
 """How many bins? A small cross-validation on part of the training data."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.utils import check_random_state
+
+from mvdfq.sequences import check_collection
 
 __all__ = ["choose_n_bins"]
 
@@ -40,7 +43,7 @@ def choose_n_bins(
         Their classes.
 
     candidates : sequence of int, default=(8, 16, 32, 64)
-        Numbers of bins to try.
+        Numbers of bins to try, each at least 2.
 
     parameter : str, default=None
         Name of the parameter, ``"directquantizer__n_bins"`` say; by default the only one
@@ -71,11 +74,14 @@ def choose_n_bins(
     >>> choose_n_bins(model, X, y, candidates=(2, 8))
     2
     """
+    check_collection(X)
     y = np.asarray(y)
     if len(X) != len(y):
         raise ValueError(f"X holds {len(X)} sequences, y {len(y)} labels.")
     if not len(candidates):
         raise ValueError("candidates must hold at least one number of bins.")
+    if not all(_is_whole(b) and b >= 2 for b in candidates):
+        raise ValueError(f"candidates must be whole numbers from 2, got {candidates!r}.")
     parameter = parameter or _bins_parameter(estimator)
     random = check_random_state(random_state)
     chosen = _in_proportion(y, max_sequences, random)
@@ -88,6 +94,10 @@ def choose_n_bins(
     best = max(scores.values(), key=np.mean)
     margin = np.std(best, ddof=1) / np.sqrt(best.size)
     return next(b for b, values in scores.items() if values.mean() >= best.mean() - margin)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral)
 
 
 def _bins_parameter(estimator: Any) -> str:

@@ -1,10 +1,11 @@
 """Vector quantization: a whole frame becomes the nearest word of a learned codebook."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.scale import Standardize
@@ -93,8 +94,9 @@ class CodebookQuantizer(SequenceTransformer):
             The fitted quantizer.
         """
         sizes = np.ravel(self.n_codewords).tolist()
-        if not all(isinstance(size, int) and size >= 1 for size in sizes):
+        if not sizes or not all(isinstance(size, int) and size >= 1 for size in sizes):
             raise ValueError(f"n_codewords must be positive integers, got {self.n_codewords!r}.")
+        check_scalar(self.max_frames, "max_frames", Integral, min_val=1)
         X = self._read_training(X)
         self._refuse_symbols(X)
         self.scaler_ = Standardize().fit(X) if self.standardize else None

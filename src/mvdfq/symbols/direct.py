@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.scale import centred
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import Sequences, is_number
 from mvdfq.symbols._compiled import count_thresholds
 from mvdfq.symbols.base import Symbols, code_dtype
 from mvdfq.symbols.bins import (
@@ -26,6 +26,10 @@ STRATEGIES = ("quantile", "uniform", "kmeans", "gaussian")
 # Share of values outside the training range, beyond the share cut off on purpose, that is
 # too large for chance: other units, another sensor.
 MANY_OUTSIDE = 0.5
+
+# Values beyond this size overflow: k-means and gaussian bins take squares, the others multiply
+# differences by the number of bins.
+MAX_SIZE = {"quantile": 1e302, "uniform": 1e302, "kmeans": 1e145, "gaussian": 1e145}
 
 
 class DirectQuantizer(SequenceTransformer):
@@ -68,11 +72,11 @@ class DirectQuantizer(SequenceTransformer):
     per_sequence : bool, default=False
         Standardize each sequence before gaussian bins, as SAX does.
 
-    symbolic : sequence of int or str, default=None
-        Channels, by index or name, that hold symbols already, besides those of which the
-        sequences say so themselves. Their distinct values are coded in sorted order; values
-        not seen in `fit` get fresh codes from ``n_symbols`` upwards, which match no
-        training symbol.
+    symbolic : int, str, sequence of them or mask of bool, default=None
+        Channels, by index or name or by one flag for each, that hold symbols already, besides
+        those of which the sequences say so themselves. Their distinct values are coded in
+        sorted order; values not seen in `fit` get fresh codes from ``n_symbols`` upwards,
+        which match no training symbol.
 
     Attributes
     ----------
@@ -141,6 +145,7 @@ class DirectQuantizer(SequenceTransformer):
         self._check_parameters()
         X = self._read_training(X)
         symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
+        self._refuse_wide(X, symbolic)
         self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
         rows = [row[~np.isnan(row)] for row in self._scaled(X)]
         self.categories_ = [
@@ -184,6 +189,16 @@ class DirectQuantizer(SequenceTransformer):
         if self._has_special_codes():
             self._warn_if_many_outside(X, codes)
         return as_symbols(X, codes, self.n_symbols_, X.channel_names)
+
+    def _refuse_wide(self, X: Sequences, symbolic: np.ndarray) -> None:
+        """Refuse values so large that their bins would overflow."""
+        extremes = [f.reduce(X.data, axis=1, initial=0) for f in (np.fmin, np.fmax)]
+        low, high = np.array(extremes, dtype=float)
+        for j in np.flatnonzero(~symbolic & (np.maximum(-low, high) > MAX_SIZE[self.strategy])):
+            raise ValueError(
+                f"Channel {channel_names(X)[j]} holds values from {low[j]:g} to {high[j]:g}: the "
+                f"range is too wide for {self.strategy} bins; divide the channel by a constant."
+            )
 
     def _has_special_codes(self) -> bool:
         return self.strategy == "uniform" and self.out_of_range == "special"
@@ -257,9 +272,9 @@ class DirectQuantizer(SequenceTransformer):
         self._check_option("range", "uniform", self.range is None)
         self._check_option("adaptive", "kmeans", self.adaptive is None)
         self._check_option("per_sequence", "gaussian", not self.per_sequence)
-        if self.range is not None and not 0 <= self.range[0] < self.range[1] <= 100:
+        if self.range is not None and not _are_percentiles(self.range):
             raise ValueError(f"range must be two rising percentiles, got {self.range!r}.")
-        if self.adaptive not in (None, "budget") and not _is_share(self.adaptive):
+        if self.adaptive is not None and not _is_share_or_budget(self.adaptive):
             raise ValueError(
                 f"adaptive must be None, 'budget' or a share between 0 and 1, "
                 f"got {self.adaptive!r}."
@@ -273,22 +288,26 @@ class DirectQuantizer(SequenceTransformer):
             )
 
 
-def _is_share(value: Any) -> bool:
-    return not isinstance(value, str) and 0 < value < 1
+def _is_share_or_budget(value: Any) -> bool:
+    return value == "budget" if isinstance(value, str) else is_number(value) and 0 < value < 1
+
+
+def _are_percentiles(value: Any) -> bool:
+    if np.shape(value) != (2,) or not all(map(is_number, value)):
+        return False
+    return 0 <= value[0] < value[1] <= 100
 
 
 def _named_channels(wanted: Any, X: Sequences) -> np.ndarray:
-    """One flag per channel: is it among those `wanted` by index or name?"""
+    """One flag per channel: is it among those `wanted` by index, name or mask?"""
     flags = np.zeros(X.n_rows, dtype=bool)
-    names = channel_names(X)
-    for channel in wanted or ():
-        if channel in names:
-            flags[names.index(channel)] = True
-        elif channel in range(X.n_rows):
-            flags[channel] = True
-        else:
-            raise ValueError(
-                f"symbolic names channel {channel!r}; the channels are 0 to {X.n_rows - 1}"
-                f" or {list(names)}."
-            )
+    if wanted is None:
+        return flags
+    listed = [wanted] if isinstance(wanted, str) or np.ndim(wanted) == 0 else list(wanted)
+    if listed and all(isinstance(flag, bool | np.bool_) for flag in listed):
+        if len(listed) != X.n_rows:
+            raise ValueError(f"symbolic has {len(listed)} flags for {X.n_rows} channels.")
+        return np.array(listed)
+    for channel in listed:
+        flags[channel_index(channel, X, "symbolic")] = True
     return flags

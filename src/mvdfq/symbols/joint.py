@@ -1,5 +1,6 @@
 """Joint symbols: one code for several channels together."""
 
+from collections.abc import Iterable
 from itertools import combinations
 from math import comb, prod
 from numbers import Integral
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.direct import DirectQuantizer
@@ -160,7 +161,12 @@ class JointQuantizer(SequenceTransformer):
         """All sets of `order` channels, or a random choice if they are too many."""
         if self.order == "all":
             return [tuple(range(n_channels))]
-        check_scalar(self.order, "order", Integral, min_val=1, max_val=n_channels)
+        check_scalar(self.order, "order", Integral, min_val=1)
+        if self.order > n_channels:
+            raise ValueError(
+                f"order={self.order} is more channels than X has: {n_channels}; "
+                f'order="all" takes all of them.'
+            )
         check_scalar(self.max_sets, "max_sets", Integral, min_val=1)
         if comb(n_channels, self.order) <= self.max_sets:
             return list(combinations(range(n_channels), self.order))
@@ -239,14 +245,21 @@ class JointQuantizer(SequenceTransformer):
 
 def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
     """Sets of channels, given by index or name, as tuples of indices."""
-    names = channel_names(X)
-    found = []
-    for members in sets:
-        indices = [names.index(j) if j in names else j for j in members]
-        if not indices or any(j not in range(X.n_rows) for j in indices):
-            raise ValueError(
-                f"sets names channels {tuple(members)}; the channels are 0 to {X.n_rows - 1}"
-                f" or {list(names)}."
-            )
-        found.append(tuple(indices))
+    if isinstance(sets, str) or not isinstance(sets, Iterable):
+        raise TypeError(f"sets must be a list of tuples of channels, got {sets!r}.")
+    found = [_one_set(members, X) for members in sets]
+    if not found:
+        raise ValueError("sets must hold at least one set of channels.")
     return found
+
+
+def _one_set(members: Any, X: Sequences) -> tuple[int, ...]:
+    if isinstance(members, str) or not isinstance(members, Iterable):
+        raise TypeError(
+            f"sets must be a list of tuples of channels, got {members!r} in it; "
+            f"a set of one channel is ({members!r},)."
+        )
+    indices = tuple(channel_index(j, X, "sets") for j in members)
+    if not indices or len(set(indices)) < len(indices):
+        raise ValueError(f"sets holds {tuple(members)}, which is empty or names a channel twice.")
+    return indices

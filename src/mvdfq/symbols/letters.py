@@ -57,8 +57,8 @@ class Letters(SequenceTransformer):
         self : Letters
             The fitted transformer.
         """
-        if self.alphabet is not None and len(set(self.alphabet)) != len(self.alphabet):
-            raise ValueError(f"alphabet={self.alphabet!r} holds a character twice.")
+        if self.alphabet is not None:
+            _check_alphabet(self.alphabet)
         X = _only_letters(self._read_training(X))
         present = [np.unique(row[~np.isnan(row)]) for row in X.data]
         learned = ["".join(map(chr, row.astype(int).tolist())) for row in present]
@@ -92,6 +92,15 @@ class Letters(SequenceTransformer):
         known = (codes != MISSING) & (codes < len(alphabet))
         codes[known] = order[codes[known]]
         return codes
+
+
+def _check_alphabet(alphabet: Any) -> None:
+    if not isinstance(alphabet, str):
+        raise TypeError(f"alphabet must be a string of characters, got {alphabet!r}.")
+    if not alphabet:
+        raise ValueError("alphabet must hold at least one character; None learns it in fit.")
+    if len(set(alphabet)) != len(alphabet):
+        raise ValueError(f"alphabet={alphabet!r} holds a character twice.")
 
 
 def _only_letters(X: Sequences) -> Sequences:

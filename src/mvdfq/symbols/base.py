@@ -104,8 +104,10 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
                 f"Sequence {i} holds symbols {x.min()} to {x.max()}; "
                 f"symbols run from 0 to at most 2**32 - 2."
             )
-    largest = np.max([x.max(axis=1) for x in arrays if x.size] or [[-1] * len(arrays[0])], axis=0)
-    sizes = _alphabet(n_symbols, largest.astype(np.int64) + 1)
+    largest = np.full(len(arrays[0]), -1)
+    for x in arrays:
+        largest = np.maximum(largest, x.max(axis=1, initial=0).astype(int) if x.size else -1)
+    sizes = _alphabet(n_symbols, largest + 1)
     dtype = code_dtype(int(largest.max()) + 1)
     data = np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe")
     return Symbols(data, offsets_of([x.shape[1] for x in arrays]), n_symbols=sizes)

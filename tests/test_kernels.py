@@ -122,6 +122,8 @@ def assert_fast_is_naive(kernel, A, B, n_symbols=None, **options):
         assert_allclose(K, expected, rtol=1e-5)
     elif options.get("normalize", True) or "row_norm" in options:
         assert_allclose(K, expected, rtol=1e-12)
+    elif isinstance(kernel, Subsequence):  # the smallest terms are too small beside the largest
+        assert_allclose(K, expected, rtol=1e-13)
     else:
         assert_array_equal(K, expected)
 

@@ -37,7 +37,8 @@ def to_symbols(
     dtype = code_dtype(max(largest + 1, int(n_symbols.max())))
     data = np.empty((len(rows), X.data.shape[1]), dtype)
     for row, codes in zip(data, rows, strict=True):
-        row[:] = np.where(codes == MISSING, np.iinfo(dtype).max, codes)
+        row[:] = codes.astype(dtype)
+        row[codes == MISSING] = np.iinfo(dtype).max
     return as_symbols(X, data, n_symbols, names)
 
 

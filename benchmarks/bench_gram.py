@@ -141,7 +141,7 @@ def memory(symbols, folder):
     for limit in (10**8, 3 * 10**8):
         code = PEAK.format(path=path, kernel="mvdfq.Spectrum(6)", root=False, limit=limit)
         before, after = in_fresh_process(code)
-        result = 2 * 8 * len(symbols) ** 2  # the matrix and its normalised copy
+        result = 8 * len(symbols) ** 2
         work = f"beyond input and result, memory_limit={limit // 10**6} MB"
         yield row(work, (after - before - result) / 1e6, "limit", limit / 1e6, 1, unit="MB")
 

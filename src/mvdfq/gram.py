@@ -68,9 +68,20 @@ def gram(
     for (tile, r), parts in groupby(results, key=lambda pair: (pair[0].tile, pair[0].row)):
         _add_row(out, tile, recipe, r, [(job.weight, done) for job, done in parts])
     if right is None:
-        values = np.triu(out.values, 1)
-        out = Gram(values + values.T + np.diag(out.left), out.left, out.left)
+        _mirror(out.values, out.left, tiles)
+        return Gram(out.values, out.left, out.left)
     return out
+
+
+def _mirror(values: np.ndarray, own: np.ndarray, tiles: list[tuple[slice, slice]]) -> None:
+    """Fill the lower triangle, tile by tile: no second matrix is made."""
+    for rows, columns in tiles:
+        if rows == columns:
+            upper = np.triu(values[rows, rows], 1)
+            values[rows, rows] = upper + upper.T
+        else:
+            values[columns, rows] = values[rows, columns].T
+    np.fill_diagonal(values, own)
 
 
 def _jobs(tile: tuple[slice, slice], recipe: Recipe) -> Iterator[Job]:
@@ -174,7 +185,7 @@ def plan_tiles(
     if need > budget:
         raise ValueError(
             f"memory_limit={budget} bytes is too little: the longest pair of sequences alone "
-            f"takes about {need}."
+            f"takes about {need}; pass a larger one."
         )
     tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
     return tiles, max(need, 1)

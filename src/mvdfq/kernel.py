@@ -200,13 +200,24 @@ class SequenceKernel(SequenceMap):
         """Kernel values, normalized as asked."""
         result = self._gram(left, right)
         warn_wordless(result.left)
+        K = result.values
         if not self.normalize:
-            return result.values / self._mean()
-        # One product of both scales: so that K stays symmetric to the last bit.
-        K = result.values * np.outer(inverse_root(result.left), inverse_root(result.right))
+            K /= self._mean()
+            return K
+        _scale(K, inverse_root(result.left), inverse_root(result.right))
         if right is None:
             np.fill_diagonal(K, result.left > 0)  # not 1 - 1e-8, as rounding has it
         return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
+
+
+def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Multiply rows and columns in place, some rows at a time.
+
+    By one product of both scales, so that a symmetric matrix stays so to the last bit.
+    """
+    for first in range(0, len(K), 256):
+        rows = slice(first, first + 256)
+        K[rows] *= np.outer(left[rows], right)
 
 
 class SequenceFeatures(SequenceMap):

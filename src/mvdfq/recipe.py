@@ -22,6 +22,9 @@ __all__ = ["Recipe"]
 BYTES_PER_WORD = 64
 BYTES_PER_TABLE = 24
 BYTES_PER_LISTED_WORD = 160
+# With thousands of symbols hardly a word repeats and far more lie between two others: there were
+# ten listed words to a frame with 1024 codewords, one with 32 bins.
+LARGE_ALPHABET = 256
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,9 @@ class Recipe:
         if self.counts_neighbours:
             k, m = self.kernel.k, self.kernel.m
             n_tables = len(NeighbourTask(k, m).kept)
-            return BYTES_PER_WORD + BYTES_PER_TABLE * n_tables + BYTES_PER_LISTED_WORD
+            per_frame = 10 if self.n_symbols.max() > LARGE_ALPHABET else 1
+            listed = BYTES_PER_LISTED_WORD * per_frame
+            return BYTES_PER_WORD + BYTES_PER_TABLE * n_tables + listed
         if isinstance(self.kernel, Profile):
             return BYTES_PER_WORD * 100
         if isinstance(self.kernel, Subsequence) and not self.kernel.has_features:

@@ -153,6 +153,12 @@ def test_numbers_are_not_symbols():
         SequenceKernel().fit([np.zeros((2, 5))])
 
 
+def test_profiles_are_probabilities():
+    X = [np.full((2, 3), 0.5), np.array([[0.5, 0.1, 0.2], [0.5, 1.9, 0.8]])]
+    with pytest.raises(ValueError, match=r"Sequence 1, channel 1: the value at time 1 is outside"):
+        SequenceKernel(Profile(2)).fit(X)
+
+
 def test_rows_are_counted():
     with pytest.raises(ValueError, match="X has 2 rows, SequenceKernel was fitted on 1"):
         SequenceKernel().fit(NUMBERS).transform([[[1, 2, 3], [1, 2, 3]]])

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq.counting import Columns, find_words, word_codes
-from mvdfq.gram import inverse_root
+from mvdfq.gram import row_scale
 from mvdfq.recipe import Recipe
 from mvdfq.sequences import Ragged
 from mvdfq.threads import n_threads, run_in_order
@@ -102,17 +102,13 @@ def assemble(
             embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
             total += norms
-        scale = _row_scale(recipe, squares, total)
+        scale = np.ones(n_sequences)
+        if recipe.normalises_rows:
+            scale = row_scale(recipe, squares, total)
         own += row_weight * squares * scale**2
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
     data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     return sp.csr_array((data, (row, column)), shape=(n_sequences, where.size)), own
-
-
-def _row_scale(recipe: Recipe, squares: np.ndarray, total: np.ndarray) -> np.ndarray:
-    if recipe.row_norm == "cosine":
-        return inverse_root(squares)
-    return inverse_root(total) if recipe.root else np.ones_like(squares)
 
 
 def _embedded(

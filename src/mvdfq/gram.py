@@ -18,7 +18,7 @@ from mvdfq.recipe import Recipe
 from mvdfq.sequences import Ragged
 from mvdfq.threads import n_threads, run_in_order
 
-__all__ = ["Gram", "gram", "inverse_root", "parse_memory"]
+__all__ = ["Gram", "gram", "inverse_root", "parse_memory", "row_scale"]
 
 DEFAULT_MEMORY = 2**31
 # Sequences in a tile: beyond this the tile of the matrix leaves the processor's cache.
@@ -126,9 +126,8 @@ def _add_row(
     own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
     values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
     rows, columns = tile
-    if recipe.root or recipe.row_norm == "cosine":
-        # to unit length, or each row's counts to sum 1: the squares of their roots are the counts
-        scale = inverse_root(own if recipe.row_norm == "cosine" else total)
+    if recipe.normalises_rows:
+        scale = row_scale(recipe, own, total)
         values *= scale[: first.n_left, None]
         values *= scale[first.first_right :]
         own *= scale**2
@@ -158,6 +157,15 @@ def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
     """
     largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
     return np.longdouble if largest >= 2**53 else np.float64
+
+
+def row_scale(recipe: Recipe, own: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Return the factors that bring a row of each sequence to unit length, or its counts to sum 1.
+
+    `own` are the squared norms with the weights of groups, `total` those without: of roots, the
+    sums of the counts.
+    """
+    return inverse_root(own if recipe.row_norm == "cosine" else total)
 
 
 def inverse_root(own: np.ndarray) -> np.ndarray:

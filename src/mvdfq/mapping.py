@@ -123,9 +123,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
 
     def _mean(self) -> float:
         """Divisor that turns the sum over rows into a mean, where rows are normalised."""
-        if self.manifold or self.row_norm == "cosine":
-            return float(self.recipe_.row_weights.sum())
-        return 1.0
+        return float(self.recipe_.row_weights.sum()) if self.recipe_.normalises_rows else 1.0
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ import numpy as np
 
 from mvdfq.counting import ENTRY_BITS, Columns, Row, count_entries
 from mvdfq.engines import cpu
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import Sequences, refuse
 
 __all__ = ["ProfileTask", "check_profiles", "profile_row"]
 
@@ -67,13 +67,9 @@ def profile_row(profiles: Sequences) -> Row:
 
 
 def check_profiles(profiles: Sequences) -> Sequences:
-    """Refuse what cannot be probabilities, naming the sequence."""
+    """Refuse what cannot be probabilities, naming the sequence, channel and time."""
     bad = (profiles.data < 0) | (profiles.data > 1)
-    if bad.any():
-        frame = int(np.flatnonzero(bad.any(axis=0))[0])
-        i = int(np.searchsorted(profiles.offsets, frame, side="right")) - 1
-        raise ValueError(
-            f"Sequence {i} holds values outside 0..1; Profile reads probabilities, one channel "
-            f"for each letter."
-        )
+    refuse(
+        bad, profiles, "is outside 0..1", "Profile reads probabilities, a channel for each letter"
+    )
     return profiles

@@ -66,6 +66,11 @@ class Recipe:
         return [(g.weight, GroupTask(g, cell)) for g in self._groups(r) for cell in cells]
 
     @property
+    def normalises_rows(self) -> bool:
+        """Whether every row is brought to one size before rows are averaged."""
+        return self.root or self.row_norm == "cosine"
+
+    @property
     def counts_neighbours(self) -> bool:
         """Whether mismatch counts themselves are needed, not only the closed form."""
         if not isinstance(self.kernel, Mismatch):

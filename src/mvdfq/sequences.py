@@ -23,6 +23,7 @@ __all__ = [
     "gather",
     "is_number",
     "offsets_of",
+    "refuse",
     "unmasked",
 ]
 
@@ -202,7 +203,7 @@ def check_sequences(
     sequences = X if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
     _check_channel_count(sequences, n_channels)
     if missing == "raise":
-        _refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
+        refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
     if channel_names is None and sampling_rate is None:
         return sequences
     return replace(
@@ -372,7 +373,7 @@ def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
         offsets_of([x.shape[1] for x in arrays]),
         symbolic=flags if any(flags) else (),
     )
-    _refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
+    refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
     return sequences
 
 
@@ -388,7 +389,7 @@ def offsets_of(lengths: Iterable[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(list(lengths), dtype=np.int64)]).astype(np.int64)
 
 
-def _refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
+def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
     """Raise an error that names the sequence, channel and time of the first bad value."""
     if not bad.any():
         return

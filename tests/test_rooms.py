@@ -17,6 +17,9 @@ SOURCES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
 ROOMS = ["sequences", "converters", "engines", "frames", "symbols", "layouts", "counting"]
 ROOMS += ["products", "neighbourhood", "profiles", "subsequence", "recipe", "threads", "gram"]
 ROOMS += ["features", "mapping", "kernel", "datasets"]
+ROOMS += ["tables", "svm", "machine", "weights", "importance", "evidence", "wording", "plotting"]
+ROOMS += ["explain", "presets", "training", "assembly", "model_file", "progress", "stream"]
+ROOMS += ["classifier", "search"]
 
 
 def room_of(path):

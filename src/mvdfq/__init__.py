@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mvdfq.classifier import Neighbour as Neighbour, SequenceClassifier as SequenceClassifier
     from mvdfq.converters import (
         from_long_table as from_long_table,
         from_time_first as from_time_first,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         load_japanese_vowels as load_japanese_vowels,
         make_autoregressive as make_autoregressive,
     )
+    from mvdfq.explain import Explanation as Explanation, Reason as Reason
     from mvdfq.frames import (
         Centre as Centre,
         Delta as Delta,
@@ -41,13 +43,18 @@ if TYPE_CHECKING:
         Wildcard as Wildcard,
         Words as Words,
     )
+    from mvdfq.model_file import ModelFileError as ModelFileError, load as load
+    from mvdfq.presets import list_presets as list_presets
+    from mvdfq.search import SequenceClassifierCV as SequenceClassifierCV
     from mvdfq.sequences import Sequences as Sequences, check_sequences as check_sequences
+    from mvdfq.stream import Stream as Stream
     from mvdfq.symbols import (
         CodebookQuantizer as CodebookQuantizer,
         DirectQuantizer as DirectQuantizer,
         HashingQuantizer as HashingQuantizer,
         JointQuantizer as JointQuantizer,
         Letters as Letters,
+        Rows as Rows,
         Symbols as Symbols,
         choose_n_bins as choose_n_bins,
     )
@@ -55,8 +62,10 @@ if TYPE_CHECKING:
     __version__: str
 
 _ROOMS = {
+    "classifier": ["Neighbour", "SequenceClassifier"],
     "converters": ["from_long_table", "from_time_first"],
     "datasets": ["load_japanese_vowels", "make_autoregressive"],
+    "explain": ["Explanation", "Reason"],
     "frames": ["Centre", "Delta", "Lags", "Rotate", "Smooth", "Stack", "Standardize"],
     "kernel": ["SequenceFeatures", "SequenceKernel"],
     "layouts": [
@@ -71,13 +80,18 @@ _ROOMS = {
         "Wildcard",
         "Words",
     ],
+    "model_file": ["ModelFileError", "load"],
+    "presets": ["list_presets"],
+    "search": ["SequenceClassifierCV"],
     "sequences": ["Sequences", "check_sequences"],
+    "stream": ["Stream"],
     "symbols": [
         "CodebookQuantizer",
         "DirectQuantizer",
         "HashingQuantizer",
         "JointQuantizer",
         "Letters",
+        "Rows",
         "Symbols",
         "choose_n_bins",
     ],

@@ -26,6 +26,7 @@ __all__ = [
     "rank_words",
     "row_of",
     "word_codes",
+    "word_keys",
 ]
 
 # Entries are 64 bits wide: word, sequence and layout must fit in together.
@@ -116,7 +117,7 @@ class GroupTask:
     def add_to(self, products: Any, row: Row) -> None:
         """Add the products of all counts to `products`."""
         bound = self._largest_total(row)
-        table = self._table(row)
+        table = self.table(row)
         if table is not None:
             products.add_table(table, bound)
             return
@@ -127,7 +128,7 @@ class GroupTask:
         """Yield the counts of all words, in one piece."""
         yield count_entries(*self._entries(row), self._weights(row))
 
-    def _table(self, row: Row) -> np.ndarray | None:
+    def table(self, row: Row) -> np.ndarray | None:
         """Counts as a dense (n_sequences, n_words) table, or None if it were large.
 
         While the table is no larger than the list of entries, filling it is three times faster
@@ -214,6 +215,20 @@ def word_codes(words: np.ndarray, base: int, length: int) -> np.ndarray:
     for place in reversed(range(length)):
         words, codes[:, place] = np.divmod(words, np.uint64(base))
     return codes
+
+
+def word_keys(words: np.ndarray, base: int) -> np.ndarray:
+    """Read rows of codes as numbers in base `base`; `word_codes` is the way back.
+
+    Examples
+    --------
+    >>> word_keys(np.array([[3, 4], [1, 0]]), base=10)
+    array([34, 10], dtype=uint64)
+    """
+    keys = np.zeros(len(words), dtype=np.uint64)
+    for digit in words.T:
+        keys = keys * np.uint64(base) + digit.astype(np.uint64)
+    return keys
 
 
 def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:

@@ -42,11 +42,10 @@ class Vocabulary:
         ends = np.cumsum([0, *map(len, words.values())]).tolist()
         return cls(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
 
-    def columns_of(self, part: WordCounts) -> np.ndarray:
+    def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
         """Return the column of each word, -1 for a word that has none."""
-        key = part.row, part.task
-        found = find_words(self.words[key], part.words)
-        return np.where(found < 0, -1, found + self.first[key])
+        found = find_words(self.words[row, task], words)
+        return np.where(found < 0, -1, found + self.first[row, task])
 
     def names(self, recipe: Recipe, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
         """Describe every column; `rows` and `alphabets` are those of the rows in use."""
@@ -65,15 +64,15 @@ class Buckets:
 
     size: int
 
-    def columns_of(self, part: WordCounts) -> np.ndarray:
+    def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
         """Return the column of each word, -1 for a word with symbols that `fit` did not see.
 
         Those are numbered anew in every call, so they cannot be told apart for good.
         """
-        state = _mix(np.full(len(part.words), 1 + part.row * 2**32 + part.task, dtype=np.uint64))
-        for digit in part.words.T:
+        state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
+        for digit in words.T:
             state = _mix(state + digit.astype(np.uint64))
-        unseen = (part.words >= part.n_symbols).any(axis=1)
+        unseen = np.any(words >= n_symbols, axis=1)
         return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
 
     def names(self, recipe: Recipe, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
@@ -108,7 +107,10 @@ def assemble(
         own += row_weight * squares * scale**2
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
     data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
-    return sp.csr_array((data, (row, column)), shape=(n_sequences, where.size)), own
+    features = sp.csr_array((data, (row, column)), shape=(n_sequences, where.size))
+    # words of different tasks that share a bucket add up after the root
+    own += features.power(2).sum(axis=1) - np.bincount(row, data**2, minlength=n_sequences)
+    return features, own
 
 
 def _embedded(
@@ -118,7 +120,8 @@ def _embedded(
 
     Words without a column are lost to the matrix but not to the norms.
     """
-    column = np.repeat(where.columns_of(part), np.diff(part.columns.indptr))
+    columns = where.columns_of(part.row, part.task, part.words, part.n_symbols)
+    column = np.repeat(columns, np.diff(part.columns.indptr))
     known = column >= 0
     # scikit-learn's solvers read 32-bit indices only
     coordinates = (part.columns.sequence[known].astype(np.int32), column[known].astype(np.int32))

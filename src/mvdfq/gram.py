@@ -32,11 +32,15 @@ PIECES = 16
 
 @dataclass(frozen=True)
 class Gram:
-    """Kernel values of left (rows) and right (columns), and of each sequence with itself."""
+    """Kernel values of left (rows) and right (columns), and of each sequence with itself.
+
+    `scale` holds the factor by which each row of each left sequence was multiplied.
+    """
 
     values: np.ndarray
     left: np.ndarray
     right: np.ndarray
+    scale: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -56,21 +60,35 @@ def gram(
     *,
     n_jobs: int | None = None,
     memory_limit: int | str | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Gram:
-    """Compute the kernel of all pairs of a left and a right sequence (None: of left itself)."""
+    """Compute the kernel of all pairs of a left and a right sequence (None: of left itself).
+
+    `progress` is called with the pieces of work done and those there are.
+    """
     budget = parse_memory(memory_limit)
     tiles, task_bytes = plan_tiles(left, right, recipe, budget)
     n_right = len(left if right is None else right)
-    out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right))
+    scale = np.ones((len(recipe.row_weights), len(left)))
+    out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right), scale)
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
-    jobs = (job for tile in tiles for job in _jobs(tile, recipe))
+    jobs = [job for tile in tiles for job in _jobs(tile, recipe)]
     results = run_in_order(lambda job: _run(job, left, right, recipe), jobs, workers)
+    if progress is not None:
+        results = _reported(results, len(jobs), progress)
     for (tile, r), parts in groupby(results, key=lambda pair: (pair[0].tile, pair[0].row)):
         _add_row(out, tile, recipe, r, [(job.weight, done) for job, done in parts])
     if right is None:
         _mirror(out.values, out.left, tiles)
-        return Gram(out.values, out.left, out.left)
+        return Gram(out.values, out.left, out.left, out.scale)
     return out
+
+
+def _reported(results: Iterator, total: int, progress: Callable[[int, int], None]) -> Iterator:
+    """Pass results on and say how many have come."""
+    for done, result in enumerate(results, start=1):
+        progress(done, total)
+        yield result
 
 
 def _mirror(values: np.ndarray, own: np.ndarray, tiles: list[tuple[slice, slice]]) -> None:
@@ -88,7 +106,7 @@ def _jobs(tile: tuple[slice, slice], recipe: Recipe) -> Iterator[Job]:
     """Cut the tasks of a tile into pieces of equal row and weight, in a fixed order."""
     n_rows = len(recipe.row_weights)
     per_row = -(-PIECES // n_rows)
-    for r in range(n_rows):
+    for r in np.flatnonzero(recipe.row_weights).tolist():
         tasks = recipe.tasks(r)
         size = -(-len(tasks) // per_row)
         for weight, same in groupby(tasks, key=lambda pair: pair[0]):
@@ -131,6 +149,7 @@ def _add_row(
         values *= scale[: first.n_left, None]
         values *= scale[first.first_right :]
         own *= scale**2
+        out.scale[r, rows] = scale[: first.n_left]
     weight = recipe.row_weights[r]
     out.values[rows, columns] += values if weight == 1 else weight * values
     if columns.start == (rows.start if first.symmetric else 0):

@@ -1,6 +1,6 @@
 """The scikit-learn faces: sequences in, a Gram matrix or a sparse feature matrix out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,9 +61,9 @@ class SequenceKernel(SequenceMap):
         Size of the alphabet where X holds plain integers; by default one more than the largest
         symbol of the training sequences. It matters to `Mismatch`.
 
-    constant_rows : {"drop", "keep"}, default="drop"
-        Whether rows that hold at most one symbol in all training sequences are left out; if
-        all rows do, they stay.
+    constant_rows : {"drop", "keep", "ignore"}, default="drop"
+        Whether rows that hold at most one symbol in all training sequences are left out, with
+        a warning, or ("ignore") without; if all rows do, they stay.
 
     memory_limit : int or str, default=None
         Bytes, or text such as ``"500 MB"``, that the computation may take beyond its input and
@@ -160,7 +160,7 @@ class SequenceKernel(SequenceMap):
         K : ndarray of shape (n_train, n_train)
             Kernel values.
         """
-        return self._compare(self.fit(X).train_, None)
+        return self.fit(X).compare(self.train_, None)[0]
 
     def transform(self, X: Any) -> np.ndarray:
         """Compare sequences with those seen in `fit`.
@@ -175,7 +175,22 @@ class SequenceKernel(SequenceMap):
         K : ndarray of shape (n_sequences, n_train)
             Kernel values, rows for `X`, columns for the sequences of `fit`.
         """
-        return self._compare(self._read_new(X), self.train_)
+        return self.values(self.read_new(X))
+
+    def values(self, collection: Any) -> np.ndarray:
+        """Compare a collection that holds the rows in use alone with `train_`.
+
+        Parameters
+        ----------
+        collection : Symbols
+            What `read_new` returns.
+
+        Returns
+        -------
+        K : ndarray of shape (n_sequences, n_train)
+            Kernel values.
+        """
+        return self.compare(collection, self.train_)[0]
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Compare every sequence with itself, before normalization.
@@ -190,24 +205,56 @@ class SequenceKernel(SequenceMap):
         own : ndarray of shape (n_sequences,)
             ``K(x, x)``; 0 for a sequence without words.
         """
-        left = self._read_new(X)
-        return self._gram(left, left[:0]).left / self._mean()
+        left = self.read_new(X)
+        return self._gram(left, left[:0]).left / self.row_mean()
 
-    def _gram(self, left: Ragged, right: Ragged | None) -> Gram:
-        return gram(left, right, self.recipe_, n_jobs=self.n_jobs, memory_limit=self.memory_limit)
+    def _gram(self, left: Ragged, right: Ragged | None, progress: Any = None) -> Gram:
+        return gram(
+            left,
+            right,
+            self.recipe_,
+            n_jobs=self.n_jobs,
+            memory_limit=self.memory_limit,
+            progress=progress,
+        )
 
-    def _compare(self, left: Ragged, right: Ragged | None) -> np.ndarray:
-        """Kernel values, normalized as asked."""
-        result = self._gram(left, right)
+    def compare(
+        self,
+        left: Ragged,
+        right: Ragged | None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[np.ndarray, Gram]:
+        """Compare collections that hold the rows in use alone, as `train_` does.
+
+        Parameters
+        ----------
+        left : Symbols
+            Sequences for the rows of the matrix.
+
+        right : Symbols or None
+            Sequences for its columns; None: those of `left`.
+
+        progress : callable, default=None
+            Called with the pieces of work done and those there are.
+
+        Returns
+        -------
+        K : ndarray of shape (n_left, n_right)
+            Kernel values, normalized as asked.
+
+        result : Gram
+            What they were made of: norms of the sequences and of their rows.
+        """
+        result = self._gram(left, right, progress)
         warn_wordless(result.left)
         K = result.values
         if not self.normalize:
-            K /= self._mean()
-            return K
+            K /= self.row_mean()
+            return K, result
         _scale(K, inverse_root(result.left), inverse_root(result.right))
         if right is None:
             np.fill_diagonal(K, result.left > 0)  # not 1 - 1e-8, as rounding has it
-        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
+        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K)), result
 
 
 def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -262,9 +309,9 @@ class SequenceFeatures(SequenceMap):
     n_symbols : int or sequence of int, default=None
         Size of the alphabet where X holds plain integers. It matters to `Mismatch`.
 
-    constant_rows : {"drop", "keep"}, default="drop"
-        Whether rows that hold at most one symbol in all training sequences are left out; if
-        all rows do, they stay.
+    constant_rows : {"drop", "keep", "ignore"}, default="drop"
+        Whether rows that hold at most one symbol in all training sequences are left out, with
+        a warning, or ("ignore") without; if all rows do, they stay.
 
     n_jobs : int, default=None
         Number of threads; -1 is all processors. Results do not depend on it.
@@ -362,7 +409,21 @@ class SequenceFeatures(SequenceMap):
         features : csr_array of shape (n_sequences, n_features_out)
             The (embedded, weighted, normalized) counts.
         """
-        collection = self._read_new(X)
+        return self.values(self.read_new(X))
+
+    def values(self, collection: Any) -> sp.csr_array:
+        """Count the words of a collection that holds the rows in use alone.
+
+        Parameters
+        ----------
+        collection : Symbols
+            What `read_new` returns.
+
+        Returns
+        -------
+        features : csr_array of shape (n_sequences, n_features_out)
+            The (embedded, weighted, normalized) counts.
+        """
         return self._assemble(len(collection), count_words(collection, self.recipe_, self.n_jobs))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -396,9 +457,25 @@ class SequenceFeatures(SequenceMap):
         self.n_features_out_ = self.columns_.size
         return len(collection), counted
 
+    def norms(self, collection: Any) -> np.ndarray:
+        """Return the squared length of the features of a collection, before normalization.
+
+        Parameters
+        ----------
+        collection : Symbols
+            What `read_new` returns.
+
+        Returns
+        -------
+        own : ndarray of shape (n_sequences,)
+            0 for a sequence without words.
+        """
+        counted = count_words(collection, self.recipe_, self.n_jobs)
+        return assemble(counted, self.columns_, len(collection), self.recipe_)[1]
+
     def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
         """Place the counts in columns, embed, weight and normalize them."""
         features, own = assemble(counted, self.columns_, n_sequences, self.recipe_)
         warn_wordless(own)
-        scale = inverse_root(own) if self.normalize else self._mean() ** -0.5
+        scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
         return sp.csr_array(sp.diags_array(np.broadcast_to(scale, n_sequences)) @ features)

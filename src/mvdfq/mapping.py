@@ -17,7 +17,7 @@ from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.symbols.letters import Letters
 
-__all__ = ["SequenceMap", "warn_wordless"]
+__all__ = ["SequenceMap", "are_letters", "warn_wordless"]
 
 
 class SequenceMap(TransformerMixin, BaseEstimator):
@@ -37,7 +37,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         """Read the training sequences, freeze alphabets and rows; return the rows in use."""
         kernel = self.kernel_ = Spectrum() if self.kernel is None else self.kernel
         _check_options(self, kernel)
-        self.letters_ = Letters().fit(X) if _are_letters(X) else None
+        self.letters_ = Letters().fit(X) if are_letters(X) else None
         collection = self._read(X, self.n_symbols)
         self.n_rows_in_ = collection.n_rows
         self.n_symbols_ = getattr(collection, "n_symbols", np.array([collection.n_rows]))
@@ -74,12 +74,23 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             )
         if isinstance(X, Symbols):
             return X
-        if _are_letters(X) != (self.letters_ is not None):
+        if are_letters(X) != (self.letters_ is not None):
             raise TypeError("Strings and numbers cannot be compared: fit was given the other kind.")
         return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
 
-    def _read_new(self, X: Any) -> Ragged:
-        """Read sequences to be compared with those of `fit`; return the rows in use."""
+    def read_new(self, X: Any) -> Ragged:
+        """Read sequences to be compared with those of `fit`; return the rows in use.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        collection : Symbols
+            The rows that differ in the training sequences.
+        """
         check_is_fitted(self)
         collection = self._read(X)
         if isinstance(X, np.ndarray) and X.ndim == 2 and self.n_rows_in_ > 1:
@@ -107,22 +118,30 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if self.constant_rows == "keep" or not isinstance(collection, Symbols):
             return everything
         constant = np.array([_is_constant(row, collection.missing) for row in collection.codes])
-        if constant.any() and not constant.all():
+        if constant.all():
+            return everything
+        if constant.any() and self.constant_rows == "drop":
             warnings.warn(
                 f"Rows {np.flatnonzero(constant).tolist()} hold at most one symbol in all training "
-                f"sequences and are left out; constant_rows='keep' keeps them.",
+                f"sequences and are left out; constant_rows='keep' keeps them, 'ignore' leaves "
+                f"them out without a word.",
                 stacklevel=4,
             )
-            return everything[~constant]
-        return everything
+        return everything[~constant]
 
     def _in_use(self, collection: Ragged) -> Ragged:
         if isinstance(collection, Symbols) and len(self.rows_) < collection.n_rows:
             return collection.rows(self.rows_)
         return collection
 
-    def _mean(self) -> float:
-        """Divisor that turns the sum over rows into a mean, where rows are normalised."""
+    def row_mean(self) -> float:
+        """Return the divisor that turns the sum over rows into a mean, 1 if it stays a sum.
+
+        Returns
+        -------
+        divisor : float
+            The sum of the row weights where rows are normalised.
+        """
         return float(self.recipe_.row_weights.sum()) if self.recipe_.normalises_rows else 1.0
 
     def __sklearn_tags__(self):
@@ -145,7 +164,7 @@ def warn_wordless(own: np.ndarray) -> None:
         )
 
 
-def _are_letters(X: Any) -> bool:
+def are_letters(X: Any) -> bool:
     """Tell whether X holds strings, which need an alphabet."""
     if isinstance(X, Sequences):
         return bool(X.symbolic_mask.all())
@@ -184,7 +203,10 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
     kernel.check()
-    for name, allowed in [("row_norm", ("none", "cosine")), ("constant_rows", ("drop", "keep"))]:
+    for name, allowed in [
+        ("row_norm", ("none", "cosine")),
+        ("constant_rows", ("drop", "keep", "ignore")),
+    ]:
         value = getattr(estimator, name)
         if value not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")

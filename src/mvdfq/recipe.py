@@ -51,7 +51,7 @@ class Recipe:
         if isinstance(self.kernel, Profile):
             return profile_row(reduce(Ragged.joined, parts))
         joined = reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts])
-        return row_of(joined, closed=isinstance(self.kernel, Mismatch))
+        return row_of(joined, closed=self.is_closed)
 
     def tasks(self, r: int) -> list[tuple[float, Any]]:
         """Return the tasks of row `r`, each with the weight of its Gram matrix."""
@@ -63,7 +63,7 @@ class Recipe:
             return [(1, SubsequenceTask(self.kernel.k, self.kernel.decay))]
         if self.counts_neighbours:
             return [(1, task) for cell in cells for task in self._neighbour_tasks(r, cell)]
-        return [(g.weight, GroupTask(g, cell)) for g in self._groups(r) for cell in cells]
+        return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in cells]
 
     @property
     def normalises_rows(self) -> bool:
@@ -78,6 +78,18 @@ class Recipe:
         return self.root or self.listed or self.kernel.neighbourhood == "observed"
 
     @property
+    def counts_groups(self) -> bool:
+        """Whether every task counts the words of a group of layouts."""
+        if self.counts_neighbours or isinstance(self.kernel, Profile):
+            return False
+        return self.kernel.has_features or not isinstance(self.kernel, Subsequence)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether symbols never seen in training count as missing values."""
+        return isinstance(self.kernel, Mismatch)
+
+    @property
     def bytes_per_frame(self) -> int:
         """Working memory of the largest task for each frame of a row."""
         if self.counts_neighbours:
@@ -90,7 +102,17 @@ class Recipe:
             return BYTES_PER_WORD * 100
         if isinstance(self.kernel, Subsequence) and not self.kernel.has_features:
             return 0
-        return BYTES_PER_WORD * max(len(group.layouts) for group in self._groups(0))
+        return BYTES_PER_WORD * max(len(group.layouts) for group in self.groups(0))
+
+    def only_row(self, r: int) -> "Recipe":
+        """Return the recipe for row `r` alone, of weight 1."""
+        words = {(0, d): found for (row, d), found in self.vocabularies.items() if row == r}
+        return replace(
+            self,
+            n_symbols=self.n_symbols[r : r + 1],
+            row_weights=np.ones(1),
+            vocabularies=words,
+        )
 
     def with_vocabularies(self, collection: Ragged) -> "Recipe":
         """Return the recipe with the words that occur in `collection`, where it needs them."""
@@ -103,7 +125,8 @@ class Recipe:
                 words[r, task.dilation] = observed_words(row, task.k, task.dilation)
         return replace(self, vocabularies=words)
 
-    def _groups(self, r: int) -> list[Group]:
+    def groups(self, r: int) -> list[Group]:
+        """Return the groups of layouts that row `r` is read by, with their weights."""
         groups = self.kernel.groups(int(self.n_symbols[r]))
         if self.group_weights is None:
             return groups

@@ -1,6 +1,7 @@
 """Several views of the same sequences side by side."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,9 +9,9 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq.frames.base import SequenceTransformer, channel_names
-from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences import Ragged, Sequences, check_sequences
 
-__all__ = ["Stack"]
+__all__ = ["Stack", "check_lengths"]
 
 
 class Stack(SequenceTransformer):
@@ -93,7 +94,7 @@ class Stack(SequenceTransformer):
             name: X if view is None else check_sequences(view.transform(X))
             for name, view in self.views_
         }
-        _check_lengths(parts)
+        check_lengths(parts)
         return _side_by_side(X, parts)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -175,7 +176,7 @@ def _class_name(view: Any) -> str:
     return "passthrough" if _passes(view) else type(view).__name__.lower()
 
 
-def _check_lengths(parts: dict[str, Sequences]) -> None:
+def check_lengths(parts: Mapping[str, Ragged]) -> None:
     """Refuse views whose sequences do not have the same frames."""
     (first, reference), *others = parts.items()
     for name, part in others:

@@ -10,6 +10,7 @@ from mvdfq.symbols.direct import DirectQuantizer
 from mvdfq.symbols.hashing import HashingQuantizer
 from mvdfq.symbols.joint import JointQuantizer
 from mvdfq.symbols.letters import Letters
+from mvdfq.symbols.rows import Rows
 
 __all__ = [
     "CodebookQuantizer",
@@ -17,6 +18,7 @@ __all__ = [
     "HashingQuantizer",
     "JointQuantizer",
     "Letters",
+    "Rows",
     "Symbols",
     "check_symbols",
     "choose_n_bins",

@@ -1,0 +1,528 @@
+"""SequenceClassifier: frames, symbols, kernel and machine in one estimator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, column_or_1d, compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from mvdfq.assembly import candidates, encode, fit_encoders, fit_matrix, settings_for
+from mvdfq.evidence import find_evidence
+from mvdfq.explain import Explanation
+from mvdfq.importance import channel_shares, row_importance
+from mvdfq.layouts.table import check_whole
+from mvdfq.model_file import save_model
+from mvdfq.presets import Settings
+from mvdfq.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq.sequences import Ragged, check_sequences
+from mvdfq.stream import Stream
+from mvdfq.svm import Problems
+from mvdfq.symbols.base import check_symbols
+from mvdfq.training import Trained, Trainer
+from mvdfq.wording import names_of_symbols
+
+__all__ = ["Neighbour", "SequenceClassifier"]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A training sequence: its index, its kernel value with the sequence asked for, its label.
+
+    Parameters
+    ----------
+    index : int
+        Its place among the sequences given to `fit`.
+
+    similarity : float
+        The kernel value of the two sequences.
+
+    label : object
+        Its class.
+    """
+
+    index: int
+    similarity: float
+    label: Any
+
+
+class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
+
+    Rows of numbers become rows of symbols, the words of every row are counted, and support
+    vector machines on the counts tell the classes apart,
+
+    .. math:: f_c(x) = \sum_i a_{ic} K(x, x_i) + b_c,
+
+    with the kernel of `SequenceKernel`. Without any argument the parts are those that did best
+    in inner validation on a dozen sets of motion, speech, music and proteins. Fitting costs one
+    kernel matrix; prediction looks words up in a table and does not grow with the number of
+    training sequences.
+
+    Parameters
+    ----------
+    preset : str, default=None
+        A method by its name: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
+        lists them) are those of the paper [1]_. None is ``"numbers"`` or ``"letters"``, as X
+        is. The arguments below replace single parts; None leaves them to the preset.
+
+    frames : transformer or str, default=None
+        What is done to the numbers first: `Delta`, `Rotate`, a pipeline, ... or a name, such
+        as ``"delta"``; ``"passthrough"`` does nothing.
+
+    symbols : quantizer or str, default=None
+        How numbers become symbols: `DirectQuantizer`, `Rows`, ... or a name, such as
+        ``"direct"``; ``"passthrough"`` where X holds symbols already.
+
+    kernel : Kernel or str, default=None
+        What counts as a word: `Spectrum`, `Spatial`, ... or a name, such as ``"sssk"``.
+
+    manifold : bool, default=None
+        Take square roots of the counts, see `SequenceKernel`.
+
+    pyramid : int, default=None
+        Levels of the temporal pyramid.
+
+    gamma : float, default=None
+        Use the Hellinger RBF of the kernel.
+
+    weights : {None, "rows", "groups"}, default=None
+        Learn how much each row, or each group of layouts, has to say, by centred alignment
+        with the classes; None weighs them equally.
+
+    C : float, sequence of float or "auto", default=None
+        Penalty of the machines. Of several, or of 1, 10, 100 and 1000 for ``"auto"``, the one
+        that does best in inner cross-validation is taken; the kernel is computed once.
+
+    multi_class : {"ovr", "ovo"}, default=None
+        One machine a class, or one for each pair of classes and a vote.
+
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, as in scikit-learn.
+
+    solver : {"auto", "kernel", "linear"}, default="auto"
+        Machines on the kernel matrix, or linear ones on explicit features; ``"auto"`` takes
+        the latter beyond 5000 sequences.
+
+    n_features : int, default=None
+        Columns to hash words to in the linear solver. None keeps every word while there can
+        be at most 2**20, and hashes to that many otherwise.
+
+    cv : int, default=5
+        Folds of the inner cross-validation, which chooses `C` and fits the scale of
+        probabilities; fewer if a class is smaller.
+
+    memory_limit : int or str, default=None
+        Bytes, or text such as ``"500 MB"``, that computations and the table of words may take;
+        two gibibytes by default.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors. Results do not depend on it.
+
+    random_state : int, default=0
+        Seed of the folds and of the linear solver.
+
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+
+    n_channels_in_ : int
+        Number of channels seen in `fit`.
+
+    frames_, symbols_ : object
+        The fitted parts; None where there is nothing to do.
+
+    kernel_ : SequenceKernel or SequenceFeatures
+        What the machines are trained on.
+
+    C_ : float
+        The penalty used.
+
+    validation_scores_ : ndarray of shape (n_candidates, n_folds)
+        Accuracy of each candidate for `C` in each inner fold, weighted as in training.
+
+    validation_score_, validation_std_ : float
+        Mean and standard deviation over the folds for the candidate taken; NaN if a class is
+        too small to be split.
+
+    temperature_ : float
+        Factor of decision values in `predict_proba`.
+
+    row_weights_, group_weights_ : ndarray
+        Weights of the rows of symbols and of the groups of layouts.
+
+    feature_importance_, row_importance_ : ndarray
+        Share of each channel, and of each row of symbols, in what was learned. Computed when
+        asked for, at the cost of a kernel matrix.
+
+    train_index_, train_y_ : ndarray
+        Which of the sequences given were learned from, and the number of their class.
+
+    References
+    ----------
+    .. [1] P. P. Kuksa, "Efficient multivariate kernels for sequence classification",
+       arXiv:1409.8211, 2014.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
+    >>> clf = mvdfq.SequenceClassifier().fit(X, y)
+    >>> clf.score(X_test, y_test) > 0.97
+    True
+    >>> print(clf.explain(X_test[0]).top(1)[0])  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        preset: str | None = None,
+        *,
+        frames: Any = None,
+        symbols: Any = None,
+        kernel: Any = None,
+        manifold: bool | None = None,
+        pyramid: int | None = None,
+        gamma: float | None = None,
+        weights: str | None = None,
+        C: float | Sequence[float] | str | None = None,
+        multi_class: str | None = None,
+        class_weight: Any = None,
+        solver: str = "auto",
+        n_features: int | None = None,
+        cv: int = 5,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.preset = preset
+        self.frames = frames
+        self.symbols = symbols
+        self.kernel = kernel
+        self.manifold = manifold
+        self.pyramid = pyramid
+        self.gamma = gamma
+        self.weights = weights
+        self.C = C
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.n_features = n_features
+        self.cv = cv
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Learn to tell the classes apart.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes, or `Symbols`.
+
+        y : array-like of shape (n_sequences,)
+            Their labels: text or whole numbers.
+
+        sample_weight : array-like of shape (n_sequences,), default=None
+            How much each sequence counts; those of weight 0 are left out altogether.
+
+        groups : array-like of shape (n_sequences,), default=None
+            Sequences of one group (a speaker, an album) are kept together by the inner
+            cross-validation.
+
+        Returns
+        -------
+        self : SequenceClassifier
+            The fitted classifier.
+        """
+        with Progress(self, 3, self.verbose) as progress:
+            X, y, trainer, settings = self._check_training(X, y, sample_weight, groups)
+            with progress.stage("symbols"):
+                self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
+            with progress.stage("kernel") as report:
+                matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
+            with progress.stage("machines") as report:
+                trained = trainer(matrix, candidates(settings.C), report)
+            self.machine_ = machine(trained.margins)
+            self._remember(trained)
+        return self
+
+    def _check_training(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Any, np.ndarray, Trainer, Settings]:
+        """Check all that `fit` is given; return what is left of it and how to train."""
+        check_whole(self.cv, "cv", at_least=2)
+        X = self._read(X)
+        settings = settings_for(self, X)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        groups = None if groups is None else column_or_1d(groups)
+        for name, given in [("y", y), ("groups", groups)]:
+            if given is not None and len(given) != len(X):
+                raise ValueError(f"X holds {len(X)} sequences, {name} {len(given)} entries.")
+        weight = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        used = np.flatnonzero(weight > 0)
+        if len(used) < len(y):
+            X, y, weight = X[used], y[used], weight[used]
+            groups = None if groups is None else groups[used]
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"At least two classes are needed, y holds {len(self.classes_)} class."
+            )
+        self.train_index_, self.train_y_ = used, codes
+        self.n_channels_in_ = X.n_rows
+        self.problems_ = Problems(len(self.classes_), settings.multi_class)
+        weight = weight * compute_sample_weight(self.class_weight, y)
+        seed = check_random_state(self.random_state).randint(2**31)
+        trainer = Trainer(self.problems_, codes, weight, groups, self.cv, seed, self.n_jobs)
+        return X, y, trainer, settings
+
+    def _read(self, X: Any) -> Any:
+        """Read sequences of numbers or letters; symbols stay as they are."""
+        if isinstance(X, Ragged):
+            return X
+        if isinstance(self.symbols, str) and self.symbols == "passthrough":
+            return check_symbols(X)
+        return check_sequences(X)
+
+    def _remember(self, trained: Trained) -> None:
+        self.kernel_ = self.machine_.reader
+        self.C_, self.temperature_ = trained.C, trained.temperature
+        self.validation_scores_, validated = trained.scores, trained.scores[trained.best]
+        self.validation_score_ = float(validated.mean()) if validated.size else np.nan
+        self.validation_std_ = float(validated.std()) if validated.size else np.nan
+        kernel = self.kernel_
+        rows, groups = kernel.row_weights, kernel.group_weights
+        if groups is None and kernel.recipe_.counts_groups:
+            groups = [1.0] * len(kernel.recipe_.groups(0))
+        self.row_weights_ = np.ones(kernel.n_rows_in_) if rows is None else np.asarray(rows)
+        self.group_weights_ = None if groups is None else np.asarray(groups)
+
+    @property
+    def encoders(self) -> list[Any]:
+        """The fitted transformers that turn sequences into symbols, in their order."""
+        check_is_fitted(self)
+        return [step for step in (self.frames_, self.symbols_) if step is not None]
+
+    def encode(self, X: Any) -> Any:
+        """Turn sequences into the symbols that are compared.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        symbols : Symbols
+            One row for each row of symbols that differs in the training sequences.
+        """
+        return self.kernel_.read_new(encode(self.encoders, X))
+
+    def decide(self, symbols: Any) -> np.ndarray:
+        """Return the decision values of encoded sequences.
+
+        Parameters
+        ----------
+        symbols : Symbols
+            What `encode` returns.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
+            As in `decision_function`.
+        """
+        return self.problems_.decision(self.machine_.of(symbols))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return how much speaks for each class.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
+            One-vs-rest: the margins. One-vs-one: votes, and less than half a vote for the
+            margins. Of two classes: the margin of the second.
+        """
+        return self.decide(self.encode(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each sequence.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_sequences,)
+            The class with the largest decision value.
+        """
+        return self.classes_[self.problems_.predicted(self.decision_function(X))]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        r"""Return the probability of each class.
+
+        They are :math:`p_c \propto \exp(\tau f_c)` with the factor :math:`\tau` that fits the
+        labels of the inner folds best, so that the most probable class is the one predicted.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_sequences, n_classes)
+            Every row sums to 1.
+        """
+        return self.probabilities(self.decision_function(X))
+
+    def probabilities(self, decision: np.ndarray) -> np.ndarray:
+        """Turn decision values into probabilities.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
+            Decision values.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_sequences, n_classes)
+            Every row sums to 1.
+        """
+        if decision.ndim > 1:
+            return softmax(self.temperature_ * decision, axis=1)
+        second = expit(self.temperature_ * decision)
+        return np.stack([1 - second, second], axis=1)
+
+    @property
+    def feature_importance_(self) -> np.ndarray:
+        r"""Share of each channel in what was learned, (n_channels,); they sum to 1.
+
+        That of a row of symbols is its share of the squared norms of all machines,
+        :math:`\sum_c a_c^T K_r a_c`; a row made of several channels is divided among them.
+        """
+        by_row = self.row_importance_
+        if not self.encoders:
+            return by_row
+        shares = channel_shares(self.encoders, self.n_channels_in_, len(by_row))
+        return by_row @ shares
+
+    @property
+    def row_importance_(self) -> np.ndarray:
+        """Share of each row of symbols in what was learned, (n_rows,); they sum to 1."""
+        check_is_fitted(self)
+        shares = np.zeros(self.kernel_.n_rows_in_)
+        shares[self.kernel_.rows_] = row_importance(self.machine_)
+        return shares
+
+    def explain(self, x: Any) -> Explanation:
+        """Return why one sequence is put into its class.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
+            The sequence.
+
+        Returns
+        -------
+        explanation : Explanation
+            Evidence by row, time and layout that sums to the decision value.
+        """
+        symbols = self.encode(x if isinstance(x, Ragged) else [x])
+        if len(symbols) != 1:
+            raise ValueError(f"explain takes one sequence, got {len(symbols)}.")
+        margins = self.machine_.of(symbols)
+        label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
+        evidence = find_evidence(self.machine_, symbols)
+        kernel, classes = self.kernel_, self.classes_.tolist()
+        names = names_of_symbols(self.symbols_ or kernel.letters_, kernel)
+        return Explanation(
+            [classes[i] if j < 0 else (classes[i], classes[j]) for i, j in self.problems_.pairs],
+            label.item() if isinstance(label, np.generic) else label,
+            margins[0],
+            evidence,
+            symbols,
+            [kernel.row_names_[r] for r in kernel.rows_],
+            [group.layouts[0].offsets for group in kernel.recipe_.groups(0)],
+            [names[r] for r in kernel.rows_],
+        )
+
+    def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
+        """Return the training sequences that are most like one sequence.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
+            The sequence.
+
+        n : int, default=5
+            How many.
+
+        Returns
+        -------
+        neighbours : list of Neighbour
+            Index in the training set, kernel value and label, the most similar first.
+        """
+        symbols = self.encode(x if isinstance(x, Ragged) else [x])
+        if len(symbols) != 1:
+            raise ValueError(f"neighbours takes one sequence, got {len(symbols)}.")
+        similar = self.machine_.similarities(symbols)[0]
+        nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
+        return [
+            Neighbour(int(self.train_index_[i]), float(similar[i]), self.classes_[self.train_y_[i]])
+            for i in nearest
+        ]
+
+    def stream(self) -> Stream:
+        """Return an empty sequence that takes frames as they arrive, and tells what it is so far.
+
+        Returns
+        -------
+        stream : Stream
+            ``stream.update(frames).predict()`` and the like.
+        """
+        return Stream(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a file that `mvdfq.load` reads.
+
+        The file holds numbers and text alone: loading it executes nothing.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, ``"genres.mvdfq"`` say; one that is there is replaced.
+        """
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "machine_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags

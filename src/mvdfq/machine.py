@@ -1,0 +1,155 @@
+"""A kernel and the machines trained on it: margins of new sequences, by table if there is one."""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from mvdfq.features import Vocabulary
+from mvdfq.gram import Gram, inverse_root, parse_memory
+from mvdfq.kernel import SequenceFeatures, SequenceKernel
+from mvdfq.mapping import warn_wordless
+from mvdfq.svm import Margins
+from mvdfq.symbols.base import Symbols
+from mvdfq.tables import TableTooLarge, WordTable, has_table
+
+__all__ = ["KernelMachine", "LinearMachine", "Machine"]
+
+
+@dataclass
+class Machine:
+    """What kernel and linear machines share: the margins of new sequences.
+
+    The table of word weights is made when it is first needed, if it fits the memory limit.
+    """
+
+    reader: SequenceKernel | SequenceFeatures
+    margins: Margins
+    memory_limit: Any = None
+    n_jobs: int | None = None
+    _table: list[WordTable | None] = field(default_factory=list, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_table": []}  # large, and quickly made again
+
+    @property
+    def table(self) -> WordTable | None:
+        """Weights of all words, or None if they would not fit or are not a sum over words."""
+        if not self._table:
+            self._table.append(self._build())
+        return self._table[0]
+
+    def of(self, collection: Any) -> np.ndarray:
+        """Return the margins of sequences, (n_sequences, n_problems), read by `reader.read_new`."""
+        if self.table is None:
+            return self.margins.of(self.reader.values(collection))
+        margins, norms = self.table.margins(collection, self.n_jobs)
+        warn_wordless(norms)
+        margins += self.margins.intercepts
+        strange = np.flatnonzero(_has_unseen(collection, self.table.recipe.is_closed))
+        if strange.size:
+            margins[strange] = self.margins.of(self.reader.values(collection[strange]))
+        return margins
+
+    def similarities(self, collection: Any) -> np.ndarray:
+        """Return the kernel values of sequences with the training sequences."""
+        raise NotImplementedError
+
+    def _build(self) -> WordTable | None:
+        raise NotImplementedError
+
+
+@dataclass
+class KernelMachine(Machine):
+    """Machines on kernel values; `norms` and `scale` are those of the training sequences."""
+
+    reader: SequenceKernel
+    norms: np.ndarray = field(default_factory=lambda: np.empty(0))
+    scale: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+
+    @classmethod
+    def from_gram(cls, kernel: SequenceKernel, result: Gram, margins: Margins) -> "KernelMachine":
+        """Return the machine on a kernel whose training matrix was `result`."""
+        return cls(
+            kernel,
+            margins,
+            kernel.memory_limit,
+            kernel.n_jobs,
+            norms=result.left,
+            scale=result.scale,
+        )
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """Coefficients of the training sequences, before their normalization."""
+        if not self.reader.normalize:
+            return self.margins.coefficients
+        return self.margins.coefficients * inverse_root(self.norms)[:, None]
+
+    @property
+    def mean(self) -> float | None:
+        """What kernel values were divided by; None: the norms of both sequences."""
+        return None if self.reader.normalize else self.reader.row_mean()
+
+    def similarities(self, collection: Any) -> np.ndarray:
+        """Return the kernel values of sequences with the training sequences."""
+        return self.reader.values(collection)
+
+    def _build(self) -> WordTable | None:
+        kernel = self.reader
+        if kernel.gamma is not None or not has_table(kernel.recipe_):
+            return None
+        used = np.flatnonzero(self.margins.coefficients.any(axis=1))
+        try:
+            return WordTable.build(
+                cast(Symbols, kernel.train_.take(used)),
+                kernel.recipe_,
+                self.coefficients[used],
+                self.scale[:, used],
+                self.mean,
+                parse_memory(self.memory_limit),
+                self.n_jobs,
+            )
+        except TableTooLarge:
+            return None
+
+
+@dataclass
+class LinearMachine(Machine):
+    """Machines on explicit features: their coefficients are the weights of words already.
+
+    `train` are the features of the training sequences.
+    """
+
+    reader: SequenceFeatures
+    train: sp.csr_array = None
+
+    def similarities(self, collection: Any) -> np.ndarray:
+        """Return the kernel values of sequences with the training sequences."""
+        return (self.reader.values(collection) @ self.train.T).toarray()
+
+    def _build(self) -> WordTable | None:
+        features = self.reader
+        if not isinstance(features.columns_, Vocabulary) or not has_table(features.recipe_):
+            return None
+        try:
+            return WordTable.of_vocabulary(
+                features.columns_,
+                features.recipe_,
+                self.margins.coefficients,
+                None if features.normalize else features.row_mean(),
+                parse_memory(self.memory_limit),
+            )
+        except TableTooLarge:
+            return None
+
+
+def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
+    """Tell which sequences hold symbols that no training sequence held."""
+    if closed:
+        return np.zeros(len(symbols), dtype=bool)
+    unseen = (symbols.codes >= symbols.n_symbols[:, None]) & (symbols.codes != symbols.missing)
+    unseen_frames = np.append(unseen.any(axis=0), False)
+    frames = np.add.reduceat(unseen_frames.astype(int), symbols.offsets[:-1])
+    return (frames > 0) & (symbols.lengths > 0)

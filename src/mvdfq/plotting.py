@@ -1,0 +1,58 @@
+"""Pictures, by matplotlib, which is imported only here and only when one is asked for."""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["plot_explanation"]
+
+
+def plot_explanation(explanation: Any, label: Any = None) -> Any:
+    """Draw the rows of symbols, and below them what speaks for and against a class in time."""
+    from matplotlib.figure import Figure
+
+    column, sign = explanation.column(label)
+    height = min(2 + 0.22 * len(explanation.row_names), 12)
+    figure = Figure(figsize=(10, height + 2), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[height, 2])
+    _draw_rows(above, explanation, figure)
+    _draw_evidence(below, explanation, sign * explanation.by_time[column])
+    name = explanation.labels[column]
+    what = f"{name[0]} rather than {name[1]}" if isinstance(name, tuple) else f"{name}"
+    figure.suptitle(f"Predicted: {_text(explanation.predicted)}", parse_math=False)
+    below.set_title(f"evidence for {_text(what)}", fontsize="medium", parse_math=False)
+    return figure
+
+
+def _text(name: Any) -> str:
+    """Names are shown as they are, not read as formulas."""
+    return str(name)
+
+
+def _times(explanation: Any) -> tuple[np.ndarray, str]:
+    n_frames, rate = explanation.by_time.shape[1], explanation.symbols.sampling_rate
+    if rate is None:
+        return np.arange(n_frames + 1) - 0.5, "frame"
+    return np.arange(n_frames + 1) / rate, "time in seconds"
+
+
+def _draw_rows(axes: Any, explanation: Any, figure: Any) -> None:
+    symbols = explanation.symbols
+    codes = symbols.codes.astype(float)
+    codes[symbols.codes == symbols.missing] = np.nan
+    levels = codes / np.maximum(symbols.n_symbols[:, None] - 1, 1)
+    edges, _ = _times(explanation)
+    rows = np.arange(len(codes) + 1) - 0.5
+    mesh = axes.pcolormesh(edges, rows, levels, cmap="viridis", vmin=0, vmax=1, rasterized=True)
+    axes.set_yticks(range(len(codes)), explanation.row_names, fontsize="x-small", parse_math=False)
+    axes.invert_yaxis()
+    figure.colorbar(mesh, ax=axes, label="symbol, lowest to highest", pad=0.01)
+
+
+def _draw_evidence(axes: Any, explanation: Any, evidence: np.ndarray) -> None:
+    edges, label = _times(explanation)
+    axes.stairs(np.maximum(evidence, 0), edges, fill=True, color="tab:green", label="for")
+    axes.stairs(np.minimum(evidence, 0), edges, fill=True, color="tab:red", label="against")
+    axes.axhline(0, color="black", linewidth=0.5)
+    axes.set_xlabel(label)
+    axes.legend(loc="upper right", fontsize="x-small")

@@ -1,0 +1,89 @@
+"""Rows of several quantizers side by side."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mvdfq.frames.base import channel_names
+from mvdfq.frames.stack import Stack, check_lengths
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["Rows"]
+
+
+class Rows(Stack):
+    """Put the rows of several quantizers side by side.
+
+    Kernels add up over rows, so that every way of reading the same sequences adds its own
+    evidence: bins of single channels, joint bins of pairs, codewords of whole frames.
+
+    Parameters
+    ----------
+    views : list of quantizers or of (str, quantizer)
+        The quantizers, or pipelines that end in one, each fitted on the sequences by itself.
+        Those without a name get that of their class in lower case, numbered if it occurs
+        twice; parameters are then set as in a pipeline: ``directquantizer__n_bins=4``. All
+        must keep the number of frames.
+
+    Attributes
+    ----------
+    views_ : list of (str, quantizer)
+        The fitted quantizers.
+
+    Examples
+    --------
+    >>> from mvdfq.symbols import DirectQuantizer, JointQuantizer, Rows
+    >>> rows = Rows([DirectQuantizer(4), JointQuantizer(n_bins=2)])
+    >>> symbols = rows.fit_transform([[[0.0, 1.0, 2.0, 3.0], [3.0, 2.0, 1.0, 0.0]]])
+    >>> symbols.channel_names
+    ('x0', 'x1', 'x0 & x1')
+    >>> symbols[0]
+    array([[0, 1, 2, 3],
+           [3, 2, 1, 0],
+           [2, 2, 1, 1]], dtype=uint8)
+    """
+
+    def transform(self, X: Any) -> Symbols:  # type: ignore[override]
+        """Encode the sequences by every quantizer.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        symbols : Symbols
+            The rows of all quantizers, in their order.
+        """
+        X = self._read(X)
+        parts = {name: _encoded(name, view, X) for name, view in self.views_}
+        check_lengths(parts)
+        dtype = max(part.data.dtype for part in parts.values())
+        rows = [part.astype(dtype) for part in parts.values()]
+        return replace(
+            rows[0],
+            data=np.concatenate([part.data for part in rows]),
+            n_symbols=np.concatenate([part.n_symbols for part in rows]),
+            channel_names=_names(parts),
+        )
+
+
+def _encoded(name: str, view: Any, X: Any) -> Symbols:
+    symbols = None if view is None else view.transform(X)
+    if not isinstance(symbols, Symbols):
+        raise TypeError(
+            f"View {name!r} gives {type(symbols).__name__ if view is not None else 'numbers'}, "
+            f"not symbols; it must be a quantizer or a pipeline that ends in one."
+        )
+    return symbols
+
+
+def _names(parts: dict[str, Symbols]) -> tuple[str, ...]:
+    """Names of all rows, with that of the quantizer before those that occur already."""
+    names: list[str] = []
+    for view, symbols in parts.items():
+        mine = channel_names(symbols)
+        names += [f"{view}: {name}" if name in names else name for name in mine]
+    return tuple(names)

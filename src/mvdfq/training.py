@@ -1,0 +1,114 @@
+"""Training by inner validation: the penalty C, and the scale of probabilities."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from mvdfq.svm import Margins, Problems, fit_margins, fit_temperature
+
+__all__ = ["CANDIDATES", "Trained", "Trainer"]
+
+# Penalties to choose from; on normalised kernels nothing changes beyond them.
+CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
+# What is taken where nothing can be validated.
+FALLBACK = 10.0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Machines, and what inner validation said: scores are (n_candidates, n_folds)."""
+
+    margins: Margins
+    C: float
+    temperature: float
+    scores: np.ndarray
+    best: int
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Trains machines on a matrix: dense kernel values or sparse features.
+
+    The matrix is given as a function of the training indices, so that what is learned with the
+    help of labels (weights of rows) is learned anew in every fold.
+    """
+
+    problems: Problems
+    y: np.ndarray
+    sample_weight: np.ndarray
+    groups: np.ndarray | None = None
+    n_folds: int = 5
+    random_state: int = 0
+    n_jobs: int | None = None
+
+    def __call__(
+        self,
+        matrix: Callable[[np.ndarray], Any],
+        candidates: Sequence[float],
+        report: Callable[[int, int], None],
+    ) -> Trained:
+        """Choose C among the candidates, fit the temperature, train on everything."""
+        folds = self._folds()
+        decisions, scores = [], np.empty((len(candidates), len(folds)))
+        for f, (learn, check) in enumerate(folds):
+            values = matrix(learn)
+            decisions.append([self._decide(values, learn, check, C) for C in candidates])
+            scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
+            report(f + 1, len(folds) + 1)
+        best = int(scores.mean(axis=1).argmax()) if folds else 0
+        C = candidates[best] if folds or len(candidates) == 1 else FALLBACK
+        temperature = 1.0
+        if folds:
+            held_out = np.concatenate([check for _, check in folds])
+            decision = np.concatenate([fold[best] for fold in decisions])
+            temperature = fit_temperature(decision, self.y[held_out], self.sample_weight[held_out])
+        everything = np.arange(len(self.y))
+        margins = self._fit(matrix(everything), everything, C)
+        return Trained(margins, float(C), temperature, scores, best)
+
+    def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Indices to learn from and to check on; none if a class is too small to be split."""
+        smallest = int(np.bincount(self.y, minlength=self.problems.n_classes).min())
+        most = smallest if self.groups is None else len(np.unique(self.groups))
+        n_folds = min(self.n_folds, most)
+        if n_folds < 2:
+            return []
+        if self.groups is None:
+            cutter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        else:
+            cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=self.random_state)
+        folds = cutter.split(np.zeros(len(self.y)), self.y, self.groups)
+        return [(learn, check) for learn, check in folds if len(learn) and len(check)]
+
+    def _fit(self, values: Any, learn: np.ndarray, C: float) -> Margins:
+        return fit_margins(
+            _cut(values, learn, learn),
+            self.y[learn],
+            self.problems,
+            C,
+            sample_weight=self.sample_weight[learn],
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _decide(self, values: Any, learn: np.ndarray, check: np.ndarray, C: float) -> np.ndarray:
+        margins = self._fit(values, learn, C)
+        return self.problems.decision(margins.of(_cut(values, check, learn)))
+
+    def _accuracy(self, decision: np.ndarray, check: np.ndarray) -> float:
+        """Share of the weight that is classified rightly: with balanced weights, mean recall."""
+        predicted = self.problems.predicted(decision)
+        return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
+
+
+def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """Rows of features; rows and columns of kernel values."""
+    if sp.issparse(values):
+        return values[rows]
+    if len(rows) == len(columns) == len(values):
+        return values
+    return values[np.ix_(rows, columns)]

@@ -39,6 +39,9 @@ $(VENV)/.run: pyproject.toml
 	@$(PIP) --editable .
 	@touch $@
 
+# aeon, whose loaders the tests use, wants an older numba than ours for its own compiled code.
+# The loaders have none: it is installed as it is, after the few packages that they import.
 $(VENV)/.dev: $(VENV)/.run
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.[dev]' deprecated packaging pandas typing-extensions
+	@$(PIP) --no-deps 'aeon>=1.0'
 	@touch $@

@@ -237,3 +237,34 @@ def varying_rows(train):
         {value for row in rows for value in row} - {None} for rows in zip(*train, strict=True)
     ]
     return [r for r, found in enumerate(symbols) if len(found) > 1] or list(range(len(symbols)))
+
+
+# machines -------------------------------------------------------------------------------------
+
+
+def evidence(x, train, coefficients, kernels, *, manifold=False, pyramid=1):
+    """What each word start of `x` adds to ``sum_i a_i cosine(x, x_i)``: (row, t) -> evidence."""
+
+    def unit(sequence):
+        """Row and feature -> value; the whole sequence has length 1."""
+        found = {}
+        for r, row in enumerate(sequence):
+            counts = features(row, kernels[r], pyramid)
+            values = rooted(counts) if manifold else counts
+            found.update({(r, key): value for key, value in values.items()})
+        norm = sqrt(sum(value**2 for value in found.values()))
+        return {key: value / norm for key, value in found.items()}
+
+    learned = Counter()
+    for a, sequence in zip(coefficients, train, strict=True):
+        for key, value in unit(sequence).items():
+            learned[key] += a * value
+    shares = {key: value * learned[key] for key, value in unit(x).items()}
+    by_start = Counter()
+    for r, row in enumerate(x):
+        counts = features(row, kernels[r], pyramid)
+        for group, (t, n_starts), word, weight in kernels[r](row):
+            for level in range(pyramid):
+                key = group, level, t * 2**level // n_starts, word
+                by_start[r, t] += shares[r, key] * weight / counts[key]
+    return by_start

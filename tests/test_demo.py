@@ -18,8 +18,10 @@ def test_demo_prints_a_table_of_small_errors():
     command = [sys.executable, "-W", "error", SCRIPT]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (shown.returncode, shown.stderr) == (0, "")
-    _, table, farewell = shown.stdout.split("\n\n")
-    numbers = [[float(cell) for cell in row.split()[-4:]] for row in table.splitlines()[1:]]
+    _, table, why, farewell = shown.stdout.split("\n\n")
+    numbers = [[float(cell) for cell in row.split()[-3:]] for row in table.splitlines()[1:]]
     assert all(math.isfinite(cell) for row in numbers for cell in row)
-    assert min(min(error, rooted) for error, _, rooted, _ in numbers) < 10
+    assert numbers[0][0] < 5  # the default
+    assert "by speaker" in why
+    assert why.count(" at frame ") == 5
     assert farewell.count(".") >= 1

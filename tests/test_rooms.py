@@ -14,11 +14,22 @@ PACKAGE = Path(mvdfq.__file__).parent
 SOURCES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
 
 # A room may import from itself and from rooms that stand before it, and from no other.
-ROOMS = ["sequences", "converters", "engines", "frames", "symbols", "layouts", "counting"]
+ROOMS = ["sequences", "converters", "io", "engines", "frames", "symbols", "layouts", "counting"]
 ROOMS += ["products", "neighbourhood", "profiles", "subsequence", "recipe", "threads", "gram"]
 ROOMS += ["features", "mapping", "kernel", "datasets"]
-ROOMS += ["tables", "svm", "machine", "weights", "importance", "evidence", "wording", "plotting"]
-ROOMS += ["explain", "presets", "training", "assembly", "model_file", "progress", "stream"]
+ROOMS += [
+    "tables",
+    "summing",
+    "svm",
+    "machine",
+    "weights",
+    "importance",
+    "evidence",
+    "wording",
+    "plotting",
+]
+ROOMS += ["explain", "presets", "training", "assembly", "model_checks"]
+ROOMS += ["model_tree", "model_file", "progress", "stream"]
 ROOMS += ["classifier", "search"]
 
 

@@ -23,7 +23,7 @@ from mvdfq.weights import align, combine, group_units, row_units, unit_grams
 __all__ = ["candidates", "encode", "fit_encoders", "fit_matrix", "settings_for"]
 
 # Sequences beyond which explicit features are cheaper than a matrix of all pairs.
-MANY = 5000
+MANY = 10_000
 # Columns that words are hashed to where their number is not known to be smaller.
 MANY_WORDS = 2**20
 

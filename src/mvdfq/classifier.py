@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, column_or_1d, compute_sample_weight
+from sklearn.utils import (
+    assert_all_finite,
+    check_random_state,
+    column_or_1d,
+    compute_sample_weight,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -44,6 +50,15 @@ class Neighbour:
 
     label : object
         Its class.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2)).fit(
+    ...     ["ABAB", "BABA", "CCCC", "CCC"], ["wave", "wave", "flat", "flat"]
+    ... )
+    >>> clf.neighbours("CCCCC", n=1)[0].label
+    'flat'
     """
 
     index: int
@@ -107,7 +122,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     solver : {"auto", "kernel", "linear"}, default="auto"
         Machines on the kernel matrix, or linear ones on explicit features; ``"auto"`` takes
-        the latter beyond 5000 sequences.
+        the latter beyond 10 000 sequences.
 
     n_features : int, default=None
         Columns to hash words to in the linear solver. None keeps every word while there can
@@ -137,6 +152,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     n_channels_in_ : int
         Number of channels seen in `fit`.
+
+    n_features_in_ : int
+        Number of columns, if `fit` was given a 2-D array; the sequences of other input have no
+        common length, and none is asked of those to predict.
 
     frames_, symbols_ : object
         The fitted parts; None where there is nothing to do.
@@ -248,7 +267,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self : SequenceClassifier
             The fitted classifier.
         """
-        with Progress(self, 3, self.verbose) as progress:
+        # Features must not become a data frame on their way to the machines.
+        plain = config_context(transform_output="default")
+        with plain, Progress(self, 3, self.verbose) as progress:
             X, y, trainer, settings = self._check_training(X, y, sample_weight, groups)
             with progress.stage("symbols"):
                 self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
@@ -265,39 +286,44 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ) -> tuple[Any, np.ndarray, Trainer, Settings]:
         """Check all that `fit` is given; return what is left of it and how to train."""
         check_whole(self.cv, "cv", at_least=2)
-        X = self._read(X)
+        given, X = X, self._read(X)
         settings = settings_for(self, X)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        groups = None if groups is None else column_or_1d(groups)
-        for name, given in [("y", y), ("groups", groups)]:
-            if given is not None and len(given) != len(X):
-                raise ValueError(f"X holds {len(X)} sequences, {name} {len(given)} entries.")
-        weight = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        candidates(settings.C)  # refused here if at all, not after the work
+        y, weight, groups = _check_targets(len(X), y, sample_weight, groups)
         used = np.flatnonzero(weight > 0)
         if len(used) < len(y):
             X, y, weight = X[used], y[used], weight[used]
             groups = None if groups is None else groups[used]
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"At least two classes are needed, y holds {len(self.classes_)} class."
-            )
-        self.train_index_, self.train_y_ = used, codes
-        self.n_channels_in_ = X.n_rows
-        self.problems_ = Problems(len(self.classes_), settings.multi_class)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"At least two classes are needed, y holds {len(classes)} class.")
         weight = weight * compute_sample_weight(self.class_weight, y)
         seed = check_random_state(self.random_state).randint(2**31)
-        trainer = Trainer(self.problems_, codes, weight, groups, self.cv, seed, self.n_jobs)
+        problems = Problems(len(classes), settings.multi_class)
+        trainer = Trainer(problems, codes, weight, groups, self.cv, seed, self.n_jobs)
+        self._forget()
+        if getattr(given, "ndim", None) == 2:
+            self.n_features_in_ = given.shape[1]
+        self.classes_, self.train_index_, self.train_y_ = classes, used, codes
+        self.n_channels_in_, self.problems_ = X.n_rows, problems
         return X, y, trainer, settings
+
+    def _forget(self) -> None:
+        """Drop the last fit: if this one is broken off, old machines must not give new labels."""
+        for name in ("machine_", "n_features_in_"):
+            self.__dict__.pop(name, None)
 
     def _read(self, X: Any) -> Any:
         """Read sequences of numbers or letters; symbols stay as they are."""
-        if isinstance(X, Ragged):
-            return X
-        if isinstance(self.symbols, str) and self.symbols == "passthrough":
-            return check_symbols(X)
-        return check_sequences(X)
+        if not isinstance(X, Ragged):
+            as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
+            X = check_symbols(X) if as_symbols else check_sequences(X)
+        if not X.lengths.any():  # in words that scikit-learn's users know
+            raise ValueError(
+                f"X holds nothing but empty sequences: 0 feature(s) (shape=({len(X)}, 0)) while "
+                f"a minimum of 1 is required."
+            )
+        return X
 
     def _remember(self, trained: Trained) -> None:
         self.kernel_ = self.machine_.reader
@@ -331,7 +357,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         symbols : Symbols
             One row for each row of symbols that differs in the training sequences.
         """
-        return self.kernel_.read_new(encode(self.encoders, X))
+        symbols = encode(self.encoders, X)
+        return self.kernel_.read_new(symbols)
 
     def decide(self, symbols: Any) -> np.ndarray:
         """Return the decision values of encoded sequences.
@@ -377,7 +404,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_sequences,)
             The class with the largest decision value.
         """
-        return self.classes_[self.problems_.predicted(self.decision_function(X))]
+        decision = self.decision_function(X)
+        return self.classes_[self.problems_.predicted(decision)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         r"""Return the probability of each class.
@@ -422,11 +450,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         That of a row of symbols is its share of the squared norms of all machines,
         :math:`\sum_c a_c^T K_r a_c`; a row made of several channels is divided among them.
         """
-        by_row = self.row_importance_
-        if not self.encoders:
-            return by_row
-        shares = channel_shares(self.encoders, self.n_channels_in_, len(by_row))
-        return by_row @ shares
+        return self.row_importance_ @ self._channel_shares()
 
     @property
     def row_importance_(self) -> np.ndarray:
@@ -466,7 +490,17 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             [kernel.row_names_[r] for r in kernel.rows_],
             [group.layouts[0].offsets for group in kernel.recipe_.groups(0)],
             [names[r] for r in kernel.rows_],
+            self._channel_names(),
+            self._channel_shares()[kernel.rows_],
         )
+
+    def _channel_names(self) -> list[str]:
+        names = next((step.channel_names_in_ for step in self.encoders[:1]), None)
+        return list(names or [f"x{c}" for c in range(self.n_channels_in_)])
+
+    def _channel_shares(self) -> np.ndarray:
+        """How each row of symbols is made up of channels."""
+        return channel_shares(self.encoders, self.n_channels_in_, self.kernel_.n_rows_in_)
 
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
         """Return the training sequences that are most like one sequence.
@@ -489,8 +523,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"neighbours takes one sequence, got {len(symbols)}.")
         similar = self.machine_.similarities(symbols)[0]
         nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
+        labels = self.classes_.tolist()  # plain text and numbers, which print as such
         return [
-            Neighbour(int(self.train_index_[i]), float(similar[i]), self.classes_[self.train_y_[i]])
+            Neighbour(int(self.train_index_[i]), float(similar[i]), labels[self.train_y_[i]])
             for i in nearest
         ]
 
@@ -526,3 +561,19 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _check_targets(
+    n_sequences: int, y: Any, sample_weight: Any, groups: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Check labels, weights and groups; return them as arrays."""
+    if y is None:
+        raise ValueError("SequenceClassifier requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    groups = None if groups is None else column_or_1d(groups)
+    for name, given in [("y", y), ("groups", groups)]:
+        if given is not None and len(given) != n_sequences:
+            raise ValueError(f"X holds {n_sequences} sequences, {name} {len(given)} entries.")
+    return y, _check_sample_weight(sample_weight, y, ensure_non_negative=True), groups

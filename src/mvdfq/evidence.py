@@ -18,10 +18,14 @@ from mvdfq.kernel import SequenceFeatures
 from mvdfq.layouts import Group
 from mvdfq.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.recipe import Recipe
+from mvdfq.summing import sum_group
 from mvdfq.symbols.base import Symbols
-from mvdfq.tables import GroupTable, group_table
+from mvdfq.tables import GroupTable
 
 __all__ = ["Evidence", "Occurrences", "find_evidence"]
+
+# The table of a single group is made without a limit, used and dropped.
+UNBOUNDED = 2**62
 
 
 class Occurrences(NamedTuple):
@@ -162,7 +166,13 @@ def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
         return lambda g: _Columns(machine, g).weights, intercepts
     assert isinstance(machine, KernelMachine)
     coefficients, constant = _rbf_split(machine, symbols)
-    return lambda g: _Looked(_one_table(machine, g, coefficients)).weights, intercepts + constant
+    train: Any = machine.reader.train_
+
+    def made_for_once(g: int) -> Any:
+        table = sum_group(train, machine.reader.recipe_, g, coefficients, machine.scale, UNBOUNDED)
+        return _Looked(table).weights
+
+    return made_for_once, intercepts + constant
 
 
 def _rbf_split(machine: KernelMachine, symbols: Symbols) -> tuple[np.ndarray, np.ndarray]:
@@ -186,15 +196,6 @@ def _without_gamma(machine: KernelMachine) -> Any:
     kernel = copy(machine.reader)
     kernel.gamma = None
     return kernel
-
-
-def _one_table(machine: KernelMachine, g: int, coefficients: np.ndarray) -> GroupTable:
-    """Make the table of one group, to be used once."""
-    recipe = machine.reader.recipe_
-    train: Any = machine.reader.train_
-    rows = np.flatnonzero(recipe.row_weights)
-    groups = [recipe.groups(r)[g] for r in rows.tolist()]
-    return group_table(train, recipe, rows, groups, coefficients, machine.scale, 2**62)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ class Reason:
     row : str
         Name of the row that it stands in.
 
+    channels : tuple of str
+        The channels that make up at least half of the row, the largest first.
+
     symbols : tuple of str
         Its symbols, in words.
 
@@ -34,9 +37,17 @@ class Reason:
 
     evidence : float
         What all its occurrences together add to the decision value.
+
+    Examples
+    --------
+    >>> from mvdfq import Reason
+    >>> reason = Reason("pc4", ("x3", "x1"), ("low", "high"), (0, 4), (12, 30), 0.24, 0.031)
+    >>> print(reason)
+    +0.0310  pc4 (x3, x1) low-high (frames +0 +4) at 0.24 s, 2 times
     """
 
     row: str
+    channels: tuple[str, ...]
     symbols: tuple[str, ...]
     offsets: tuple[int, ...]
     frames: tuple[int, ...]
@@ -47,7 +58,16 @@ class Reason:
         where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
         times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
         step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
-        return f"{self.evidence:+.4f}  {self.row} {'-'.join(self.symbols)}{step} at {where}{times}"
+        made_of = (
+            "" if not self.channels or self._names_channels() else f" ({', '.join(self.channels)})"
+        )
+        word = "-".join(self.symbols)
+        return f"{self.evidence:+.4f}  {self.row}{made_of} {word}{step} at {where}{times}"
+
+    def _names_channels(self) -> bool:
+        """Tell whether the name of the row says which channels it is made of."""
+        words = self.row.replace("&", " ").split()
+        return all(channel in words or channel in self.row for channel in self.channels)
 
 
 def _is_run(offsets: tuple[int, ...]) -> bool:
@@ -92,6 +112,23 @@ class Explanation:
 
     names : list of list of str
         The symbols of each row in words.
+
+    channels : list of str
+        Names of the channels of the sequence.
+
+    channel_shares : ndarray of shape (n_rows, n_channels)
+        How each row is made up of channels; rows sum to 1.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> clf = mvdfq.SequenceClassifier("mvdfqm-sssk", multi_class="ovr", C=10).fit(X, y)
+    >>> explanation = clf.explain(X[0])
+    >>> explanation.predicted
+    '1'
+    >>> (explanation.by_row.sum(axis=1) + explanation.constant - explanation.margins).round(6) + 0
+    array([0., 0., 0., 0., 0., 0., 0., 0., 0.])
     """
 
     labels: list[Any]
@@ -102,6 +139,13 @@ class Explanation:
     row_names: list[str]
     offsets: list[tuple[int, ...]]
     names: list[list[str]]
+    channels: list[str]
+    channel_shares: np.ndarray
+
+    @property
+    def by_channel(self) -> np.ndarray:
+        """Evidence of each channel, (n_columns, n_channels); rows made of several are divided."""
+        return self.by_row @ self.channel_shares
 
     @property
     def by_row(self) -> np.ndarray:
@@ -186,12 +230,22 @@ class Explanation:
         rate = self.symbols.sampling_rate
         return Reason(
             self.row_names[row],
+            self._largest_channels(row),
             tuple(self._name(row, int(code)) for code in codes),
             self.offsets[group],
             tuple(starts[order].tolist()),
             None if rate is None else float(starts[order[0]] / rate),
             float(mine.sum()),
         )
+
+    def _largest_channels(self, row: int) -> tuple[str, ...]:
+        """Channels that together make up at least half of a row."""
+        shares = self.channel_shares[row]
+        order = np.argsort(-shares, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
+        if shares[order[0]] < 1.5 * shares.mean():  # of all alike: none stands out
+            enough = len(order) if len(order) < 4 else 0
+        return tuple(self.channels[c] for c in order[:enough])
 
     def _name(self, row: int, code: int) -> str:
         names = self.names[row]
@@ -217,8 +271,10 @@ class Explanation:
             "margins": self.margins.tolist(),
             "constant": self.constant.tolist(),
             "rows": list(self.row_names),
+            "channels": list(self.channels),
             "layouts": [list(offsets) for offsets in self.offsets],
             "by_row": self.by_row.tolist(),
+            "by_channel": self.by_channel.tolist(),
             "by_time": self.by_time.tolist(),
             "by_layout": self.by_layout.tolist(),
             "sampling_rate": self.symbols.sampling_rate,

@@ -7,6 +7,7 @@ order, so that the result does not depend on how many threads computed them.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -73,11 +74,11 @@ def gram(
     out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right), scale)
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     jobs = [job for tile in tiles for job in _jobs(tile, recipe)]
-    results = run_in_order(lambda job: _run(job, left, right, recipe), jobs, workers)
-    if progress is not None:
-        results = _reported(results, len(jobs), progress)
-    for (tile, r), parts in groupby(results, key=lambda pair: (pair[0].tile, pair[0].row)):
-        _add_row(out, tile, recipe, r, [(job.weight, done) for job, done in parts])
+    running = run_in_order(lambda job: _run(job, left, right, recipe), jobs, workers)
+    with closing(running):  # so that Ctrl-C ends the threads, whoever keeps the traceback
+        results = running if progress is None else _reported(running, len(jobs), progress)
+        for (tile, r), parts in groupby(results, key=lambda pair: (pair[0].tile, pair[0].row)):
+            _add_row(out, tile, recipe, r, [(job.weight, done) for job, done in parts])
     if right is None:
         _mirror(out.values, out.left, tiles)
         return Gram(out.values, out.left, out.left, out.scale)

@@ -192,6 +192,22 @@ class SequenceKernel(SequenceMap):
         """
         return self.compare(collection, self.train_)[0]
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return what each column compares with: the sequences of `fit`, by their index.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of shape (n_train,), dtype=object
+            ``"sequence 0"``, ``"sequence 1"``, ...
+        """
+        check_is_fitted(self)
+        return np.array([f"sequence {i}" for i in range(len(self.train_))], dtype=object)
+
     def diagonal(self, X: Any) -> np.ndarray:
         """Compare every sequence with itself, before normalization.
 

@@ -10,9 +10,10 @@ from mvdfq.features import Vocabulary
 from mvdfq.gram import Gram, inverse_root, parse_memory
 from mvdfq.kernel import SequenceFeatures, SequenceKernel
 from mvdfq.mapping import warn_wordless
+from mvdfq.summing import TableTooLarge, learned_table, sum_up
 from mvdfq.svm import Margins
 from mvdfq.symbols.base import Symbols
-from mvdfq.tables import TableTooLarge, WordTable, has_table
+from mvdfq.tables import WordTable, has_table
 
 __all__ = ["KernelMachine", "LinearMachine", "Machine"]
 
@@ -45,9 +46,11 @@ class Machine:
         if self.table is None:
             return self.margins.of(self.reader.values(collection))
         margins, norms = self.table.margins(collection, self.n_jobs)
-        warn_wordless(norms)
         margins += self.margins.intercepts
+        # symbols never seen have no place in the table, but they are part of the norm
         strange = np.flatnonzero(_has_unseen(collection, self.table.recipe.is_closed))
+        norms[strange] = 1
+        warn_wordless(norms)
         if strange.size:
             margins[strange] = self.margins.of(self.reader.values(collection[strange]))
         return margins
@@ -102,7 +105,7 @@ class KernelMachine(Machine):
             return None
         used = np.flatnonzero(self.margins.coefficients.any(axis=1))
         try:
-            return WordTable.build(
+            return sum_up(
                 cast(Symbols, kernel.train_.take(used)),
                 kernel.recipe_,
                 self.coefficients[used],
@@ -134,7 +137,7 @@ class LinearMachine(Machine):
         if not isinstance(features.columns_, Vocabulary) or not has_table(features.recipe_):
             return None
         try:
-            return WordTable.of_vocabulary(
+            return learned_table(
                 features.columns_,
                 features.recipe_,
                 self.margins.coefficients,

@@ -3,11 +3,13 @@
 Settings are those of the paper's text; those that its comments give instead end in ``-alt``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mvdfq.frames import Centre, Delta, Rotate, Smooth, Stack, Standardize
+from sklearn.pipeline import make_pipeline
+
+from mvdfq.frames import Centre, Delta, Rotate, Smooth, Standardize
 from mvdfq.layouts import (
     Gapped,
     Gappy,
@@ -18,6 +20,7 @@ from mvdfq.layouts import (
     Spectrum,
     Subsequence,
     Wildcard,
+    Words,
 )
 from mvdfq.symbols import (
     CodebookQuantizer,
@@ -25,6 +28,7 @@ from mvdfq.symbols import (
     HashingQuantizer,
     JointQuantizer,
     Letters,
+    Rows,
 )
 
 __all__ = ["PRESETS", "Settings", "list_presets", "part"]
@@ -83,14 +87,37 @@ def part(kind: str, value: Any) -> Any:
     return PARTS[kind][value]()
 
 
+# Single symbols and pairs count so little that they only matter to sequences too short for more.
+SHORT = [(0,), (0, 1)]
+LITTLE = 0.01
+
+
 def _numbers() -> Settings:
-    views = Stack(["passthrough", Delta(keep=False), Rotate(deltas=True)])
-    kernel = Spectrum(3, dilation=[1, 2, 4, 8, 16])
-    return Settings(DirectQuantizer(6), kernel, views, True, 3, "ovr", 100)
+    """Four views of the same sequences, chosen by benchmarks/choose_defaults.py."""
+    views = [
+        ("trend pairs", Smooth(9), Rotate(deltas=True), _pairs()),
+        ("slope pairs", Smooth(5), Delta(keep=False), _pairs()),
+        ("components", Delta(), Standardize(), Rotate(), DirectQuantizer(6)),
+        ("slope components", Smooth(9), Delta(keep=False), Rotate(), DirectQuantizer(6)),
+    ]
+    rows = Rows([(name, make_pipeline(*steps)) for name, *steps in views])
+    triples = [(0, step, 2 * step) for step in (1, 4, 16)]
+    return Settings(rows, _with_short(triples), None, True, 2, "ovr", 100)
+
+
+def _pairs() -> JointQuantizer:
+    return JointQuantizer(2, n_bins=3, max_sets=20)
 
 
 def _letters() -> Settings:
-    return Settings(Letters(), Spatial(t=3, k=1, d=5), None, True, 1, "ovr", 100)
+    """Triples with gaps, chosen by benchmarks/choose_defaults.py."""
+    triples = [group.layouts[0].offsets for group in Spatial(t=3, k=1, d=5).groups(2)]
+    return Settings(Letters(), _with_short(triples), None, True, 3, "ovr", 100)
+
+
+def _with_short(layouts: Sequence[tuple[int, ...]]) -> Words:
+    weights = [LITTLE] * len(SHORT) + [1] * len(layouts)
+    return Words([*SHORT, *layouts], weights=weights)
 
 
 def _bins() -> DirectQuantizer:

@@ -63,6 +63,18 @@ class Progress:
         yield report
         report(1, 1)
 
+    @contextmanager
+    def fit_of(self, estimator: Any, name: str) -> Iterator[None]:
+        """Open a stage that is the fit of another estimator, which tells of it in more detail."""
+        if self.root is None:
+            yield
+            return
+        stage = self.root.subcontext(task_name=name)
+        with stage.propagate_callback_context(estimator):
+            stage.call_on_fit_task_begin(estimator=self.estimator)
+            yield
+            stage.call_on_fit_task_end(estimator=self.estimator)
+
     def _callback_report(self, name: str) -> list[Report]:
         if self.root is None:
             return []
@@ -84,12 +96,12 @@ class Progress:
 
 
 def _bar() -> Any:
-    """Return a progress bar on the error stream, as results go to the other."""
+    """Return a progress bar on the error stream; what others print stays on the other."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = TextColumn("{task.description:<10}"), BarColumn(), TimeRemainingColumn(compact=True)
-    return Progress(*columns, console=Console(stderr=True))
+    return Progress(*columns, console=Console(stderr=True), redirect_stdout=False)
 
 
 def _bar_report(bar: Any, name: str) -> Report:

@@ -9,11 +9,12 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.classifier import SequenceClassifier
+from mvdfq.progress import CallbackSupportMixin, Progress, with_callbacks
 
 __all__ = ["SequenceClassifierCV"]
 
 
-class SequenceClassifierCV(ClassifierMixin, BaseEstimator):
+class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Choose the parameters of a `SequenceClassifier` by its inner cross-validation.
 
     Like scikit-learn's `GridSearchCV`, but every kernel matrix is computed once, not once for
@@ -47,6 +48,9 @@ class SequenceClassifierCV(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The labels.
 
+    n_features_in_ : int
+        As in `SequenceClassifier`.
+
     Examples
     --------
     >>> import mvdfq
@@ -65,6 +69,7 @@ class SequenceClassifierCV(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.param_grid = param_grid
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Fit every candidate once and keep the best.
 
@@ -92,19 +97,21 @@ class SequenceClassifierCV(ClassifierMixin, BaseEstimator):
             name: [] for name in ("params", "mean_test_score", "std_test_score")
         }
         best: Any = None
-        for params in self._candidates():
-            one = clone(start).set_params(**params).fit(X, y, sample_weight, groups)
-            if np.isnan(one.validation_score_):
-                raise ValueError("A class of y has a single member, so nothing can be validated.")
-            results["params"].append({**params, "C": one.C_})
-            results["mean_test_score"].append(one.validation_score_)
-            results["std_test_score"].append(one.validation_std_)
-            if best is None or one.validation_score_ > best.validation_score_:
-                best = one
-                self.best_params_ = results["params"][-1]
+        candidates = self._candidates()
+        with Progress(self, len(candidates), verbose=False) as progress:
+            for params in candidates:
+                one = clone(start).set_params(**clone(params, safe=False))
+                with progress.fit_of(one, "candidate"):
+                    one.fit(X, y, sample_weight, groups)
+                _check_validated(one)
+                results["params"].append({**params, "C": one.C_})
+                results["mean_test_score"].append(one.validation_score_)
+                results["std_test_score"].append(one.validation_std_)
+                if best is None or one.validation_score_ > best.validation_score_:
+                    best, best_params = one, results["params"][-1]
         self.best_estimator_: SequenceClassifier = best
-        self.best_score_, self.cv_results_ = best.validation_score_, results
-        self.classes_ = best.classes_
+        self.best_params_, self.best_score_ = best_params, best.validation_score_
+        self.cv_results_, self.classes_ = results, best.classes_
         return self
 
     def _candidates(self) -> list[dict[str, Any]]:
@@ -165,7 +172,18 @@ class SequenceClassifierCV(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
 
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns, if `fit` was given a 2-D array."""
+        check_is_fitted(self)
+        return self.best_estimator_.n_features_in_
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = SequenceClassifier().__sklearn_tags__().input_tags
         return tags
+
+
+def _check_validated(candidate: SequenceClassifier) -> None:
+    if np.isnan(candidate.validation_score_):
+        raise ValueError("A class of y has a single member, so nothing can be validated.")

@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 __all__ = [
     "Ragged",
@@ -215,6 +216,8 @@ def check_sequences(
 
 def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tuple[bool, ...]]]:
     """Read `X` as a list of 2-D numeric arrays, each with flags for its rows of letters."""
+    if not isinstance(X, Iterable) and hasattr(X, "__array__"):
+        X = np.asanyarray(X)
     check_collection(X)
     _check_axes(X, n_channels)
     parts = [_one_sequence(x, i) for i, x in enumerate(X)]
@@ -230,6 +233,8 @@ def check_collection(X: Any) -> None:
     """Refuse what is no collection, or one that can be read only once."""
     if isinstance(X, str | bytes):
         raise TypeError("X must be a list of sequences, got one string; pass [X].")
+    if issparse(X):  # asked first: one kind of sparse matrix is a mapping
+        raise TypeError("Sparse input is not supported; pass X.toarray(), a zero is a value too.")
     if hasattr(X, "iloc") or isinstance(X, Mapping):
         raise TypeError("X is a table; mvdfq.from_long_table(X) reads one line per id and time.")
     if isinstance(X, Iterator):
@@ -247,7 +252,7 @@ def _check_axes(X: Any, n_channels: int | None) -> None:
         raise ValueError(
             f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
             f"of univariate sequences, got an array of shape {X.shape}; "
-            f"for a single sequence pass [X]."
+            f"for a single sequence pass [X]. Reshape your data."
         )
     if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
         raise ValueError(
@@ -303,10 +308,10 @@ def _real(x: np.ndarray, i: int) -> np.ndarray:
             return x.astype(float)
         except (TypeError, ValueError):
             pass
-    raise ValueError(
-        f"Sequence {i} must hold real numbers, got dtype {x.dtype}; "
-        f"states and words become symbols in mvdfq.from_long_table(categories=...)."
-    )
+    way_out = "states and words become symbols in mvdfq.from_long_table(categories=...)."
+    if x.dtype.kind == "c":
+        way_out = "Complex data not supported, pass both parts as channels."
+    raise ValueError(f"Sequence {i} must hold real numbers, got dtype {x.dtype}; {way_out}")
 
 
 def _letters(text: str) -> np.ndarray:

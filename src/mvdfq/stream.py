@@ -73,8 +73,8 @@ class Stream:
     >>> stream = clf.stream()
     >>> for frame in X[0].T:
     ...     said = stream.update(frame).predict()
-    >>> said == clf.predict(X[:1])[0]
-    np.True_
+    >>> bool(said == clf.predict(X[:1])[0])
+    True
     """
 
     def __init__(self, classifier: Any) -> None:

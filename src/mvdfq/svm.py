@@ -5,6 +5,7 @@ one column of coefficients, so that margins are a matrix product and evidence ad
 """
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,10 @@ from sklearn.svm import SVC, LinearSVC
 from mvdfq.threads import n_threads, run_in_order
 
 __all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
+
+# liblinear has one random generator for the whole process, seeded by every fit: two fits at a
+# time would draw from each other's numbers.
+_LIBLINEAR = Lock()
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,8 @@ def _solve_kernel(K, used, labels, C, sample_weight, random_state) -> tuple[np.n
 
 def _solve_linear(F, used, labels, C, sample_weight, random_state) -> tuple[np.ndarray, float]:
     machine = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
-    machine.fit(F[used], labels, sample_weight)
+    with _LIBLINEAR:
+        machine.fit(F[used], labels, sample_weight)
     return machine.coef_[0], float(machine.intercept_[0])
 
 

@@ -1,7 +1,7 @@
 """Work shared by threads: in order, a few jobs at a time, the same bits for any number."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -17,7 +17,7 @@ __all__ = ["n_threads", "one_blas_thread", "run_in_order"]
 
 def run_in_order(
     function: Callable[[Any], Any], jobs: Iterable[Any], workers: int
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any], None, None]:
     """Yield each job with its result, in the order of the jobs, computed by threads.
 
     Only a few jobs are under way at a time, so that results do not pile up. The linear algebra

@@ -33,10 +33,10 @@ def _rows_of(quantizer: Any) -> Iterator[tuple[Any, int]]:
             yield from _rows_of(view)
     elif isinstance(quantizer, Pipeline):
         yield from _rows_of(quantizer[-1])
-    elif isinstance(quantizer, Letters):
-        yield from ((quantizer, row) for row in range(len(quantizer.alphabets_)))
-    elif hasattr(quantizer, "n_symbols_"):
-        yield from ((quantizer, row) for row in range(len(quantizer.n_symbols_)))
+    else:
+        # what quantizers keep for each of their rows
+        kept = [getattr(quantizer, name, ()) for name in ("n_symbols_", "alphabets_", "modes_")]
+        yield from ((quantizer, row) for row in range(max(map(len, kept))))
 
 
 def symbol_names(quantizer: Any, row: int, row_name: str, n_symbols: int) -> list[str]:

@@ -1,8 +1,8 @@
 """Prediction by looking words up: compiled, unchecked, one thread each.
 
 A *table* gives every word of one row and one group of layouts a slot of weights. Slots of small
-alphabets are the keys themselves; others are found by open addressing: the keys of a row stand in
-`keys[first[r]:first[r + 1]]`, a power of two of places, `EMPTY` where there is none.
+alphabets are the keys themselves (*dense*); others are found by open addressing (*hashed*): the
+keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` where there is none.
 """
 
 import numpy as np
@@ -15,14 +15,16 @@ EMPTY = np.uint64(2**64 - 1)
 
 @njit(nogil=True, cache=True)
 def place_of(keys, key):
-    """Return where `key` stands in a power of two of places, or the empty one where it would."""
-    # the finaliser of splitmix64 (Steele et al. 2014): neighbouring keys are spread
+    """Return where `key` stands among the places, or the empty one where it would."""
+    # the finaliser of splitmix64 (Steele et al. 2014), so that neighbouring keys are spread
     x = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mask = np.uint64(keys.size - 1)
-    place = (x ^ (x >> np.uint64(31))) & mask
+    # the upper half as a fraction of the places: they need not be a power of two
+    place = ((x >> np.uint64(32)) * np.uint64(keys.size)) >> np.uint64(32)
     while keys[place] != key and keys[place] != EMPTY:
-        place = (place + np.uint64(1)) & mask
+        place += np.uint64(1)
+        if place == np.uint64(keys.size):
+            place = np.uint64(0)
     return place
 
 
@@ -42,17 +44,16 @@ def find_keys(keys, words, out):
 
 
 @njit(nogil=True, cache=True)
-def add_weights(indptr, sequence, value, slots, coefficients, out):
+def add_weights(indptr, sequence, value, coefficients, out):
     """Add, for every word, the coefficients of the sequences it occurs in, times its value there.
 
-    `coefficients` is (n_sequences, n_columns), `out` (n_slots, n_columns).
+    `coefficients` is (n_sequences, n_columns), `out` (n_words, n_columns).
     """
-    for c in range(slots.size):
-        weights = out[slots[c]]
+    for c in range(out.shape[0]):
         for e in range(indptr[c], indptr[c + 1]):
             own = coefficients[sequence[e]]
-            for j in range(weights.size):
-                weights[j] += value[e] * own[j]
+            for j in range(own.size):
+                out[c, j] += value[e] * own[j]
 
 
 @njit(nogil=True, cache=True)
@@ -68,14 +69,65 @@ def is_repeated(codes, t, layouts, j, base, key):
 
 
 @njit(nogil=True, cache=True)
-def count_row(codes, start, stop, present, reading, base, dense, n_levels, scratch):
+def count_dense(codes, start, stop, present, reading, base, n_levels, cells):
+    """Count the words of one row of one sequence at their keys: ``cells[cell, key]``.
+
+    The cells of a pyramid are a binary heap: each holds its two halves, so that only the finest
+    are counted and the others added up.
+    """
+    layouts, windows, layout_weights, distinct, buffer = reading
+    cells[:] = 0
+    n_fine = cells.shape[0] // 2 + 1
+    for j in range(layouts.shape[0]):
+        words = buffer[: max(stop - start - windows[j, -1], 0)]
+        read_keys(codes, start, layouts[j], base, words)
+        for fine in range(n_fine):
+            begin, end = segment(words.size, n_levels - 1, fine)
+            count = cells[n_fine - 1 + fine]
+            if not present.size and not distinct:
+                for t in range(begin, end):
+                    count[words[t]] += layout_weights[j]
+                continue
+            for t in range(begin, end):
+                if counts(codes, start + t, present, windows, layouts, distinct, j, base, words[t]):
+                    count[words[t]] += layout_weights[j]
+    for cell in range(n_fine - 2, -1, -1):
+        cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
+
+
+@njit(nogil=True, cache=True)
+def counts(codes, t, present, windows, layouts, distinct, j, base, key):
+    """Tell whether the word that layout `j` reads at `t` counts."""
+    if present.size and not is_present(present, t, windows[j]):
+        return False
+    return not (distinct and is_repeated(codes, t, layouts, j, base, key))
+
+
+@njit(nogil=True, cache=True)
+def weigh_dense(cells, values, root, margin):
+    """Add what the counted words weigh to `margin`; return the sum of squares."""
+    squares = 0.0
+    for word in range(cells.shape[1]):
+        if cells[0, word] == 0:
+            continue
+        for cell in range(cells.shape[0]):
+            count = cells[cell, word]
+            value = np.sqrt(count) if root else count
+            squares += value * value
+            for c in range(margin.size):
+                margin[c] += np.float32(value) * values[word, cell, c]
+    return squares
+
+
+@njit(nogil=True, cache=True)
+def count_hashed(codes, start, stop, present, reading, base, n_levels, scratch):
     """Count the words of one row of one sequence in the finest cells of the pyramid.
 
-    The counts of a word stand at its key if `dense`, else at its place among the `local` keys;
-    `touched` lists those places. Returns how many there are.
+    The counts of a word stand at its place among the `local` keys; `touched` lists those places.
+    Returns how many there are.
     """
-    layouts, windows, layout_weights, distinct = reading
-    local, count, touched, buffer = scratch
+    layouts, windows, layout_weights, distinct, buffer = reading
+    local, count, touched = scratch
     n_touched = 0
     for j in range(layouts.shape[0]):
         words = buffer[: max(stop - start - windows[j, -1], 0)]
@@ -83,111 +135,97 @@ def count_row(codes, start, stop, present, reading, base, dense, n_levels, scrat
         for fine in range(count.shape[1]):
             begin, end = segment(words.size, n_levels - 1, fine)
             for t in range(begin, end):
-                if present.size and not is_present(present, start + t, windows[j]):
-                    continue
-                if distinct and is_repeated(codes, start + t, layouts, j, base, words[t]):
-                    continue
-                slot = words[t] if dense else place_of(local, words[t])
-                if local[slot] == EMPTY:
-                    local[slot] = words[t]
-                    touched[n_touched] = slot
-                    n_touched += 1
-                count[slot, fine] += layout_weights[j]
+                if counts(codes, start + t, present, windows, layouts, distinct, j, base, words[t]):
+                    place = place_of(local, words[t])
+                    if local[place] == EMPTY:
+                        local[place] = words[t]
+                        touched[n_touched] = place
+                        n_touched += 1
+                    count[place, fine] += layout_weights[j]
     return n_touched
 
 
 @njit(nogil=True, cache=True)
-def fold(fine, cells):
-    """Add up the counts of the finest cells to those of all; clear them.
-
-    The cells of a pyramid are a binary heap: each holds its two halves.
-    """
-    cells[fine.size - 1 :] = fine
-    for cell in range(fine.size - 2, -1, -1):
-        cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
-    fine[:] = 0
-
-
-@njit(nogil=True, cache=True)
-def weigh_row(n_touched, scratch, keys, values, dense, root, cells, margin):
-    """Look the counted words up; add to `margin`; return the sum of squares; clear the counts."""
-    local, count, touched, _ = scratch
+def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
+    """Add what the counted words weigh to `margin`; return the sum of squares; clear the counts."""
+    local, count, touched = scratch
+    n_fine = count.shape[1]
     squares = 0.0
     for i in range(n_touched):
         slot = touched[i]
-        place = slot if dense else place_of(keys, local[slot])
-        known = dense or keys[place] == local[slot]
-        fold(count[slot], cells)
+        place = place_of(keys, local[slot])
+        known = keys[place] == local[slot]
+        cells[n_fine - 1 :] = count[slot]
+        for cell in range(n_fine - 2, -1, -1):
+            cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
         for cell in range(cells.size):
-            if cells[cell] > 0:
-                value = np.sqrt(cells[cell]) if root else cells[cell]
-                squares += value * value
-                if known:
-                    for c in range(margin.size):
-                        margin[c] += np.float32(value) * values[place, cell, c]
+            value = np.sqrt(cells[cell]) if root else cells[cell]
+            squares += value * value
+            if known and value > 0:
+                for c in range(margin.size):
+                    margin[c] += np.float32(value) * values[place, cell, c]
+        count[slot] = 0
         local[slot] = EMPTY
     return squares
 
 
 @njit(nogil=True, cache=True)
-def scratch_for(longest, n_layouts, n_fine, n_words):
-    """Memory to count one row in: local keys, counts, touched places, words read.
-
-    `n_words` is how many words the alphabet has if they are numbered by their keys, else 0.
-    """
-    most = max(longest * n_layouts, 1)
-    capacity = n_words
-    if n_words == 0:
-        capacity = 1
-        while capacity < 2 * most:
-            capacity *= 2
-    return (
-        np.full(capacity, EMPTY),
-        np.zeros((capacity, n_fine)),
-        np.empty(min(capacity, most), np.uint64),
-        np.empty(longest, np.uint64),
-    )
-
-
-@njit(nogil=True, cache=True)
-def score_words(
+def score_dense(
     codes, offsets, present, reading, bases, table, n_levels, root, weights, margins, own, total
 ):
     """Count the words of one group in every row of every sequence; add up what they weigh.
 
-    `reading` is (layouts, windows, layout weights, distinct); `table` (first slots, keys, values
-    of shape (n_slots, n_cells, n_columns)). Adds to `margins`, (n_sequences, n_rows, n_columns),
-    the weights of the words times their embedded counts; to `total` and `own`,
-    (n_sequences, n_rows), the squares of those, the latter times the group's weight in the row.
+    `reading` is (layouts, windows, layout weights, distinct, memory for the longest sequence);
+    `table` (first slots, values of shape (n_slots, n_cells, n_columns)). Adds to `margins`,
+    (n_sequences, n_rows, n_columns), the weights of the words times their embedded counts; to
+    `total` and `own`, (n_sequences, n_rows), the squares of those, the latter times the group's
+    weight in the row.
     """
-    first, keys, values = table
-    dense = keys.size == 0
-    n_fine = 1 << (n_levels - 1)
-    longest = np.diff(offsets).max()
-    n_words = np.diff(first).max() if dense else 0
-    scratch = scratch_for(longest, reading[0].shape[0], n_fine, n_words)
-    cells = np.empty(2 * n_fine - 1)
+    first, values = table
+    cells = np.empty((values.shape[1], np.diff(first).max()))
     margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
             here = present[r] if present.size else np.empty(0, np.bool_)
-            n_touched = count_row(
-                codes[r],
-                offsets[s],
-                offsets[s + 1],
-                here,
-                reading,
-                np.uint64(bases[r]),
-                dense,
-                n_levels,
-                scratch,
-            )
+            start, stop = offsets[s], offsets[s + 1]
+            mine = cells[:, : first[r + 1] - first[r]]
+            base = np.uint64(bases[r])
+            count_dense(codes[r], start, stop, here, reading, base, n_levels, mine)
             margin[:] = 0
-            mine = slice(first[r], first[r + 1])
-            row_keys = keys if dense else keys[mine]
-            squares = weigh_row(
-                n_touched, scratch, row_keys, values[mine], dense, root, cells, margin
-            )
+            squares = weigh_dense(mine, values[first[r] : first[r + 1]], root, margin)
             margins[s, r] += margin
             total[s, r] += squares
             own[s, r] += weights[r] * squares
+
+
+@njit(nogil=True, cache=True)
+def score_hashed(
+    codes, offsets, present, reading, bases, table, n_levels, root, weights, margins, own, total
+):
+    """Do as `score_dense` does, with words found by their keys.
+
+    `table` is (first slots, keys, values).
+    """
+    first, keys, values = table
+    scratch = scratch_for(np.diff(offsets).max() * reading[0].shape[0], 1 << (n_levels - 1))
+    cells = np.empty(values.shape[1])
+    margin = np.empty(margins.shape[2], np.float32)
+    for s in range(offsets.size - 1):
+        for r in range(bases.size):
+            here = present[r] if present.size else np.empty(0, np.bool_)
+            start, stop = offsets[s], offsets[s + 1]
+            base = np.uint64(bases[r])
+            n = count_hashed(codes[r], start, stop, here, reading, base, n_levels, scratch)
+            margin[:] = 0
+            mine = slice(first[r], first[r + 1])
+            squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, cells, margin)
+            margins[s, r] += margin
+            total[s, r] += squares
+            own[s, r] += weights[r] * squares
+
+
+@njit(nogil=True, cache=True)
+def scratch_for(most, n_fine):
+    """Memory to count at most so many words in: local keys, counts, touched places."""
+    capacity = most * 3 // 2 + 1
+    return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)

@@ -46,16 +46,30 @@ def _mean_and_deviation(x):
 @njit(nogil=True, cache=True)
 def moving_average(data, offsets, half, out):
     """Mean of the values at most `half` frames away, in the same sequence and not NaN."""
+    total, count = np.empty(data.shape[1]), np.empty(data.shape[1])
     for c in range(data.shape[0]):
         for i in range(offsets.size - 1):
-            start, stop = offsets[i], offsets[i + 1]
-            for t in range(start, stop):
-                n, total = 0, 0.0
-                for u in range(max(t - half, start), min(t + half + 1, stop)):
-                    if data[c, u] == data[c, u]:
-                        n += 1
-                        total += data[c, u]
-                out[c, t] = total / n if data[c, t] == data[c, t] else np.nan
+            x = data[c, offsets[i] : offsets[i + 1]]
+            sums, n = total[: x.size], count[: x.size]
+            sums[:] = 0.0
+            n[:] = 0.0
+            # one shift after the other, so that one instruction adds many; every sum still runs
+            # from the earliest frame to the latest
+            for shift in range(-half, half + 1):
+                first, last = max(0, -shift), min(x.size, x.size - shift)
+                if first < last:  # else the shift is longer than the sequence
+                    add_present(x[first + shift : last + shift], sums[first:last], n[first:last])
+            for t in range(x.size):
+                out[c, offsets[i] + t] = sums[t] / n[t] if x[t] == x[t] else np.nan
+
+
+@njit(nogil=True, cache=True)
+def add_present(values, sums, n):
+    """Add values that are not NaN to the sums, and count them."""
+    for t in range(values.size):
+        is_present = values[t] == values[t]
+        sums[t] += values[t] if is_present else 0.0
+        n[t] += 1.0 if is_present else 0.0
 
 
 @njit(nogil=True, cache=True)
@@ -65,14 +79,17 @@ def project(data, mean, components, out):
     A matrix product may round a frame differently in other company; here the sum runs in
     the same order for every frame, so that one sequence alone gives the same numbers.
     """
-    sums = np.empty(BLOCK)
+    sums, centred = np.empty(BLOCK), np.empty((data.shape[0], BLOCK))
     for start in range(0, data.shape[1], BLOCK):
         size = min(BLOCK, data.shape[1] - start)
+        for c in range(data.shape[0]):
+            for t in range(size):
+                centred[c, t] = data[c, start + t] - mean[c]
         for q in range(components.shape[0]):
             sums[:size] = 0.0
             for c in range(data.shape[0]):
-                weight, shift = components[q, c], mean[c]
+                weight, row = components[q, c], centred[c]
                 for t in range(size):
-                    sums[t] += weight * (data[c, start + t] - shift)
+                    sums[t] += weight * row[t]
             for t in range(size):
                 out[q, start + t] = sums[t]

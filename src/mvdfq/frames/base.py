@@ -73,6 +73,23 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         nothing = Sequences(np.empty((self.n_channels_in_, 0)), np.zeros(1, np.int64), names)
         return np.array(channel_names(self.transform(nothing)), dtype=object)
 
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Accept scikit-learn's wish for data frames, to no effect: sequences are no table.
+
+        So that a pipeline with sequences at its beginning can be told what to return at its end.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+        """
+        return self
+
     def _read_training(self, X: Any) -> Sequences:
         """Check the sequences given to `fit` and remember their channels."""
         X = check_sequences(X)

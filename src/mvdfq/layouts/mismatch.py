@@ -134,7 +134,8 @@ def _weighted_gapped(k: int, sizes: Sequence[int], dilations: Iterable[int]) -> 
     r"""Groups for a kernel that gives a pair of windows at distance `i` the value ``sizes[i]``.
 
     With `j` positions ignored, exact matches of the rest count a pair at distance `i` in
-    :math:`\binom{k-i}{j-i}` of the position sets; inverting that gives the weights.
+    :math:`\binom{k-i}{j-i}` of the position sets; inverting that gives the weights. Some are 0 for
+    some alphabets; their groups stay, so that rows of all alphabets have the same groups.
     """
     table = []
     for dilation in dilations:
@@ -142,4 +143,4 @@ def _weighted_gapped(k: int, sizes: Sequence[int], dilations: Iterable[int]) -> 
             terms = range(j, len(sizes))
             weight = sum((-1) ** (i - j) * comb(k - j, i - j) * sizes[i] for i in terms)
             table += [Group((layout,), weight) for layout in subsets(k, k - j, dilation)]
-    return [group for group in table if group.weight]
+    return table

@@ -77,3 +77,21 @@ def _one_more_run(before, q, w, wx, wxx, starts):
                     best[i], starts[i] = cost, a
         step = half
     return best
+
+
+@njit(nogil=True, cache=True)
+def join_digits(codes, members, radices, missing, out, missing_out):
+    """Write one number for the codes of several channels, the first the lowest digit.
+
+    A code beyond its radix, a symbol not known, counts as the highest digit.
+    """
+    out[:] = 0
+    for i in range(members.size - 1, -1, -1):
+        row, highest = codes[members[i]], radices[i] - 1
+        for t in range(out.size):
+            out[t] = out[t] * radices[i] + min(np.int64(row[t]), highest)
+    for i in range(members.size):
+        row = codes[members[i]]
+        for t in range(out.size):
+            if row[t] == missing:
+                out[t] = missing_out

@@ -231,13 +231,15 @@ class DirectQuantizer(SequenceTransformer):
 
         Rounding them up to `dtype` changes no comparison with a value of that dtype.
         """
-        low, high = self.bin_edges_[j][[0, -1]]
         inner = self.bin_edges_[j][1:-1]
+        low, high = self.bin_edges_[j][0], self.bin_edges_[j][-1]
         if self._has_special_codes():
             above = np.nextafter(high, np.inf)
             # All edges of a constant channel coincide; its one value has code 1 nevertheless.
             inner = np.full_like(inner, above) if low == high else inner
             inner = np.concatenate([[low], inner, [above]])
+        if dtype == np.float64:
+            return inner
         with np.errstate(over="ignore"):  # beyond the largest float32 is above all of them
             rounded = inner.astype(dtype)
         return np.where(rounded < inner, np.nextafter(rounded, dtype.type(np.inf)), rounded)

@@ -11,9 +11,10 @@ from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.sequences import Sequences
-from mvdfq.symbols.base import Symbols
+from mvdfq.symbols._compiled import join_digits
+from mvdfq.symbols.base import Symbols, code_dtype
 from mvdfq.symbols.direct import DirectQuantizer
-from mvdfq.symbols.values import MISSING, encode_values, to_symbols
+from mvdfq.symbols.values import MISSING, as_symbols, encode_values, to_symbols
 
 __all__ = ["JointQuantizer"]
 
@@ -39,8 +40,8 @@ class JointQuantizer(SequenceTransformer):
     Parameters
     ----------
     order : int or "all", default=2
-        Number of channels in a set, or ``"all"`` for a single set of all of them, the 1-D
-        foil of [1]_.
+        Number of channels in a set (all, if there are fewer), or ``"all"`` for a single set of
+        all of them, the 1-D foil of [1]_.
 
     n_bins : int or sequence of int, default=3
         Number of bins of every channel; few, as they multiply.
@@ -122,10 +123,11 @@ class JointQuantizer(SequenceTransformer):
         X = self._read_training(X)
         self.bins_ = DirectQuantizer(self.n_bins, strategy=self.strategy).fit(X)
         self.sets_ = self._choose_sets(X.n_rows) if self.sets is None else _named_sets(self.sets, X)
-        codes = self._digits(X)
+        numbered = [self._is_numbered(members) for members in self.sets_]
+        digits = self._digits(self.bins_.transform(X)) if any(numbered) else np.empty(0)
         self.columns_ = [
-            self._learn_columns(codes, members) if self._is_numbered(members) else []
-            for members in self.sets_
+            self._learn_columns(digits, members) if flag else []
+            for members, flag in zip(self.sets_, numbered, strict=True)
         ]
         sizes = [
             keys[-1].size if keys else self._alphabet(members)
@@ -148,37 +150,45 @@ class JointQuantizer(SequenceTransformer):
             One row of codes per set; that of channels ``a`` and ``b`` is ``a & b``.
         """
         X = self._read(X)
-        codes = self._digits(X)
-        rows = [
-            self._encode(codes, members, keys)
-            for members, keys in zip(self.sets_, self.columns_, strict=True)
-        ]
+        symbols = self.bins_.transform(X)
         labels = channel_names(X)
         names = tuple(" & ".join(labels[j] for j in members) for members in self.sets_)
-        return to_symbols(X, rows, self.n_symbols_, names)
+        if any(self.columns_):
+            digits = self._digits(symbols)
+            pairs = zip(self.sets_, self.columns_, strict=True)
+            rows = [self._encode(digits, members, keys) for members, keys in pairs]
+            return to_symbols(X, rows, self.n_symbols_, names)
+        return as_symbols(X, self._joined(symbols), self.n_symbols_, names)
+
+    def _joined(self, symbols: Symbols) -> np.ndarray:
+        """Codes of all sets, none of whose columns is numbered."""
+        dtype = code_dtype(int(self.n_symbols_.max()))
+        codes = np.empty((len(self.sets_), symbols.data.shape[1]), dtype)
+        radices = np.array(self._radices())
+        for row, members in zip(codes, self.sets_, strict=True):
+            which = np.array(members)
+            join_digits(
+                symbols.data, which, radices[which], symbols.missing, row, np.iinfo(dtype).max
+            )
+        return codes
 
     def _choose_sets(self, n_channels: int) -> list[tuple[int, ...]]:
         """All sets of `order` channels, or a random choice if they are too many."""
         if self.order == "all":
             return [tuple(range(n_channels))]
         check_scalar(self.order, "order", Integral, min_val=1)
-        if self.order > n_channels:
-            raise ValueError(
-                f"order={self.order} is more channels than X has: {n_channels}; "
-                f'order="all" takes all of them.'
-            )
         check_scalar(self.max_sets, "max_sets", Integral, min_val=1)
-        if comb(n_channels, self.order) <= self.max_sets:
-            return list(combinations(range(n_channels), self.order))
+        order = min(self.order, n_channels)
+        if comb(n_channels, order) <= self.max_sets:
+            return list(combinations(range(n_channels), order))
         random, chosen = check_random_state(self.random_state), set[tuple[int, ...]]()
         while len(chosen) < self.max_sets:
-            members = random.choice(n_channels, self.order, replace=False)
+            members = random.choice(n_channels, order, replace=False)
             chosen.add(tuple(sorted(members.tolist())))
         return sorted(chosen)
 
-    def _digits(self, X: Sequences) -> np.ndarray:
+    def _digits(self, symbols: Symbols) -> np.ndarray:
         """Codes of all channels, below their radix; `MISSING` where a value is."""
-        symbols = self.bins_.transform(X)
         digits = symbols.codes.astype(np.int64)
         for row, radix in zip(digits, self._radices(), strict=True):
             np.minimum(row, radix - 1, out=row)

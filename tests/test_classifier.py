@@ -1,0 +1,250 @@
+"""What a user touches: defaults for whatever comes, presets of the paper, solvers, neighbours."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import SVC
+
+import mvdfq
+from mvdfq import (
+    CodebookQuantizer,
+    DirectQuantizer,
+    HashingQuantizer,
+    JointQuantizer,
+    Mismatch,
+    SequenceClassifier,
+    SequenceFeatures,
+    SequenceKernel,
+    Spatial,
+    Spectrum,
+    assembly,
+)
+from mvdfq.presets import PRESETS
+from mvdfq.svm import Problems
+
+
+@pytest.fixture(scope="module")
+def vowels():
+    return mvdfq.load_japanese_vowels(split="train"), mvdfq.load_japanese_vowels(split="test")
+
+
+# the default ----------------------------------------------------------------------------------
+
+
+def test_the_default_is_excellent_without_an_argument(vowels):
+    (X, y), (X_test, y_test) = vowels
+    clf = SequenceClassifier().fit(X, y)
+    assert clf.score(X_test, y_test) > 0.97
+    assert clf.machine_.table is not None
+
+
+def classes_of(make, n=20):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    return [make(rng, label) for label in y], y
+
+
+UNUSUAL = {
+    "univariate": lambda rng, c: rng.normal(size=(1, 40)).cumsum(axis=1 if c else 0),
+    "lengths 2 to 7": lambda rng, c: rng.normal(size=(3, rng.integers(2, 8))) + c,
+    "one frame": lambda rng, c: rng.normal(size=(1, 1)) + 3 * c,
+    "constant channel": lambda rng, c: np.stack([np.ones(30), rng.normal(size=30) * (1 + 2 * c)]),
+    "constant sequences": lambda rng, c: np.full((2, 20), c + rng.normal() / 9),
+    "gaps": lambda rng, c: np.where(
+        rng.random((2, 60)) < 0.1, np.nan, rng.normal(size=(2, 60)) + c
+    ),
+    "a categorical channel": lambda rng, c: [rng.normal(size=9).tolist(), "AB"[c] * 5 + "BABA"],
+    "strings": lambda rng, c: "".join(rng.choice(list("AAB" if c else "ABB"), 30)),
+    "short strings": lambda rng, c: "AB"[c] + "AB"[rng.integers(2)],
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_the_default_takes_whatever_comes(name):
+    X, y = classes_of(UNUSUAL[name])
+    clf = SequenceClassifier().fit(X, y)
+    assert clf.score(X, y) >= 0.8
+    assert np.isfinite(clf.decision_function(X)).all()
+    assert clf.explain(X[0]).top(1)
+
+
+def test_nothing_to_learn_from_is_no_error():
+    clf = SequenceClassifier().fit(np.zeros((10, 2, 15)), np.arange(10) % 2)
+    assert len(clf.predict(np.zeros((3, 2, 15)))) == 3
+
+
+# presets --------------------------------------------------------------------------------------
+
+# The settings of the paper's text, and of its comments: symbols, kernel.
+BINS = DirectQuantizer(32, strategy="uniform")
+WORDS = CodebookQuantizer(2048)
+PAPER = {
+    "mvdfq-spectrum": (BINS, Spectrum(6)),
+    "mvdfq-mismatch": (BINS, Mismatch(6, 1)),
+    "mvdfq-sssk": (BINS, Spatial(3, 1, 5)),
+    "mvdfq-spectrum-alt": (BINS, Spectrum(1)),
+    "mvdfq-mismatch-alt": (BINS, Mismatch(5, 2)),
+    "mvdfq-sssk-alt": (BINS, Spatial(3, 2, 5)),
+    "vq-spectrum": (WORDS, Spectrum(5)),
+    "vq-mismatch": (WORDS, Mismatch(5, 1)),
+    "vq-sssk": (WORDS, Spatial(3, 1, 5)),
+    "vq-spectrum-alt": (WORDS, Spectrum(1)),
+    "vq-mismatch-alt": (WORDS, Mismatch(5, 2)),
+    "hashing-spectrum": (HashingQuantizer(32), Spectrum(6)),
+    "hashing-mismatch": (HashingQuantizer(32), Mismatch(6, 1)),
+    "hashing-sssk": (HashingQuantizer(32), Spatial(3, 1, 5)),
+    "hashing-spectrum-alt": (HashingQuantizer(32), Spectrum(8)),
+    "multi-vq": (CodebookQuantizer([1024, 2048, 4096]), Spectrum(5)),
+    "mvdfq-1d": (JointQuantizer("all", n_bins=3, strategy="uniform"), Spatial(3, 1, 5)),
+}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_presets_have_the_settings_of_the_paper(name):
+    settings = PRESETS[name]()
+    assert repr((settings.symbols, settings.kernel)) == repr(PAPER[name])
+    assert (settings.manifold, settings.multi_class, settings.pyramid) == (False, "ovo", 1)
+    family, _, rest = name.partition("-")
+    if family != "multi":
+        rooted = PRESETS[f"{family}m-{rest}"]()
+        assert rooted.manifold
+        assert repr((rooted.symbols, rooted.kernel)) == repr(PAPER[name])
+
+
+@pytest.mark.parametrize("name", mvdfq.list_presets())
+def test_every_preset_learns(name, vowels):
+    if name == "letters":
+        pytest.skip("numbers are given")
+    (X, y), _ = vowels
+    long = [i for i in range(90) if X[i].shape[1] >= 10]  # for words of eight symbols
+    X, y = [X[i] for i in long], y[long]
+    small = {"vq": CodebookQuantizer(16), "multi": CodebookQuantizer([4, 8, 16])}
+    symbols = small.get(name.split("-")[0].removesuffix("m"))
+    if "mismatch-alt" in name and name.split("-")[0].endswith("m"):
+        symbols = DirectQuantizer(3)  # rooted counts of all words within two mismatches
+    clf = SequenceClassifier(name, symbols=symbols, C=10).fit(X, y)
+    assert clf.score(X, y) > 0.9
+    assert clf.decision_function(X).shape == (len(X), 3)
+
+
+def test_presets_share_nothing():
+    assert PRESETS["mvdfq-sssk"]().kernel is not PRESETS["mvdfq-sssk"]().kernel
+
+
+def test_parts_replace_those_of_the_preset_by_name_or_object(vowels):
+    (X, y), _ = vowels
+    by_name = SequenceClassifier("mvdfqm-spectrum", kernel="sssk", symbols="direct", C=1).fit(X, y)
+    by_object = SequenceClassifier(
+        "mvdfqm-sssk", symbols=DirectQuantizer(), kernel=Spatial(3, 1, 5), C=1
+    ).fit(X, y)
+    assert_array_equal(by_name.decision_function(X), by_object.decision_function(X))
+    assert by_name.problems_ == Problems(9, "ovo")
+
+
+def test_steps_by_hand_are_the_preset(vowels):
+    (X, y), (X_test, _) = vowels
+    clf = SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)
+    quantizer = DirectQuantizer(32, strategy="uniform")
+    kernel = SequenceKernel(Spatial(3, 1, 5), manifold=True)
+    K = kernel.fit_transform(quantizer.fit_transform(X))
+    svc = SVC(kernel="precomputed", C=10, break_ties=True).fit(K, y)
+    by_hand = svc.decision_function(kernel.transform(quantizer.transform(X_test)))
+    assert_allclose(clf.decision_function(X_test), by_hand, atol=2e-3)
+
+
+def test_symbols_go_in_as_they_are(vowels):
+    (X, y), _ = vowels
+    symbols = DirectQuantizer(4).fit_transform(X)
+    direct = SequenceClassifier(kernel="spectrum", pyramid=1, C=1).fit(symbols, y)
+    whole = SequenceClassifier(symbols=DirectQuantizer(4), kernel="spectrum", pyramid=1, C=1).fit(
+        X, y
+    )
+    assert_array_equal(direct.decision_function(symbols), whole.decision_function(X))
+    integers = [np.array(x) for x in symbols]
+    plain = SequenceClassifier(symbols="passthrough", kernel="spectrum", pyramid=1, C=1)
+    assert_allclose(
+        plain.fit(integers, y).decision_function(integers), direct.decision_function(symbols)
+    )
+    assert_allclose(direct.feature_importance_.sum(), 1)
+
+
+# solvers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_solvers_agree(vowels, multi_class):
+    (X, y), (X_test, _) = vowels
+    options = {"kernel": Spectrum([1, 2]), "multi_class": multi_class}
+    by_kernel = SequenceClassifier(solver="kernel", **options).fit(X, y)
+    by_features = SequenceClassifier(solver="linear", **options).fit(X, y)
+    assert np.mean(by_kernel.predict(X_test) == by_features.predict(X_test)) >= 0.99
+    assert by_features.machine_.table is not None
+
+
+def test_machines_on_features_are_those_on_the_kernel(vowels):
+    (X, y), _ = vowels
+    symbols = DirectQuantizer(4).fit_transform(X)
+    F = SequenceFeatures(Spectrum(2), manifold=True).fit_transform(symbols)
+    K = SequenceKernel(Spectrum(2), manifold=True).fit_transform(symbols)
+    on_features = SVC(kernel="linear", C=10).fit(F, y)
+    on_kernel = SVC(kernel="precomputed", C=10).fit(K, y)
+    assert_allclose(on_features.decision_function(F), on_kernel.decision_function(K), atol=5e-3)
+
+
+def test_many_sequences_take_the_linear_solver(vowels, monkeypatch):
+    (X, y), _ = vowels
+    monkeypatch.setattr(assembly, "MANY", 100)
+    assert isinstance(SequenceClassifier(C=1).fit(X, y).kernel_, SequenceFeatures)
+    assert isinstance(SequenceClassifier(C=1, gamma=1.0).fit(X, y).kernel_, SequenceKernel)
+    monkeypatch.setattr(assembly, "MANY_WORDS", 1000)
+    clf = SequenceClassifier(C=1).fit(X, y)
+    assert clf.kernel_.n_features == 1000
+    assert clf.machine_.table is None
+    assert clf.score(X, y) > 0.9
+
+
+def test_hashed_words_of_all_rows_share_columns_but_sequences_keep_their_length(vowels):
+    (X, _), _ = vowels
+    symbols = DirectQuantizer(4).fit_transform(X)
+    F = SequenceFeatures(Spectrum([1, 2]), manifold=True, n_features=64).fit_transform(symbols)
+    assert_allclose(F.power(2).sum(axis=1), 1)
+
+
+# neighbours -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"gamma": 1.0}, {"solver": "linear"}], ids=str)
+def test_neighbours_are_the_most_similar(vowels, options):
+    (X, y), (X_test, _) = vowels
+    clf = SequenceClassifier(kernel=Spectrum([1, 2]), **options).fit(X, y)
+    kernel = SequenceKernel(
+        Spectrum([1, 2]), manifold=True, pyramid=2, gamma=options.get("gamma")
+    ).fit(clf.symbols_.transform(X))
+    similar = kernel.transform(clf.symbols_.transform(X_test[:1]))[0]
+    found = clf.neighbours(X_test[0], 7)
+    assert [one.index for one in found] == np.argsort(-similar, kind="stable")[:7].tolist()
+    assert_allclose([one.similarity for one in found], np.sort(similar)[::-1][:7], rtol=1e-5)
+    assert [one.label for one in found] == y[[one.index for one in found]].tolist()
+
+
+def test_a_training_sequence_is_its_own_neighbour(vowels):
+    (X, y), _ = vowels
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)  # a third is left out
+    clf = SequenceClassifier(kernel=Spectrum([1, 2]), C=1).fit(X, y, sample_weight=weight)
+    nearest = clf.neighbours(X[50], 1)[0]
+    assert nearest.index == 50
+    assert nearest.similarity == pytest.approx(1)
+
+
+# real data ------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_music_by_the_defaults(data_folder):
+    with np.load(data_folder / "gtzan" / "mfcc.npz") as file:
+        values, lengths, labels = file["values"], file["lengths"], file["labels"]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    chosen = np.arange(0, 1000, 5)
+    X = [values[starts[i] : starts[i] + 800].T.astype(np.float32) for i in chosen]
+    clf = SequenceClassifier(n_jobs=2).fit(X[::2], labels[chosen[::2]])
+    assert clf.score(X[1::2], labels[chosen[1::2]]) > 0.45

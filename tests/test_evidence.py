@@ -1,0 +1,259 @@
+"""Evidence sums to the margin, whichever way it is added up, and stands where the words stand."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mvdfq
+import naive
+from mvdfq import Gappy, Mismatch, SequenceClassifier, Spatial, Spectrum, Wildcard
+from mvdfq.evidence import find_evidence
+from test_kernels import COLLECTIONS, N_SYMBOLS
+from test_tables import CASES, KINDS, kernel_machine
+from twins import as_symbols, naive_gram, twin
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply"),
+]
+
+
+def evidence_in(machine, x, n_symbols):
+    return find_evidence(machine, machine.reader.read_new(as_symbols([x], n_symbols)))
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
+def test_evidence_sums_to_the_naive_margin(kernel, options, name):
+    train, new = COLLECTIONS[name]
+    n_symbols = N_SYMBOLS[: len(train[0])]
+    if "row_weights" in options:
+        options = options | {"row_weights": options["row_weights"][-len(n_symbols) :]}
+    machine = kernel_machine(kernel, train, n_symbols, **options)
+    margins = machine.margins.of(naive_gram(kernel, new, train, n_symbols, **options))
+    tolerance = {"rtol": 1e-5, "atol": 1e-5 * max(1, np.abs(margins).max())}
+    for x, expected in zip(new, margins, strict=True):
+        evidence = evidence_in(machine, x, n_symbols)
+        for parts in (evidence.by_frame, evidence.by_layout):
+            assert_allclose(parts.sum(axis=(1, 2)) + evidence.constant, expected, **tolerance)
+        words = sum((shares.sum(axis=0) for *_, shares in evidence.words), np.zeros(3))
+        assert_allclose(words + evidence.constant, expected, **tolerance)
+
+
+@pytest.mark.parametrize("options", [{}, {"manifold": True}, {"manifold": True, "pyramid": 2}])
+@pytest.mark.parametrize(
+    "kernel", [Spectrum([1, 2]), Spatial(2, 1, 3), Gappy(3, 2), Wildcard(3, 1, 0.5)], ids=str
+)
+@pytest.mark.parametrize("name", ["random", "missing"])
+def test_evidence_stands_where_the_words_start(kernel, options, name):
+    train, new = COLLECTIONS[name]
+    machine = kernel_machine(kernel, train, N_SYMBOLS, **options)
+    assert_starts(machine, kernel, train, new[0], options)
+
+
+def test_evidence_of_mismatches_is_that_of_the_windows():
+    train, new = COLLECTIONS["random"]
+    machine = kernel_machine(Mismatch(3, 1), train, N_SYMBOLS)
+    assert_starts(machine, Mismatch(3, 1), train, new[0], {})
+
+
+def assert_starts(machine, kernel, train, x, options):
+    evidence = evidence_in(machine, x, N_SYMBOLS)
+    twins = [twin(kernel, s) for s in N_SYMBOLS]
+    for column in range(3):
+        weights = machine.margins.coefficients[:, column]
+        expected = naive.evidence(x, train, weights, twins, **options)
+        found = dict.fromkeys(expected, 0.0)
+        for row, _, _, starts, shares in evidence.words:
+            for start, share in zip(starts.tolist(), shares[:, column], strict=True):
+                found[row, start] += share
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            assert found[key] == pytest.approx(value, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 2.0])
+@pytest.mark.parametrize("options", [{}, {"manifold": True, "pyramid": 2}], ids=str)
+def test_the_rbf_is_split_exactly(gamma, options):
+    train, new = COLLECTIONS["random"]
+    machine = kernel_machine(Spectrum(2), train, N_SYMBOLS, gamma=gamma, **options)
+    expected = machine.margins.of(
+        naive_gram(Spectrum(2), new, train, N_SYMBOLS, gamma=gamma, **options)
+    )
+    for x, margins in zip(new, expected, strict=True):
+        evidence = evidence_in(machine, x, N_SYMBOLS)
+        total = evidence.by_frame.sum(axis=(1, 2)) + evidence.constant
+        assert_allclose(total, margins, rtol=1e-5, atol=1e-5)
+
+
+def test_a_table_too_large_makes_no_difference():
+    train, new = COLLECTIONS["random"]
+    small = kernel_machine(Spatial(3, 1, 2), train, N_SYMBOLS, manifold=True)
+    none = kernel_machine(Spatial(3, 1, 2), train, N_SYMBOLS, manifold=True)
+    none.memory_limit = 100
+    assert none.table is None
+    assert_allclose(
+        evidence_in(none, new[0], N_SYMBOLS).by_frame,
+        evidence_in(small, new[0], N_SYMBOLS).by_frame,
+        atol=1e-6,
+    )
+
+
+def test_evidence_lies_on_the_frames_that_a_word_reads():
+    # one word in all of the sequence: (0, 2) reads frames 1 and 3
+    machine = kernel_machine(mvdfq.Words([(0, 2)]), [[[0, 1, 2, 1]], [[2, 2, 0, 0]]], [3])
+    x = [[None, 1, None, 1]]
+    evidence = evidence_in(machine, x, [3])
+    assert_allclose(evidence.by_frame[:, 0, [0, 2]], 0)
+    assert_allclose(evidence.by_frame[:, 0, 1], evidence.by_frame[:, 0, 3])
+    assert np.abs(evidence.by_frame).max() > 0
+
+
+# what a person sees ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def vowels():
+    X, y = mvdfq.load_japanese_vowels(split="train")
+    return X, y
+
+
+@pytest.fixture(scope="module", params=["ovr", "ovo", "two classes", "linear", "hashed"])
+def fitted(request, vowels):
+    X, y = vowels
+    if request.param == "two classes":
+        kept = np.isin(y, ["3", "7"])
+        X, y = [x for x, keep in zip(X, kept, strict=True) if keep], y[kept]
+    options = {
+        "ovo": {"multi_class": "ovo"},
+        "linear": {"solver": "linear"},
+        "hashed": {"solver": "linear", "n_features": 512},
+    }
+    kernel = {"frames": "delta", "symbols": "direct", "kernel": Spectrum(2), "C": 10}
+    return SequenceClassifier(**kernel, **options.get(request.param, {})).fit(X, y), X
+
+
+def test_explanation_sums_to_the_decision(fitted):
+    clf, X = fitted
+    for x in X[:3]:
+        explanation = clf.explain(x)
+        assert explanation.predicted == clf.predict([x])[0]
+        total = explanation.by_row.sum(axis=1) + explanation.constant
+        assert_allclose(total, explanation.margins, atol=1e-6)
+        assert_allclose(
+            explanation.by_channel.sum(axis=1), explanation.by_row.sum(axis=1), atol=1e-6
+        )
+        assert_allclose(explanation.by_time.sum(axis=1), explanation.by_row.sum(axis=1), atol=1e-6)
+        assert_allclose(
+            explanation.by_layout.sum(axis=1), explanation.by_row.sum(axis=1), atol=1e-6
+        )
+        assert_allclose(
+            clf.problems_.decision(explanation.margins[None]),
+            clf.decision_function([x]),
+            atol=1e-6,
+        )
+
+
+def test_top_lists_the_words_that_count_most(fitted):
+    clf, X = fitted
+    explanation = clf.explain(X[0])
+    reasons = explanation.top(5)
+    sizes = [abs(reason.evidence) for reason in reasons]
+    assert sizes == sorted(sizes, reverse=True)
+    everything = explanation.top(10**6)
+    column, sign = explanation.column()
+    total = sum(reason.evidence for reason in everything)
+    expected = sign * (explanation.margins[column] - explanation.constant[column])
+    assert total == pytest.approx(expected, abs=1e-6)
+    assert explanation.column()[1] * explanation.margins[column] > 0  # it speaks for the prediction
+
+
+def test_reasons_read_like_sentences(vowels):
+    X, y = vowels
+    X = mvdfq.check_sequences(X, sampling_rate=100, channel_names=[f"lpc{i}" for i in range(12)])
+    clf = SequenceClassifier(
+        frames="delta", symbols=mvdfq.DirectQuantizer(3), kernel=Spectrum(3), C=10
+    ).fit(X, y)
+    reason = clf.explain(X[:1]).top(1)[0]
+    assert reason.row in clf.kernel_.row_names_
+    assert set(reason.symbols) <= {"low", "middle", "high", "falling", "steady", "rising"}
+    assert reason.time == reason.frames[0] / 100
+    text = str(reason)
+    assert reason.row in text
+    assert f"at {reason.time:.2f} s" in text
+    assert "-".join(reason.symbols) in text
+    assert str(clf.explain(X[:1])).startswith(f"{y[0]} (decision value +")
+
+
+def test_symbols_of_every_quantizer_have_words(vowels):
+    X, y = vowels
+    X, y = X[:60], y[:60]
+    quantizers = {
+        "#": mvdfq.CodebookQuantizer(8),
+        "01": mvdfq.HashingQuantizer(4),
+        "&": mvdfq.JointQuantizer(n_bins=2),
+        "below range": mvdfq.DirectQuantizer(4, strategy="uniform"),
+        "highest 1": mvdfq.DirectQuantizer(8),
+        "low": mvdfq.Rows([mvdfq.DirectQuantizer(3), mvdfq.JointQuantizer(n_bins=2)]),
+    }
+    for expected, quantizer in quantizers.items():
+        clf = SequenceClassifier(
+            frames="passthrough", symbols=quantizer, kernel=Spectrum(1), pyramid=1, C=1
+        ).fit(X, y)
+        names = clf.explain(X[0]).names
+        assert [len(row) for row in names] == clf.kernel_.n_symbols_[clf.kernel_.rows_].tolist()
+        assert any(expected in name or name in expected for name in names[0]), names[0]
+
+
+def test_letters_are_their_own_words():
+    clf = SequenceClassifier(kernel=Spectrum(2)).fit(["ABAB", "BABA", "BBAA", "AABB"], [0, 0, 1, 1])
+    reason = clf.explain("ABABAB").top(1)[0]
+    assert set(reason.symbols) <= {"A", "B"}
+    assert clf.explain("ABXAB").top(3)  # a letter never seen has no say
+
+
+def test_explanations_become_json(fitted):
+    clf, X = fitted
+    explanation = clf.explain(X[0])
+    plain = json.loads(json.dumps(explanation.to_dict()))
+    assert plain["predicted"] == explanation.predicted
+    assert np.shape(plain["by_time"]) == (len(explanation.labels), X[0].shape[1])
+    assert len(plain["top"]) == 10
+    assert_allclose(
+        np.sum(plain["by_row"], axis=1) + plain["constant"], plain["margins"], atol=1e-6
+    )
+
+
+def test_plot_draws_rows_and_evidence(fitted, tmp_path):
+    pytest.importorskip("matplotlib")
+    clf, X = fitted
+    figure = clf.explain(X[0]).plot()
+    rows, evidence = figure.axes[:2]
+    assert len(rows.get_yticks()) == len(clf.kernel_.rows_)
+    assert evidence.get_xlabel() == "frame"
+    figure.savefig(tmp_path / "explanation.png")
+    assert (tmp_path / "explanation.png").stat().st_size > 10_000
+
+
+def test_errors_say_what_would_do(fitted, vowels):
+    clf, X = fitted
+    with pytest.raises(ValueError, match="explain takes one sequence, got 2"):
+        clf.explain(mvdfq.check_sequences(X[:2]))
+    with pytest.raises(ValueError, match="label='nobody' is not among"):
+        clf.explain(X[0]).top(label="nobody")
+    X, y = vowels
+    clf = SequenceClassifier(symbols="direct", frames="passthrough", kernel=Mismatch(2, 1), C=1)
+    with pytest.raises(ValueError, match="no sum over words that can be traced"):
+        clf.fit(X, y).explain(X[0])
+
+
+def test_rows_of_several_channels_name_them(vowels):
+    X, y = vowels
+    clf = SequenceClassifier(C=10).fit(X, y)
+    explanation = clf.explain(X[0])
+    assert explanation.channels == [f"x{c}" for c in range(12)]
+    for reason in explanation.top(20):
+        assert set(reason.channels) <= set(explanation.channels)
+    assert np.argsort(-np.abs(explanation.by_channel), axis=1).shape == (9, 12)

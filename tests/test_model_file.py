@@ -1,0 +1,836 @@
+"""Model files: what is read is what was written, and whatever else is a file is refused."""
+
+import hashlib
+import io
+import json
+import pickle
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from contextlib import suppress
+from functools import cache
+
+import numpy as np
+import pytest
+import skops.io
+from numpy.lib.format import write_array, write_array_header_1_0
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
+
+import mvdfq
+from mvdfq import (
+    CodebookQuantizer,
+    Delta,
+    DirectQuantizer,
+    HashingQuantizer,
+    JointQuantizer,
+    Lags,
+    Mismatch,
+    ModelFileError,
+    Profile,
+    Rotate,
+    Rows,
+    SequenceClassifier,
+    Smooth,
+    Spectrum,
+    Stack,
+    Standardize,
+    Subsequence,
+)
+
+NUMBERS, LABELS = mvdfq.make_autoregressive(18, 3, (12, 25), n_classes=3, random_state=0)
+LETTERS = ["".join(chr(65 + code) for code in DirectQuantizer(4).fit(NUMBERS).transform([x])[0][0])
+           for x in NUMBERS]  # fmt: skip
+NAMES = ["π ≈ 3", 'say "a\\b"', "line\nbreak \ud800"]
+NAMED = mvdfq.check_sequences(NUMBERS, channel_names=NAMES, sampling_rate=50.0)
+STATES = [np.stack([x[0], np.round(x[1]), x[2]]) for x in NUMBERS]
+PROBABLE = [np.exp(x) / np.exp(x).sum(axis=0) for x in NUMBERS]
+WORDS = np.array(["on", "off", "über"])[LABELS]
+
+
+def classifier(preset=None, **parts):
+    return SequenceClassifier(preset, **{"C": 10, "cv": 2, **parts})
+
+
+BINS = DirectQuantizer(4)
+SMALL = {"frames": "passthrough", "symbols": BINS, "kernel": Spectrum([1, 2]), "pyramid": 2}
+VIEWS = Stack(["passthrough", ("slopes", make_pipeline(Smooth(3), Standardize(), Delta()))])
+ROTATED = {
+    "frames": Stack(["passthrough", Delta(keep=False), Rotate(deltas=True)]),
+    "symbols": DirectQuantizer(6),
+    "kernel": Spectrum(3, dilation=[1, 2]),
+}
+CASES = {
+    "numbers": (classifier(), NUMBERS, LABELS),
+    "rotated": (classifier(**ROTATED), NUMBERS, LABELS),
+    "letters": (classifier(), LETTERS, WORDS),
+    "mvdfq": (classifier("mvdfqm-sssk"), NUMBERS, LABELS),
+    "vq": (classifier("vq-sssk", symbols=CodebookQuantizer(8)), NUMBERS, LABELS),
+    "multi-vq": (classifier("multi-vq", symbols=CodebookQuantizer([4, 8])), NUMBERS, LABELS),
+    "hashing": (classifier("hashing-spectrum", symbols=HashingQuantizer(4)), NUMBERS, LABELS),
+    "1d": (classifier("mvdfqm-1d"), NUMBERS, LABELS),
+    "joint": (classifier(symbols=JointQuantizer(2), frames="passthrough"), NUMBERS, LABELS),
+    "linear": (classifier(**SMALL, solver="linear"), NUMBERS, LABELS),
+    "hashed": (classifier(**SMALL, solver="linear", n_features=9), NUMBERS, LABELS),
+    "rows": (classifier(**SMALL, weights="rows"), NUMBERS, LABELS),
+    "groups": (classifier(**SMALL, weights="groups"), NUMBERS, LABELS),
+    "gamma": (classifier(**SMALL, gamma=0.5), NUMBERS, LABELS),
+    "ovo": (classifier(**SMALL, multi_class="ovo", C=(1, 10)), NUMBERS, LABELS),
+    "observed": (
+        classifier("mvdfqm-mismatch", symbols=BINS, kernel=Mismatch(3, 1, "observed", range(1, 3))),
+        NUMBERS,
+        LABELS,
+    ),
+    "profile": (classifier(kernel=Profile(2, 2.0), pyramid=1), PROBABLE, LABELS),
+    "subsequence": (
+        classifier(kernel=Subsequence(2), symbols=BINS, manifold=False, pyramid=1),
+        NUMBERS,
+        LABELS,
+    ),
+    "parts": (
+        classifier(
+            frames=VIEWS,
+            symbols=Rows([BINS, make_pipeline(Rotate(2), BINS)]),
+            class_weight={"on": 2.0, "off": np.float64(1), "über": 1},
+        ),
+        NUMBERS,
+        WORDS.astype(object),
+    ),
+    "two classes": (classifier(frames=Lags(2), kernel="gappy"), NUMBERS, LABELS > 0),
+    "names": (classifier(kernel=Spectrum(np.array([2, 3]))), NAMED, WORDS),
+    "categories": (
+        classifier(frames="passthrough", symbols=DirectQuantizer(4, symbolic=[1])),
+        STATES,
+        LABELS,
+    ),
+}
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*lie outside the range"),
+    pytest.mark.filterwarnings("ignore:.*No word of this kernel"),
+]
+
+
+@cache
+def fitted(name):
+    model, X, y = CASES[name]
+    return clone(model).fit(X, y)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.mvdfq"
+
+
+@pytest.fixture
+def saved(path):
+    """The file of a small model with a rotation, bins and a kernel machine."""
+    fitted("rotated").save(path)
+    return path
+
+
+def answers(model, X):
+    """Everything a classifier says of sequences, as bytes and text."""
+    x = X[:1] if isinstance(X, mvdfq.Sequences) else X[0]
+    said = [model.decision_function(X), model.predict_proba(X), model.predict(X)]
+    if model.kernel_.recipe_.counts_groups:
+        explained = model.explain(x)
+        said += [explained.margins, explained.by_frame, explained.by_layout]
+    told = [(a.dtype, a.shape, a.tolist() if a.dtype == object else a.tobytes()) for a in said]
+    return told, repr(model.neighbours(x)), model.validation_scores_.tobytes()
+
+
+@cache
+def expected(name):
+    return answers(fitted(name), CASES[name][1])
+
+
+def same_parameters(a, b):
+    a, b = a.get_params(), b.get_params()
+    return a.keys() == b.keys() and all(repr(a[key]) == repr(b[key]) for key in a)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_read_is_what_was_written(name, path):
+    model, (_, X, y) = fitted(name), CASES[name]
+    model.save(path)
+    again = mvdfq.load(path)
+    assert answers(again, X) == expected(name)
+    assert same_parameters(again, model)
+    assert again.kernel_ is again.machine_.reader
+    again.save(path)
+    assert mvdfq.load(path).decision_function(X).tobytes() == expected(name)[0][0][-1]
+    refit = clone(again).fit(X, y)
+    assert_array_equal(refit.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("name", ["parts", "linear"])
+def test_attributes_come_back_with_their_types(name, path):
+    model = fitted(name)
+    model.save(path)
+    again = mvdfq.load(path)
+    assert vars(again).keys() == {key for key in vars(model) if not key.startswith("_")}
+    for key, value in vars(again).items():
+        assert type(value) is type(getattr(model, key)), key
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.machine_._table == []
+
+
+def test_channel_names_and_labels_can_be_read_by_people(path):
+    fitted("names").save(path)
+    text = zipfile.ZipFile(path).read("model.json").decode("utf-8", "surrogatepass")
+    assert json.loads(text)["channels"] == NAMES
+    assert json.loads(text)["labels"] == ["off", "on", "über"]
+    assert "über" in text
+    assert list(mvdfq.load(path).encoders[0].channel_names_in_) == NAMES
+
+
+def test_labels_keep_what_arrays_of_text_would_lose(path):
+    y = np.array(["a", "a\0", "b"], dtype=object)[LABELS]
+    clone(CASES["linear"][0]).fit(NUMBERS, y).save(path)
+    assert mvdfq.load(path).classes_.tolist() == ["a", "a\0", "b"]
+
+
+def test_a_new_process_says_the_same(saved):
+    model = fitted("rotated")
+    np.save(saved.with_name("X.npy"), np.stack([x[:, :12] for x in NUMBERS]))
+    code = (
+        "import sys, numpy, mvdfq\n"
+        "decision = mvdfq.load(sys.argv[1]).decision_function(numpy.load(sys.argv[2]))\n"
+        "print(decision.tobytes().hex())"
+    )
+    command = [sys.executable, "-c", code, str(saved), str(saved.with_name("X.npy"))]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    decision = model.decision_function([x[:, :12] for x in NUMBERS])
+    assert printed.strip() == decision.tobytes().hex()
+
+
+def test_pickle_and_skops_say_the_same():
+    model = fitted("parts")
+    data = skops.io.dumps(model)
+    trusted = skops.io.get_untrusted_types(data=data)
+    assert answers(skops.io.loads(data, trusted=trusted), NUMBERS) == expected("parts")
+    assert answers(pickle.loads(pickle.dumps(model)), NUMBERS) == expected("parts")
+
+
+# Saving
+
+
+def test_a_failure_leaves_the_older_file(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np.lib.format, "write_array", fail)
+    with pytest.raises(OSError, match="disk full"):
+        fitted("letters").save(saved)
+    assert saved.read_bytes() == before
+    assert [one.name for one in saved.parent.iterdir()] == [saved.name]
+
+
+def test_an_older_file_is_replaced(saved):
+    fitted("letters").save(saved)
+    assert answers(mvdfq.load(saved), LETTERS) == expected("letters")
+    assert [one.name for one in saved.parent.iterdir()] == [saved.name]
+
+
+def test_the_file_is_as_others_in_its_folder(saved):
+    other = saved.with_name("other")
+    other.touch()
+    assert saved.stat().st_mode == other.stat().st_mode
+
+
+def test_folders_that_do_not_exist_are_missed(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        fitted("linear").save(tmp_path / "nowhere" / "model.mvdfq")
+    with pytest.raises(FileNotFoundError):
+        mvdfq.load(tmp_path / "model.mvdfq")
+    with pytest.raises(OSError, match="director"):
+        mvdfq.load(tmp_path)
+    with pytest.raises(OSError, match="director"):
+        fitted("linear").save(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+class Mine(BaseEstimator):
+    """A transformer that mvdfq does not know."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def fit_transform(self, X, y=None):
+        return X
+
+    def transform(self, X):
+        return X
+
+
+class Delta2(Delta):
+    """One that poses as mvdfq's own."""
+
+
+Delta2.__name__ = "Delta"
+
+
+@pytest.mark.parametrize("part", [Mine(), Delta2(), make_pipeline(Delta(), Mine())], ids=repr)
+def test_classes_of_others_are_not_saved(part, path):
+    model = classifier(frames=part, symbols=BINS).fit(NUMBERS, LABELS)
+    with pytest.raises(ModelFileError, match=r"model\.mvdfq is not written.*pickle or skops"):
+        model.save(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("note", "mine", "SequenceClassifier.note is no attribute"),
+        ("class_weight", {0: len}, "SequenceClassifier.class_weight holds builtin"),
+        ("C", np.array([1, None]), "SequenceClassifier.C holds objects that are no text"),
+        ("C", np.array([1j]), "SequenceClassifier.C is an array of complex128"),
+        ("random_state", np.random.RandomState(0), "random_state holds RandomState"),
+    ],
+)
+def test_values_that_are_no_numbers_or_text_are_not_saved(name, value, message, path):
+    model = clone(CASES["linear"][0]).fit(NUMBERS, LABELS)
+    setattr(model, name, value)
+    with pytest.raises(ModelFileError, match=message):
+        model.save(path)
+
+
+def test_what_belongs_to_the_session_is_left_out(path):
+    model = clone(CASES["linear"][0]).fit(NUMBERS, LABELS)
+    model._cache = object()
+    model.save(path)
+    assert not hasattr(mvdfq.load(path), "_cache")
+
+
+def test_a_classifier_that_is_not_fitted_is_not_saved(path):
+    with pytest.raises(ValueError, match="not fitted"):
+        SequenceClassifier().save(path)
+
+
+# Files that are no models
+
+
+def assert_refused(path, message, **options):
+    with pytest.raises(ModelFileError, match=message) as caught:
+        mvdfq.load(path, **options)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.3, 0.7, 0.99, -1])
+def test_files_cut_short_are_refused(saved, share):
+    data = saved.read_bytes()
+    saved.write_bytes(data[: int(share * len(data))] if share >= 0 else data[:-1])
+    assert_refused(saved, "no model file, or it is cut short")
+
+
+@pytest.mark.parametrize("data", [b"some text\n" * 100, pickle.dumps(print), b"PK\x03\x04"])
+def test_files_of_another_kind_are_refused(path, data):
+    path.write_bytes(data)
+    assert_refused(path, "no model file")
+
+
+def test_zips_of_others_are_refused(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("notes.txt", "hello")
+    assert_refused(path, r"no model file: it holds no model\.json")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", '{"format": "another"}')
+    assert_refused(path, "no model file of mvdfq")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", "[1, 2]")
+    assert_refused(path, "no model file of mvdfq")
+
+
+# Files that were changed
+
+
+def npy(array, header=None):
+    """An array as .npy; with `header`, of which that claims another shape or type."""
+    buffer = io.BytesIO()
+    if header is None:
+        write_array(buffer, array)
+        return buffer.getvalue()
+    write_array_header_1_0(buffer, {"descr": array.dtype.str, "fortran_order": False, **header})
+    return buffer.getvalue() + array.tobytes()
+
+
+class Opened:
+    """A model file taken apart, to be changed and written again with checksums that fit."""
+
+    def __init__(self, path):
+        self.path = path
+        with zipfile.ZipFile(path) as archive:
+            self.members = {name: archive.read(name) for name in archive.namelist()}
+        self.description = json.loads(self.members.pop("model.json"))
+        dicts = list(walk(self.description["model"]))
+        arrays = {one["number"]: one["array"] for one in dicts if "array" in one}
+        for one in dicts:  # so that one place can be changed and another not
+            if one.get("again") in arrays:
+                one["array"] = arrays[one.pop("again")]
+
+    def write(self, text=None, compression=zipfile.ZIP_DEFLATED):
+        with zipfile.ZipFile(self.path, "w", compression) as archive:
+            archive.writestr("model.json", json.dumps(self.description) if text is None else text)
+            for name, data in self.members.items():
+                archive.writestr(name, data)
+
+    def state(self, kind, has=""):
+        """State of the first object of a class, of those that have an attribute."""
+        return next(
+            one["state"]
+            for one in walk(self.description["model"])
+            if one.get("object") == kind and (not has or has in one["state"])
+        )
+
+    def change(self, described, change, key="array"):
+        """Put what a function makes of an array in its place."""
+        array = change(np.load(io.BytesIO(self.members[described[key]])).copy())
+        described[key] = f"changed {len(self.members)}.npy"
+        self.members[described[key]] = npy(array)
+        digest = hashlib.sha256(array.tobytes()).hexdigest()
+        passport = {"dtype": array.dtype.str, "shape": list(array.shape), "sha256": digest}
+        self.description["arrays"][described[key]] = passport
+
+
+def walk(value):
+    """Every dict of a description, the outer ones first."""
+    if isinstance(value, dict):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value:
+        if isinstance(one, dict | list):
+            yield from walk(one)
+
+
+@pytest.fixture
+def opened(saved):
+    return Opened(saved)
+
+
+def test_a_file_written_again_unchanged_is_read(opened):
+    opened.write()
+    assert answers(mvdfq.load(opened.path), NUMBERS) == expected("rotated")
+
+
+def test_newer_formats_ask_for_an_update(opened):
+    opened.description.update(schema=2, mvdfq="7.0")
+    opened.write()
+    assert_refused(opened.path, "written by mvdfq 7.0, in a format .* update mvdfq")
+
+
+def test_models_larger_than_the_limit_are_refused(saved):
+    assert_refused(saved, "takes [0-9]+ bytes, more than the limit of 1000", memory_limit="1 kB")
+    opened = Opened(saved)
+    opened.state("SequenceClassifier")["class_weight"] = {"array": "0000.npy"}
+    opened.change(opened.state("SequenceClassifier")["class_weight"], lambda a: np.zeros(10**5))
+    opened.write()
+    assert_refused(saved, "takes 8[0-9]{5} bytes", memory_limit="800 kB")
+    mvdfq.load(saved, memory_limit="10 MB")
+
+
+def test_bytes_that_changed_are_noticed(opened):
+    name = max(opened.members, key=lambda name: len(opened.members[name]))
+    data = bytearray(opened.members[name])
+    data[-1] ^= 1
+    opened.members[name] = bytes(data)
+    opened.write()
+    assert_refused(opened.path, f"was changed after it was written: {name} differs")
+
+
+def test_arrays_that_are_missing_or_too_many_are_noticed(opened):
+    opened.members["more.npy"] = npy(np.zeros(3))
+    opened.write()
+    assert_refused(opened.path, "does not hold the arrays that it describes")
+    del opened.members["more.npy"], opened.members["0003.npy"]
+    opened.write()
+    assert_refused(opened.path, "does not hold the arrays that it describes")
+
+
+def lie(opened, shape, dtype="<f8", data=None, passport=True):
+    """Claim another shape or type for the first array, in its header and in the description."""
+    data = np.zeros(3) if data is None else data
+    opened.members["0000.npy"] = npy(data, {"shape": shape, "descr": dtype})
+    if passport:
+        claims = {"dtype": dtype, "shape": list(shape), "sha256": ""}
+        opened.description["arrays"]["0000.npy"] = claims
+    opened.write()
+    return opened.path
+
+
+@pytest.mark.parametrize("passport", [True, False])
+def test_claims_of_size_take_no_memory(opened, passport):
+    path = lie(opened, (10**8,), passport=passport)
+    tracemalloc.start()
+    assert_refused(path, "0000.npy is not of the size described")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**7
+    path = lie(opened, (10**12,))
+    assert_refused(path, "takes 80000[0-9]+ bytes, more than the limit")
+
+
+def test_claims_of_a_long_header_take_no_memory(opened):
+    length = 5 * 10**7
+    opened.members["0000.npy"] = b"\x93NUMPY\2\0" + length.to_bytes(4, "little") + bytes(length)
+    opened.write()
+    tracemalloc.start()
+    assert_refused(opened.path, "0000.npy is not of the size described")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**7
+
+
+@pytest.mark.parametrize("shape", [(2,), (4,), (3, 1), (3, 0), ()])
+def test_arrays_of_another_size_are_noticed(opened, shape):
+    assert_refused(lie(opened, shape), "0000.npy")
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [((-3, -1), "<f8"), ((3,), "|O"), ((3,), "(1,)f8"), ((3,), "M8[s]")]
+)
+def test_arrays_of_strange_types_are_refused(opened, shape, dtype):
+    opened.description["arrays"]["0000.npy"].update(dtype=dtype, shape=list(shape))
+    opened.write()
+    assert_refused(opened.path, "no array of numbers or text")
+
+
+def test_pickles_posing_as_arrays_are_not_opened(opened):
+    buffer = io.BytesIO()
+    write_array(buffer, np.array([Trap()], dtype=object), allow_pickle=True)
+    opened.members["0000.npy"] = buffer.getvalue()
+    size = len(pickle.dumps(Trap())) // 8
+    opened.description["arrays"]["0000.npy"].update(dtype="<f8", shape=[size])
+    opened.write()
+    assert_refused(opened.path, "0000.npy is not of the size described")
+    assert not Trap.sprung
+
+
+class Trap:
+    """Says when somebody unpickles it."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return setattr, (Trap, "sprung", True)
+
+
+def test_files_compressed_in_another_way_are_refused(opened):
+    opened.write(compression=zipfile.ZIP_BZIP2)
+    assert_refused(opened.path, "compressed in another way")
+
+
+def test_big_endian_machines_write_files_too(opened):
+    for passport in opened.description["arrays"].values():
+        assert passport["dtype"][0] in "<|"
+    for one in walk(opened.description["model"]):
+        if "array" in one:
+            opened.change(one, lambda array: array.astype(array.dtype.newbyteorder(">")))
+    opened.write()
+    assert answers(mvdfq.load(opened.path), NUMBERS) == expected("rotated")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": "mvdfq model", "schema": NaN}', "holds NaN, which is no JSON"),
+        ('{"format": "mvdfq model", "schema": "1"}', "is damaged: TypeError"),
+        ('{"format": "mvdfq model"}', "is damaged: KeyError"),
+        ('{"format": "mvdfq model", "schema": 1, "arrays": 5}', "is damaged: TypeError"),
+        ("{" * 10, "is damaged: JSONDecodeError"),
+        ("[" * 100_000, "is damaged: RecursionError"),
+        (b"\xff\xfe\xfd", "is damaged"),
+    ],
+)
+def test_descriptions_that_are_none_are_refused(opened, text, message):
+    opened.members = {}
+    opened.write(text)
+    assert_refused(opened.path, message)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"object": "SequenceClassifier", "state": {"row_importance_": 1}}, "AttributeError"),
+        ({"object": "system", "state": {}}, "'system', which is no part of a model"),
+        ({"object": "os.system", "state": {}}, "no part of a model"),
+        ({"object": "eval", "state": {}, "number": 1}, "no part of a model"),
+        ({"object": "Ragged", "state": {}}, "no part of a model"),
+        ({"object": ["Delta"], "state": {}}, "describes nothing"),
+        ({"object": "Delta", "state": []}, "describes nothing"),
+        ({"call": "print"}, "describes nothing"),
+        ({"again": 10**6}, "KeyError"),
+        ({"again": []}, "TypeError"),
+        ({"array": "model.json"}, "KeyError"),
+        ({"dict": [[[], 1]]}, "TypeError"),
+        ({"range": [1, 2, 0]}, "ValueError"),
+        ({"text": [1], "shape": [1]}, "its text is none"),
+        ({"text": ["a"], "shape": [2]}, "ValueError"),
+        ({"csr": ["0000.npy"], "shape": [1, 1]}, "damaged"),
+        ({"object": "Delta", "state": {"__class__": 1}}, "'__class__' is no attribute of Delta"),
+        ({"object": "Delta", "state": {"_keep": 1}}, "'_keep' is no attribute of Delta"),
+        ({"object": "Delta", "state": {"fit": 1}}, "'fit' is no attribute of Delta"),
+        ({"object": "Spectrum", "state": {"has_features": 1}}, "is no attribute of Spectrum"),
+        ({"object": "Standardize", "state": {"args": 1}}, "is no attribute of Standardize"),
+    ],
+)
+def test_what_describes_nothing_of_ours_is_refused(opened, value, message):
+    opened.state("SequenceClassifier")["class_weight"] = value
+    opened.write()
+    assert_refused(opened.path, message)
+
+
+def test_objects_that_hold_themselves_are_refused(opened):
+    model = opened.description["model"]
+    model["state"]["class_weight"] = {"again": model["number"]}
+    opened.write()
+    assert_refused(opened.path, "KeyError")
+
+
+def test_deep_trees_are_refused(opened):
+    value = []
+    for _ in range(900):
+        value = [value]
+    opened.state("SequenceClassifier")["class_weight"] = value
+    opened.write()
+    assert_refused(opened.path, "RecursionError")
+
+
+def test_a_part_alone_is_no_classifier(opened):
+    opened.description["model"] = {"object": "Delta", "state": {}}
+    opened.write()
+    assert_refused(opened.path, "holds no classifier")
+
+
+def test_parameters_that_the_file_does_not_know_take_their_defaults(opened):
+    del opened.state("SequenceClassifier")["memory_limit"]
+    del opened.state("Recipe")["vocabularies"]
+    opened.write()
+    assert answers(mvdfq.load(opened.path), NUMBERS) == expected("rotated")
+    assert mvdfq.load(opened.path).memory_limit is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("SequenceClassifier", "problems_"), ("Margins", "coefficients")]
+)
+def test_attributes_that_are_missing_are_noticed(opened, kind, name):
+    del opened.state(kind)[name]
+    opened.write()
+    assert_refused(opened.path, "damaged")
+
+
+def with_item(place, value):
+    """Return a function that puts a value into an array."""
+
+    def change(array):
+        array[place] = value
+        return array
+
+    return change
+
+
+def shorter(array):
+    return array[:-1]
+
+
+def narrower(array):
+    return array[:, :-1]
+
+
+# Model, class, attribute, what is made of its array, what is said of it.
+HARM = [
+    ("rotated", "Symbols", "offsets", with_item(0, 1), "do not cover"),
+    ("rotated", "Symbols", "offsets", with_item(-1, 10**6), "do not cover"),
+    ("rotated", "Symbols", "offsets", with_item(2, 10**6), "overlap"),
+    ("rotated", "Symbols", "offsets", with_item(2, -1), "overlap"),
+    ("rotated", "Symbols", "offsets", lambda a: a[:0], "damaged"),
+    ("rotated", "Symbols", "offsets", lambda a: a.astype(float), "do not cover"),
+    ("rotated", "Symbols", "data", with_item((0, 3), 200), "symbols are outside their alphabets"),
+    ("rotated", "Symbols", "data", lambda a: a.astype("i1"), "of another type"),
+    ("rotated", "Symbols", "data", lambda a: a.astype("u8"), "of another type"),
+    ("rotated", "Symbols", "data", narrower, "do not cover"),
+    ("rotated", "Symbols", "data", shorter, "alphabets are not those of its rows"),
+    ("rotated", "Symbols", "n_symbols", shorter, "alphabets are not those of its rows"),
+    ("rotated", "Symbols", "n_symbols", with_item(0, 99), "not those of its recipe"),
+    ("rotated", "Recipe", "n_symbols", with_item(0, 2), "its recipe is not for its rows"),
+    ("rotated", "Recipe", "n_symbols", with_item(0, -1), "alphabets"),
+    ("rotated", "Recipe", "row_weights", shorter, "alphabets are not those of its rows"),
+    ("rotated", "Recipe", "row_weights", with_item(0, np.nan), "its weights are none"),
+    ("rotated", "Recipe", "row_weights", lambda a: 0 * a, "its weights are none"),
+    ("groups", "Recipe", "group_weights", with_item(0, -1.0), "its weights are none"),
+    ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "recipe is not for its rows"),
+    ("rotated", "SequenceKernel", "rows_", shorter, "recipe is not for its rows"),
+    ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "damaged: IndexError"),
+    ("rotated", "Margins", "coefficients", shorter, "coefficients are not those of its sequences"),
+    ("rotated", "Margins", "coefficients", narrower, "its coefficients are none"),
+    ("rotated", "Margins", "intercepts", shorter, "its coefficients are none"),
+    ("rotated", "KernelMachine", "norms", shorter, "coefficients are not those"),
+    ("rotated", "KernelMachine", "scale", narrower, "rows are not those of its sequences"),
+    ("rotated", "KernelMachine", "scale", shorter, "rows are not those of its sequences"),
+    ("rotated", "Rotate", "components_", narrower, "principal axes are not those"),
+    ("rotated", "Rotate", "mean_", shorter, "principal axes are not those"),
+    ("hashing", "HashingQuantizer", "components_", narrower, "principal axes are not those"),
+    ("hashing", "HashingQuantizer", "mean_", shorter, "principal axes are not those"),
+    ("rotated", "DirectQuantizer", "n_symbols_", with_item(0, 2), "bins are not those"),
+    ("rotated", "DirectQuantizer", "n_symbols_", shorter, "alphabets are not those"),
+    ("linear", "Margins", "coefficients", shorter, "coefficients are not those of its words"),
+    ("rotated", "SequenceClassifier", "classes_", shorter, "problems are not its classes"),
+    ("rotated", "SequenceClassifier", "train_y_", with_item(0, 3), "labels are not"),
+    ("rotated", "SequenceClassifier", "train_index_", shorter, "labels are not"),
+    ("profile", "Sequences", "data", lambda a: a.astype(int), "of another type"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "attribute", "change", "message"),
+    HARM,
+    ids=[f"{number}-{one[1]}.{one[2]}" for number, one in enumerate(HARM)],
+)
+def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, message, path):
+    fitted(name).save(path)
+    opened = Opened(path)
+    opened.change(opened.state(kind, attribute)[attribute], change)
+    opened.write()
+    assert_refused(path, message)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "attribute", "value", "message"),
+    [
+        ("rotated", "Rotate", "n_channels_in_", None, "number of channels is none"),
+        ("rotated", "Rotate", "n_channels_in_", 4, "principal axes"),
+        ("rotated", "Rotate", "symbolic_in_", [True, False, False], "principal axes"),
+        ("rotated", "Rotate", "symbolic_in_", [0, 0, 2], "symbolic channels"),
+        ("rotated", "Rotate", "symbolic_in_", [False] * 5, "symbolic channels"),
+        ("rotated", "Rotate", "deltas", False, "principal axes"),
+        ("rotated", "DirectQuantizer", "bin_edges_", [], "damaged"),
+        ("rotated", "DirectQuantizer", "strategy", "uniform", "bins are not those"),
+        ("rotated", "Recipe", "n_levels", 0, "no such pyramid"),
+        ("rotated", "Recipe", "n_levels", 60, "no such pyramid"),
+        ("rotated", "Recipe", "kernel", "Spectrum", "its kernel is none"),
+        ("rotated", "Spectrum", "k", 0, "k must be a whole number"),
+        ("rotated", "Spectrum", "k", -3, "k must be a whole number"),
+        ("profile", "Profile", "k", 0, "k must be a whole number"),
+        ("subsequence", "Subsequence", "k", 0, "k must be a whole number"),
+        ("rotated", "Problems", "n_classes", 10**9, "problems are not its classes"),
+        ("rotated", "Problems", "scheme", "ovo", None),  # as many pairs as classes: another model
+        ("ovo", "Problems", "n_classes", 2, "problems are not its classes"),
+        ("linear", "Vocabulary", "size", 10**6, "columns are not its words"),
+        ("linear", "Vocabulary", "first", {"dict": []}, "columns are not its words"),
+        ("hashed", "Buckets", "size", 0, "no such columns"),
+        ("hashed", "Buckets", "size", 10, "coefficients are not those of its words"),
+    ],
+)
+def test_values_that_would_do_harm_are_refused(name, kind, attribute, value, message, path):
+    fitted(name).save(path)
+    opened = Opened(path)
+    for one in walk(opened.description["model"]):
+        if one.get("object") == kind and attribute in one["state"]:
+            one["state"][attribute] = value
+    opened.write()
+    if message is None:
+        mvdfq.load(path).predict(CASES[name][1])
+    else:
+        assert_refused(path, message)
+
+
+@pytest.mark.parametrize(
+    "change", [with_item((0, 0), 250), narrower, lambda a: a.astype(int)], ids=range(3)
+)
+def test_words_that_the_kernel_cannot_read_are_refused(change, path):
+    fitted("observed").save(path)
+    opened = Opened(path)
+    ((_, words), *_) = opened.state("Recipe")["vocabularies"]["dict"]
+    opened.change(words, change)
+    opened.write()
+    assert_refused(path, "its words are")
+
+
+@pytest.mark.parametrize("part", range(3), ids=["data", "indices", "indptr"])
+def test_features_that_point_outside_are_refused(part, path):
+    fitted("linear").save(path)
+    opened = Opened(path)
+    names = opened.state("LinearMachine")["train"]["csr"]
+    opened.change(names, shorter if part == 0 else with_item(-1, 10**6), key=part)
+    opened.write()
+    assert_refused(path, "damaged")
+
+
+# Chance
+
+
+def survives(path, X):
+    """Tell whether a file is not refused; its model must then predict."""
+    with suppress(ModelFileError):
+        model = mvdfq.load(path)
+        assert model.predict(X).shape == (len(X),)
+        return True
+    return False
+
+
+def test_damage_of_any_kind_is_noticed(saved):
+    data, rng = saved.read_bytes(), np.random.default_rng(0)
+    intact = 0
+    for _ in range(200):
+        a, b = sorted(rng.integers(len(data), size=2))
+        changed = bytearray(data)
+        if rng.random() < 0.5:
+            changed[a] ^= 1 << rng.integers(8)
+        else:
+            del changed[a : min(b, a + 50)]
+        saved.write_bytes(changed)
+        intact += survives(saved, NUMBERS)
+    assert intact < 20  # a flipped bit in a date hurts nobody
+
+
+def forge(opened, rng):
+    """Change one number or array of one part of the model."""
+    dicts = walk(opened.description["model"])
+    states = {one["object"]: one["state"] for one in dicts if "object" in one}
+    places = [
+        [(state, name) for name, one in state.items() if isinstance(one, int | float | None | dict)]
+        for state in states.values()
+    ]
+    places = [names for names in places if names]
+    names = places[rng.integers(len(places))]
+    state, name = names[rng.integers(len(names))]
+    arrays = [one for one in walk([state[name]]) if "array" in one]
+    if arrays:
+        opened.change(arrays[0], FORGERS[rng.integers(len(FORGERS))])
+    else:
+        state[name] = [0, -1, 1, 2, 7, 1000, None, True, "x", [], 0.5][rng.integers(11)]
+
+
+FORGERS = [
+    lambda a: a[1:],
+    lambda a: a[..., 1:],
+    lambda a: a.T[::-1].T,
+    lambda a: a.ravel(),
+    lambda a: np.zeros_like(a),
+    lambda a: np.full_like(a, a.ravel()[-1]) if a.size else a,
+    lambda a: a + a if a.dtype.kind in "iuf" else a,
+    lambda a: a - 1 if a.dtype.kind in "iuf" else a,
+    lambda a: a.astype("f4" if a.dtype.kind == "f" else a.dtype),
+]
+
+
+@pytest.mark.parametrize("name", ["rotated", "linear", "hashing", "observed", "profile"])
+def test_forged_files_do_not_crash(name, path):
+    # Checksums fit, so that it is up to the checks: what passes them must not end the process.
+    fitted(name).save(path)
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    loaded = 0
+    for _ in range(25):
+        path.write_bytes(data)
+        opened = Opened(path)
+        forge(opened, rng)
+        opened.write()
+        with suppress(ModelFileError):
+            model = mvdfq.load(path)
+            loaded += 1
+            with suppress(Exception):  # an ordinary error is as good as an answer
+                model.decision_function(CASES[name][1])
+    assert 0 < loaded < 25

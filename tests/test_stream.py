@@ -1,0 +1,120 @@
+"""Streams: frames as they arrive, and the answer of the batch to the last bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.pipeline import make_pipeline
+
+import mvdfq
+from mvdfq import SequenceClassifier, Spectrum
+from mvdfq.stream import reach
+
+FRAMES = {
+    "none": "passthrough",
+    "delta": mvdfq.Delta(),
+    "smooth": make_pipeline(mvdfq.Smooth(5), mvdfq.Delta(keep=False)),
+    "rotate": mvdfq.Rotate(deltas=True),
+    "whole sequence": mvdfq.Centre(),
+    "lags": mvdfq.Lags(2, step=3),
+    "views": mvdfq.Stack(["passthrough", make_pipeline(mvdfq.Smooth(3), mvdfq.Standardize())]),
+}
+REACH = {"none": 0, "delta": 1, "smooth": 3, "rotate": 1, "whole sequence": None, "lags": None}
+
+
+@pytest.fixture(scope="module", name="data")
+def make_data():
+    X, y = mvdfq.make_autoregressive(n_sequences=24, n_channels=2, n_timepoints=30, random_state=0)
+    return X, y
+
+
+@pytest.fixture(scope="module", params=FRAMES)
+def fitted(request, data):
+    clf = SequenceClassifier(
+        frames=FRAMES[request.param], symbols="direct", kernel=Spectrum([1, 2]), pyramid=2, C=10
+    )
+    return clf.fit(*data), request.param
+
+
+def feed(stream, x, cuts):
+    for piece in np.split(x, sorted(cuts), axis=1):
+        stream.update(piece)
+    return stream
+
+
+@pytest.mark.filterwarnings("ignore:No word of this kernel")
+@given(data=st.data())
+def test_a_stream_says_what_the_batch_says(fitted, data):
+    clf, _ = fitted
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    n = data.draw(st.integers(1, 40))
+    x = np.round(rng.normal(size=(2, n)), 1)  # many ties
+    x[rng.random((2, n)) < 0.1] = np.nan
+    x[:, n // 2] = 1.0  # not missing from end to end
+    cuts = data.draw(st.lists(st.integers(0, n), max_size=6))
+    stream = feed(clf.stream(), x, cuts)
+    assert_array_equal(stream.decision_function(), clf.decision_function([x])[0])
+    assert stream.predict() == clf.predict([x])[0]
+    assert_array_equal(stream.predict_proba(), clf.predict_proba([x])[0])
+    assert stream.n_frames == n
+
+
+def test_the_running_answer_is_that_of_the_beginning(fitted, data):
+    clf, _ = fitted
+    x, stream = data[0][3], clf.stream()
+    for t, frame in enumerate(x.T, start=1):
+        stream.update(frame)
+        if t % 7 == 0:
+            assert_array_equal(stream.decision_function(), clf.decision_function([x[:, :t]])[0])
+
+
+def test_only_frames_that_matter_are_kept(fitted, data):
+    clf, name = fitted
+    stream = feed(clf.stream(), np.tile(data[0][0], 20), range(10, 600, 10))
+    kept = stream._tail.shape[1]
+    assert kept == 600 if REACH.get(name, 0) is None else kept <= 2 * REACH.get(name, 1) + 10
+
+
+def test_reach_is_known_or_everything(fitted):
+    clf, name = fitted
+    if name in REACH:
+        assert reach(clf.frames_) == REACH[name]
+    assert reach(mvdfq.DirectQuantizer(strategy="gaussian", per_sequence=True)) is None
+    assert reach(mvdfq.CodebookQuantizer()) is None
+
+
+def test_gaps_at_the_end_are_part_of_it_only_if_it_goes_on(data):
+    clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(1), C=1).fit(*data)
+    x = data[0][0]
+    gap = np.full((2, 4), np.nan)
+    stream = clf.stream().update(x).update(gap)
+    assert stream.n_frames == 34
+    assert_array_equal(stream.decision_function(), clf.decision_function([x])[0])
+    stream.update(x)
+    assert_array_equal(
+        stream.decision_function(), clf.decision_function([np.hstack([x, gap, x])])[0]
+    )
+
+
+def test_letters_and_single_values():
+    clf = SequenceClassifier(kernel=Spectrum(2)).fit(["ABAB", "BABA", "BBAA", "AABB"], [0, 0, 1, 1])
+    assert clf.stream().update("AB").update("AB").predict() == 0
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 30)), np.arange(20) % 2
+    clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(2), C=1).fit(X, y)
+    stream = clf.stream()
+    for value in X[0]:
+        stream.update(value)
+    assert_array_equal(stream.decision_function(), clf.decision_function(X[:1])[0])
+
+
+def test_bad_frames_are_refused_and_change_nothing(data):
+    clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(1), C=1).fit(*data)
+    stream = clf.stream().update(data[0][0])
+    before = stream.decision_function()
+    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(3, 5\)"):
+        stream.update(np.ones((3, 5)))
+    with pytest.raises(ValueError, match="channel 1: the value at time 0 is infinite"):
+        stream.update([0.0, np.inf])
+    assert_array_equal(stream.decision_function(), before)
+    assert stream.n_frames == 30

@@ -1,0 +1,148 @@
+"""Machines: the same as scikit-learn's, one column a problem; votes, ties and temperatures."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+
+from mvdfq.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.training import Trainer
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(5)
+    y = np.repeat(np.arange(4), 15)
+    F = rng.normal(size=(4, 6))[y] + rng.normal(size=(60, 6))
+    return F, F @ F.T, y
+
+
+def test_one_vs_one_is_that_of_scikit_learn(blobs):
+    _, K, y = blobs
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    problems = Problems(4, "ovo")
+    margins = fit_margins(K, y, problems, 0.1, sample_weight=weight)
+    theirs = SVC(kernel="precomputed", C=0.1, break_ties=True).fit(K, y, weight)
+    decision = problems.decision(margins.of(K))
+    assert_allclose(decision, theirs.decision_function(K), atol=1e-2)
+    assert_array_equal(problems.predicted(decision), theirs.predict(K))
+    theirs.set_params(decision_function_shape="ovo")
+    assert_allclose(margins.of(K), theirs.decision_function(K), atol=1e-2)
+
+
+def test_one_vs_rest_is_that_of_scikit_learn(blobs):
+    _, K, y = blobs
+    margins = fit_margins(K, y, Problems(4, "ovr"), 0.1, sample_weight=np.ones(len(y)))
+    theirs = OneVsRestClassifier(SVC(kernel="precomputed", C=0.1)).fit(K, y)
+    assert_allclose(margins.of(K), theirs.decision_function(K))
+
+
+def test_linear_machines_agree_with_those_on_the_kernel(blobs):
+    F, K, y = blobs
+    problems = Problems(4, "ovr")
+    by_kernel = fit_margins(K, y, problems, 0.1, sample_weight=np.ones(len(y)))
+    by_features = fit_margins(sp.csr_array(F), y, problems, 0.1, sample_weight=np.ones(len(y)))
+    agree = by_kernel.of(K).argmax(axis=1) == by_features.of(F).argmax(axis=1)
+    assert agree.mean() >= 0.95
+
+
+def test_two_classes_are_one_problem(blobs):
+    _, K, y = blobs
+    y = y % 2
+    for scheme in ("ovr", "ovo"):
+        problems = Problems(2, scheme)
+        margins = fit_margins(K, y, problems, 1.0, sample_weight=np.ones(len(y)))
+        assert margins.coefficients.shape == (60, 1)
+        theirs = SVC(kernel="precomputed", C=1.0).fit(K, y)
+        assert_allclose(problems.decision(margins.of(K)), theirs.decision_function(K))
+
+
+def test_votes_decide_and_margins_break_ties():
+    # class 0 beats 1, 1 beats 2, 2 beats 0 by far: one vote each
+    decision = Problems(3, "ovo").decision(np.array([[0.1, -5.0, 0.1]]))
+    assert_allclose(np.rint(decision), 1)
+    assert decision.argmax() == 2
+
+
+def test_a_class_without_weight_is_never_chosen(blobs):
+    _, K, y = blobs
+    for scheme in ("ovr", "ovo"):
+        problems = Problems(4, scheme)
+        margins = fit_margins(K, y, problems, 1.0, sample_weight=(y != 2).astype(float))
+        assert 2 not in problems.predicted(problems.decision(margins.of(K)))
+
+
+def naive_loss(decision, y, factor):
+    odds = np.exp(factor * decision)
+    return -np.mean([np.log(row[c] / row.sum()) for row, c in zip(odds, y, strict=True)])
+
+
+def test_temperature_fits_the_labels_best():
+    rng = np.random.default_rng(1)
+    y = rng.integers(3, size=300)
+    decision = np.eye(3)[y] + rng.normal(size=(300, 3))
+    best = fit_temperature(decision, y, np.ones(300))
+    losses = [naive_loss(decision, y, factor * best) for factor in (0.9, 1.0, 1.1)]
+    assert losses[1] == min(losses)
+
+
+def test_temperature_of_two_classes_is_that_of_the_log_odds():
+    rng = np.random.default_rng(2)
+    y = rng.integers(2, size=300)
+    decision = 2 * y - 1 + rng.normal(size=300)
+    both = np.stack([np.zeros(300), decision], axis=1)
+    assert fit_temperature(decision, y, np.ones(300)) == fit_temperature(both, y, np.ones(300))
+
+
+def trained(K, y, candidates, **options):
+    trainer = Trainer(Problems(len(set(y)), "ovr"), y, np.ones(len(y)), **options)
+    reports = []
+    result = trainer(lambda learn: K, candidates, lambda *report: reports.append(report))
+    return result, reports
+
+
+def test_the_penalty_that_does_best_in_the_folds_is_taken(blobs):
+    _, K, y = blobs
+    noisy = np.where(np.random.default_rng(0).random(60) < 0.3, (y + 1) % 4, y)
+    result, reports = trained(K, noisy, [1e-4, 0.01, 100.0])
+    assert result.scores.shape == (3, 5)
+    assert result.C == [1e-4, 0.01, 100.0][result.scores.mean(axis=1).argmax()]
+    assert reports[-1] == (5, 6)
+
+
+def test_groups_stay_together(blobs):
+    _, _, y = blobs
+    groups = np.tile(np.arange(15), 4)
+    trainer = Trainer(Problems(4, "ovr"), y, np.ones(60), groups)
+    folds = trainer._folds()
+    assert len(folds) == 5
+    for learn, check in folds:
+        assert not set(groups[learn]) & set(groups[check])
+
+
+def test_nothing_is_validated_if_a_class_cannot_be_split(blobs):
+    _, K, y = blobs
+    kept = np.append(np.flatnonzero(y < 3), 45)  # one member of the last class
+    result, _ = trained(K[np.ix_(kept, kept)], y[kept], [1.0, 10.0, 100.0])
+    assert result.scores.shape == (3, 0)
+    assert result.C == 10
+    assert result.temperature == 1
+
+
+def test_what_is_learned_from_labels_is_learned_in_the_folds(blobs):
+    _, K, y = blobs
+    asked = []
+
+    def matrix(learn):
+        asked.append(len(learn))
+        return K
+
+    Trainer(Problems(4, "ovr"), y, np.ones(60))(matrix, [1.0], lambda *_: None)
+    assert asked == [48] * 5 + [60]
+
+
+def test_margins_are_a_product():
+    margins = Margins(np.array([[1.0, 0.0], [2.0, -1.0]]), np.array([0.5, 0.0]))
+    assert_allclose(margins.of(np.array([[1.0, 1.0]])), [[3.5, -1.0]])

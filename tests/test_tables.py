@@ -1,0 +1,189 @@
+"""Prediction by table: the words of a sequence looked up give the margins that the kernel gives."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from conftest import size
+from mvdfq import (
+    Mismatch,
+    MismatchPairs,
+    Profile,
+    SequenceFeatures,
+    SequenceKernel,
+    Spatial,
+    Spectrum,
+    Subsequence,
+    summing,
+)
+from mvdfq.machine import KernelMachine, LinearMachine
+from mvdfq.svm import Margins
+from test_kernels import COLLECTIONS, N_SYMBOLS, ROW_WEIGHTS, UNEVEN, WITH_FEATURES
+from twins import as_symbols, naive_gram
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    # keys are scrambled by products that wrap around, which Python remarks on and machines do not
+    pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply"),
+]
+
+N_COLUMNS = 3
+OPTIONS = [
+    {},
+    {"normalize": False, "row_weights": [0, 0.5, 1]},
+    {"row_norm": "cosine", "pyramid": 2},
+    {"manifold": True},
+    {"manifold": True, "pyramid": 3, "row_weights": ROW_WEIGHTS},
+    {"manifold": True, "row_norm": "cosine", "normalize": False},
+]
+
+
+def coefficients(n):
+    return np.random.default_rng(n).normal(size=(n, N_COLUMNS))
+
+
+def kernel_machine(kernel, train, n_symbols, **options):
+    """A machine with random coefficients on a fitted kernel."""
+    reader = SequenceKernel(kernel, **options).fit(as_symbols(train, n_symbols))
+    margins = Margins(coefficients(len(train)), np.array([0.5, -1.0, 2.0]))
+    return KernelMachine.from_gram(reader, reader.compare(reader.train_, None)[1], margins)
+
+
+def margins_of(machine, new, n_symbols):
+    return machine.of(machine.reader.read_new(as_symbols(new, n_symbols)))
+
+
+def has_table(kernel, options):
+    is_listed = getattr(kernel, "neighbourhood", None) == "observed" or options.get("manifold")
+    return not (isinstance(kernel, Mismatch) and is_listed)
+
+
+CASES = [
+    (kernel, options)
+    for kernel in WITH_FEATURES + UNEVEN[:3]
+    for options in OPTIONS
+    if has_table(kernel, options)
+]
+
+
+KINDS = size(["random", "missing", "short", "constant row", "unseen symbols"], ["missing"])
+
+
+@pytest.mark.parametrize(
+    ("name", "dense"), [*((name, True) for name in KINDS), *((name, False) for name in KINDS[-2:])]
+)
+@pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
+def test_table_gives_the_margins_of_the_naive_kernel(kernel, options, name, dense, monkeypatch):
+    if not dense:
+        monkeypatch.setattr(summing, "DENSE_WORDS", 0)
+    train, new = COLLECTIONS[name]
+    n_symbols = N_SYMBOLS[: len(train[0])]
+    if "row_weights" in options:
+        options = options | {"row_weights": options["row_weights"][-len(n_symbols) :]}
+    machine = kernel_machine(kernel, train, n_symbols, **options)
+    expected = machine.margins.of(naive_gram(kernel, new, train, n_symbols, **options))
+    assert machine.table is not None
+    assert machine.table.groups[0].dense == (dense or machine.table.groups[0].first[-1] == 0)
+    scale = max(1, np.abs(expected).max())
+    assert_allclose(margins_of(machine, new, n_symbols), expected, rtol=1e-5, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("options", [{}, {"manifold": True, "pyramid": 2}], ids=str)
+@pytest.mark.parametrize("kernel", [Spectrum([1, 3]), Spatial(2, 2, 2), Spectrum(8)], ids=str)
+def test_table_of_a_linear_machine_gives_its_margins(kernel, options):
+    train, new = COLLECTIONS["random"]
+    reader = SequenceFeatures(kernel, row_weights=ROW_WEIGHTS, **options)
+    values = reader.fit_transform(as_symbols(train, N_SYMBOLS))
+    learned = values.T @ coefficients(len(train))
+    machine = LinearMachine(reader, Margins(learned, np.zeros(N_COLUMNS)), train=values)
+    expected = reader.transform(as_symbols(new, N_SYMBOLS)) @ learned
+    assert machine.table is not None
+    assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        (Mismatch(3, 1), {"manifold": True}),
+        (Mismatch(3, 1, neighbourhood="observed"), {}),
+        (Subsequence(2), {}),
+        (Spectrum(2), {"gamma": 1.0}),
+        (Spectrum(2), {"memory_limit": 100}),
+        (Spectrum(64), {}),
+    ],
+    ids=str,
+)
+def test_without_a_table_the_kernel_is_computed(kernel, options):
+    train, new = COLLECTIONS["random"]
+    limit = options.pop("memory_limit", None)
+    machine = kernel_machine(kernel, train, N_SYMBOLS, **options)
+    machine.memory_limit = limit
+    assert machine.table is None
+    expected = machine.margins.of(naive_gram(kernel, new, train, N_SYMBOLS, **options))
+    assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_profiles_have_no_table():
+    rng = np.random.default_rng(0)
+    X = [rng.dirichlet(np.ones(4), 9).T for _ in range(5)]
+    reader = SequenceKernel(Profile(k=2, sigma=2)).fit(X)
+    margins = Margins(coefficients(5), np.zeros(N_COLUMNS))
+    machine = KernelMachine.from_gram(reader, reader.compare(reader.train_, None)[1], margins)
+    assert machine.table is None
+    assert_allclose(machine.of(reader.read_new(X[:2])), reader.transform(X[:2]) @ coefficients(5))
+
+
+def test_pairs_at_a_distance_have_one():
+    # their kernel is a sum of gapped words with weights of both signs
+    train, new = COLLECTIONS["random"]
+    machine = kernel_machine(MismatchPairs(3, 1), train, N_SYMBOLS, normalize=False)
+    expected = machine.margins.of(
+        naive_gram(MismatchPairs(3, 1), new, train, N_SYMBOLS, normalize=False)
+    )
+    assert machine.table is not None
+    assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-4)
+
+
+def test_margins_do_not_depend_on_threads_or_company():
+    train, new = COLLECTIONS["random"]
+    one = kernel_machine(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True)
+    two = kernel_machine(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True, n_jobs=2)
+    together = margins_of(two, new, N_SYMBOLS)
+    assert_array_equal(margins_of(one, new, N_SYMBOLS), together)
+    alone = [margins_of(one, [x], N_SYMBOLS)[0] for x in new]
+    assert_array_equal(alone, together)
+
+
+def test_the_table_is_made_once_and_not_pickled():
+    train, _ = COLLECTIONS["random"]
+    machine = kernel_machine(Spectrum(2), train, N_SYMBOLS)
+    assert machine.table is machine.table
+    copy = pickle.loads(pickle.dumps(machine))
+    assert copy._table == []
+    assert_array_equal(copy.table.groups[0].values, machine.table.groups[0].values)
+
+
+def test_the_size_is_what_the_words_take():
+    train, _ = COLLECTIONS["random"]
+    machine = kernel_machine(Spectrum(2), train, N_SYMBOLS, pyramid=2)
+    assert machine.table.nbytes == sum(s**2 for s in N_SYMBOLS) * 3 * N_COLUMNS * 4
+
+
+def test_words_that_fill_sixty_bits_beside_many_sequences():
+    rng = np.random.default_rng(0)
+    train = [[rng.integers(4096, size=8).tolist()] for _ in range(40)]
+    machine = kernel_machine(Spectrum(5), train, [4096])
+    assert machine.table is not None
+    K = naive_gram(Spectrum(5), train[:3], train, [4096])
+    assert_allclose(margins_of(machine, train[:3], [4096]), machine.margins.of(K), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(2), Mismatch(2, 1), Spectrum(9)], ids=str)
+def test_nothing_but_symbols_never_seen(kernel):
+    train = [[[0, 1, 2, 1, 0, 2]], [[2, 2, 1, 0, 1, 1]]]
+    machine = kernel_machine(kernel, train, [3])
+    new = [[[5, 6, 7, 8]], [[0, 1, 9, 1, 0]]]
+    expected = machine.margins.of(machine.reader.transform(as_symbols(new, [3])))
+    assert_allclose(margins_of(machine, new, [3]), expected, atol=1e-5)

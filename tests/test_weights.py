@@ -1,0 +1,175 @@
+"""Learned weights: those of the quadratic problem, and what they are good for."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+
+import mvdfq
+from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
+from mvdfq.weights import align, combine, group_units, row_units, unit_grams
+from twins import as_symbols, naive_gram, random_sequences
+
+
+def stack_of(seed, n_units=4, n=12):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    units = [rng.normal(size=(n, 3)) + u * np.eye(3)[y] for u in range(n_units)]
+    return np.stack([F @ F.T for F in units]).astype(np.float32), y
+
+
+def naive_align(stack, y):
+    """The weights by a general solver, on products written out entry by entry."""
+    n = len(y)
+    centre = np.eye(n) - 1 / n
+    units = [centre @ K.astype(float) @ centre for K in stack]
+    same = np.array([[float(a == b) for b in y] for a in y])
+    target = centre @ same @ centre
+    M = np.array([[np.trace(a @ b) for b in units] for a in units])
+    a = np.array([np.trace(unit @ target) for unit in units])
+    start = np.full(len(a), a.sum() / M.sum())
+    result = minimize(
+        lambda w: w @ M @ w - 2 * w @ a,
+        start,
+        jac=lambda w: 2 * M @ w - 2 * a,
+        bounds=[(0, None)] * len(a),
+        options={"ftol": 1e-15, "gtol": 1e-12, "maxiter": 10**4},
+    )
+    return result.x * len(a) / result.x.sum()
+
+
+@given(st.integers(0, 10**6))
+def test_weights_solve_the_quadratic_problem(seed):
+    stack, y = stack_of(seed)
+    weights = align(stack, y)
+    assert (weights >= 0).all()
+    assert_allclose(weights, naive_align(stack, y), rtol=1e-2, atol=1e-2)
+
+
+def test_weights_do_not_depend_on_units_of_measure():
+    stack, y = stack_of(0)
+    factors = np.array([1, 10, 0.1, 3], np.float32)
+    shares = align(stack, y) / align(stack, y).sum()
+    rescaled = align(stack * factors[:, None, None], y) * factors
+    assert_allclose(rescaled / rescaled.sum(), shares, atol=1e-4)
+
+
+def test_nothing_to_learn_weighs_equally():
+    assert_array_equal(align(np.zeros((3, 4, 4), np.float32), np.array([0, 0, 1, 1])), 1)
+
+
+def test_a_unit_of_nothing_gets_nothing():
+    stack, y = stack_of(1)
+    stack[0] = 0
+    assert align(stack, y)[0] == 0
+
+
+@pytest.mark.parametrize("manifold", [False, True])
+def test_units_are_the_rows_and_groups_of_the_kernel(manifold):
+    X = random_sequences(np.random.default_rng(0), [9, 12, 15, 8], [3, 2, 4])
+    kernel = SequenceKernel(Spectrum([1, 2]), manifold=manifold).fit(as_symbols(X, [3, 2, 4]))
+    options = {"manifold": manifold, "normalize": False}
+    rows = list(unit_grams(row_units(kernel.train_, kernel.recipe_)))
+    for r, K in enumerate(rows):
+        one = [[x[r]] for x in X]
+        expected = naive_gram(Spectrum([1, 2]), one, one, [[3, 2, 4][r]], **options)
+        assert_allclose(K, expected, rtol=1e-5)
+    groups = list(unit_grams(group_units(kernel.train_, kernel.recipe_)))
+    for k, K in zip([1, 2], groups, strict=True):
+        expected = naive_gram(Spectrum(k), X, X, [3, 2, 4], **options)
+        assert_allclose(K / K[0, 0], expected / expected[0, 0], rtol=1e-5)
+
+
+def test_combined_units_are_the_weighted_kernel():
+    X = random_sequences(np.random.default_rng(0), [9, 12, 15, 8], [3, 2, 4])
+    symbols = as_symbols(X, [3, 2, 4])
+    kernel = SequenceKernel(Spectrum(2), manifold=True).fit(symbols)
+    stack = np.stack(list(unit_grams(row_units(kernel.train_, kernel.recipe_))))
+    weighted = SequenceKernel(Spectrum(2), manifold=True, row_weights=[0.5, 0, 2])
+    assert_allclose(
+        combine(stack, np.array([0.5, 0, 2])), weighted.fit_transform(symbols), atol=1e-6
+    )
+
+
+@pytest.fixture(scope="module")
+def telling_channel():
+    """Sequences whose classes differ in channel 1 of 4 alone."""
+    rng = np.random.default_rng(3)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 4, 50))
+    X[y == 1, 1] = np.repeat(X[y == 1, 1, ::5], 5, axis=1)  # slower
+    return X, y
+
+
+PARTS = {"frames": "passthrough", "symbols": "direct", "kernel": Spectrum([1, 2]), "pyramid": 1}
+
+
+def test_the_channel_that_tells_gets_the_weight(telling_channel):
+    X, y = telling_channel
+    clf = SequenceClassifier(**PARTS, weights="rows", C=10).fit(X, y)
+    assert clf.row_weights_.argmax() == 1
+    assert clf.row_weights_[1] > 0.8 * clf.row_weights_.sum()
+    assert clf.feature_importance_.argmax() == 1
+    assert clf.feature_importance_.sum() == pytest.approx(1)
+    plain = SequenceClassifier(**PARTS, C=10).fit(X, y)
+    assert_array_equal(plain.row_weights_, 1)
+    assert clf.feature_importance_[1] > plain.feature_importance_[1] > 0.25
+
+
+def test_the_group_that_tells_gets_the_weight(telling_channel):
+    X, y = telling_channel
+    clf = SequenceClassifier(**PARTS, weights="groups", C=10).fit(X, y)
+    assert clf.group_weights_[1] > clf.group_weights_[0]  # pairs show slowness, singles do not
+
+
+def test_validation_does_not_see_what_weights_were_learned_from():
+    # pure noise with many rows: weights learned on all labels would look good in the folds
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 30, 31)), np.arange(40) % 2
+    clf = SequenceClassifier(**PARTS, weights="rows", C=10).fit(X, y)
+    assert clf.validation_score_ < 0.75
+
+
+def test_little_memory_learns_from_some_of_the_sequences(telling_channel):
+    X, y = telling_channel
+    clf = SequenceClassifier(**PARTS, weights="rows", C=10, memory_limit=16 * 30**2 + 20_000)
+    assert clf.fit(X, y).row_weights_.argmax() == 1
+
+
+def test_rows_of_one_symbol_have_no_weight(telling_channel):
+    X, y = telling_channel
+    X = np.concatenate([X, np.zeros((40, 1, 50))], axis=1)
+    clf = SequenceClassifier(**PARTS, weights="rows", C=10).fit(X, y)
+    assert clf.row_weights_.shape == (5,)
+    assert clf.row_weights_[4] == 0
+    assert clf.feature_importance_[4] == 0
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_importance_is_the_share_of_the_squared_norm(telling_channel, solver):
+    X, y = telling_channel
+    clf = SequenceClassifier(**PARTS, solver=solver, C=10).fit(X, y)
+    features = mvdfq.SequenceFeatures(Spectrum([1, 2]), manifold=True)
+    F = features.fit_transform(clf.symbols_.transform(X)).toarray()
+    if solver == "kernel":
+        learned = F.T @ clf.machine_.margins.coefficients
+    else:
+        learned = clf.machine_.margins.coefficients
+    rows = [name.split(",")[0] for name in features.get_feature_names_out()]
+    squares = [(learned[np.array(rows) == name] ** 2).sum() for name in dict.fromkeys(rows)]
+    assert_allclose(clf.row_importance_, np.array(squares) / sum(squares), rtol=1e-4)
+
+
+def test_importance_of_rows_made_of_several_channels_is_divided():
+    X, y = mvdfq.load_japanese_vowels(split="train")
+    joint = mvdfq.JointQuantizer(n_bins=2, sets=[(0, 1), (2, 3)])
+    parts = {"symbols": mvdfq.Rows([mvdfq.DirectQuantizer(4), joint]), "kernel": Spectrum(1)}
+    clf = SequenceClassifier(frames="delta", pyramid=1, C=1, **parts).fit(X, y)
+    rows, channels = clf.row_importance_, clf.feature_importance_
+    assert len(rows) == 26
+    assert len(channels) == 12
+    # the first twelve rows are channels, the next their slopes, then the two pairs
+    assert channels[0] == pytest.approx(rows[0] + rows[12] + rows[24] / 2)
+    assert channels[3] == pytest.approx(rows[3] + rows[15] + rows[25] / 2)
+    assert channels.sum() == pytest.approx(1)

@@ -10,7 +10,7 @@ NOJIT := worked_numbers kernels features laws frames symbols
 .PHONY: demo test lint types bench clean
 
 demo: $(VENV)/.run
-	@$(PY) examples/demo.py
+	@$(VENV)/bin/mvdfq demo
 
 test: lint types
 	@$(PY) -m pytest -q -n 2

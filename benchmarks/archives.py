@@ -59,11 +59,3 @@ def load_proteins():
         np.array(list(families.values())),
         splits,
     )
-
-
-def roc50(y, scores):
-    """Area under the ROC curve up to the fiftieth false positive, as a share."""
-    ranked = np.asarray(y, dtype=bool)[np.argsort(-scores, kind="stable")]
-    found = np.cumsum(ranked)[~ranked][:50]
-    padded = np.append(found, np.full(50 - len(found), ranked.sum()))
-    return padded.sum() / (50 * ranked.sum())

@@ -16,12 +16,13 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from archives import load_gtzan, load_proteins, load_uea, roc50, uea_names
+from archives import load_gtzan, load_proteins, load_uea, uea_names
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import mvdfq
+from mvdfq.evaluation import roc50
 from mvdfq.presets import PRESETS
 
 RESULTS = Path(__file__).parent / "results"

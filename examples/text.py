@@ -94,7 +94,7 @@ def main():
     print(line_of("words", as_words(X), y, longest=2))
     print()
     explanation = classifier(3).fit(X, y).explain("das ist die neue schule")
-    print(f"'das ist die neue schule' is {explanation.predicted}, since it has")
+    print(f"'das ist die neue schule' is {explanation.predicted}; what spoke for it and against:")
     for reason in explanation.top(3):
         print(f"  {reason}")
 

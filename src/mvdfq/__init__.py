@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         load_japanese_vowels as load_japanese_vowels,
         make_autoregressive as make_autoregressive,
     )
+    from mvdfq.evaluation import Evaluation as Evaluation, evaluate as evaluate
     from mvdfq.explain import Explanation as Explanation, Reason as Reason
     from mvdfq.frames import (
         Centre as Centre,
@@ -65,6 +66,7 @@ _ROOMS = {
     "classifier": ["Neighbour", "SequenceClassifier"],
     "converters": ["from_long_table", "from_time_first"],
     "datasets": ["load_japanese_vowels", "make_autoregressive"],
+    "evaluation": ["Evaluation", "evaluate"],
     "explain": ["Explanation", "Reason"],
     "frames": ["Centre", "Delta", "Lags", "Rotate", "Smooth", "Stack", "Standardize"],
     "kernel": ["SequenceFeatures", "SequenceKernel"],

@@ -6,16 +6,20 @@ import numpy as np
 
 __all__ = ["plot_explanation"]
 
+# More rows than this cannot be told apart in a picture.
+MOST_ROWS = 30
+
 
 def plot_explanation(explanation: Any, label: Any = None) -> Any:
     """Draw the rows of symbols, and below them what speaks for and against a class in time."""
     from matplotlib.figure import Figure
 
     column, sign = explanation.column(label)
-    height = min(2 + 0.22 * len(explanation.row_names), 12)
+    rows = _rows_that_count(explanation.by_row[column])
+    height = 2 + 0.22 * len(rows)
     figure = Figure(figsize=(10, height + 2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[height, 2])
-    _draw_rows(above, explanation, figure)
+    _draw_rows(above, explanation, rows, figure)
     _draw_evidence(below, explanation, sign * explanation.by_time[column])
     name = explanation.labels[column]
     what = f"{name[0]} rather than {name[1]}" if isinstance(name, tuple) else f"{name}"
@@ -36,16 +40,25 @@ def _times(explanation: Any) -> tuple[np.ndarray, str]:
     return np.arange(n_frames + 1) / rate, "time in seconds"
 
 
-def _draw_rows(axes: Any, explanation: Any, figure: Any) -> None:
-    symbols = explanation.symbols
+def _rows_that_count(evidence: np.ndarray) -> np.ndarray:
+    """All rows in their order, or those of the most evidence if they are many."""
+    return np.sort(np.argsort(-np.abs(evidence), kind="stable")[:MOST_ROWS])
+
+
+def _draw_rows(axes: Any, explanation: Any, rows: np.ndarray, figure: Any) -> None:
+    symbols = explanation.symbols.rows(rows)
     codes = symbols.codes.astype(float)
     codes[symbols.codes == symbols.missing] = np.nan
     levels = codes / np.maximum(symbols.n_symbols[:, None] - 1, 1)
     edges, _ = _times(explanation)
-    rows = np.arange(len(codes) + 1) - 0.5
-    mesh = axes.pcolormesh(edges, rows, levels, cmap="viridis", vmin=0, vmax=1, rasterized=True)
-    axes.set_yticks(range(len(codes)), explanation.row_names, fontsize="x-small", parse_math=False)
+    bounds = np.arange(len(rows) + 1) - 0.5
+    mesh = axes.pcolormesh(edges, bounds, levels, cmap="viridis", vmin=0, vmax=1, rasterized=True)
+    names = [explanation.row_names[r] for r in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize="x-small", parse_math=False)
     axes.invert_yaxis()
+    if len(rows) < len(explanation.row_names):
+        text = f"the {len(rows)} rows of {len(explanation.row_names)} that count most"
+        axes.set_title(text, fontsize="medium")
     figure.colorbar(mesh, ax=axes, label="symbol, lowest to highest", pad=0.01)
 
 

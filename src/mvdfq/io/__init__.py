@@ -1,5 +1,66 @@
-"""Files -> sequences: audio, series and proteins."""
+"""Files -> sequences: audio, series and proteins.
 
-from mvdfq.io.base import Dataset, ReadError
+Names are imported from their files when they are first used, so that what one format needs is not
+loaded for another.
+"""
 
-__all__ = ["Dataset", "ReadError"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mvdfq.io.audio import list_audio as list_audio, read_audio as read_audio
+    from mvdfq.io.base import Dataset as Dataset, ReadError as ReadError
+    from mvdfq.io.fasta import (
+        both_strands as both_strands,
+        reverse_complement as reverse_complement,
+    )
+    from mvdfq.io.mfcc import (
+        AudioRecipe as AudioRecipe,
+        audio_recipe as audio_recipe,
+        log_bands as log_bands,
+    )
+    from mvdfq.io.profiles import (
+        log_odds_to_probabilities as log_odds_to_probabilities,
+        read_profiles as read_profiles,
+    )
+    from mvdfq.io.proteins import (
+        HomologyTask as HomologyTask,
+        homology_tasks as homology_tasks,
+        read_fasta as read_fasta,
+        read_labels as read_labels,
+        read_splits as read_splits,
+    )
+    from mvdfq.io.reading import FORMATS as FORMATS, read as read, recognise as recognise
+    from mvdfq.io.scales import (
+        property_rows as property_rows,
+        substitution_rows as substitution_rows,
+    )
+    from mvdfq.io.series import (
+        read_series as read_series,
+        write_npz as write_npz,
+        write_ts as write_ts,
+    )
+
+_PLACES = {
+    "audio": ["list_audio", "read_audio"],
+    "base": ["Dataset", "ReadError"],
+    "fasta": ["both_strands", "reverse_complement"],
+    "mfcc": ["AudioRecipe", "audio_recipe", "log_bands"],
+    "profiles": ["log_odds_to_probabilities", "read_profiles"],
+    "proteins": ["HomologyTask", "homology_tasks", "read_fasta", "read_labels", "read_splits"],
+    "reading": ["FORMATS", "read", "recognise"],
+    "scales": ["property_rows", "substitution_rows"],
+    "series": ["read_series", "write_npz", "write_ts"],
+}
+_PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
+
+__all__ = sorted(_PLACE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, once."""
+    if name not in _PLACE_OF:
+        raise AttributeError(f"module 'mvdfq.io' has no attribute {name!r}")
+    value = getattr(import_module(f"mvdfq.io.{_PLACE_OF[name]}"), name)
+    globals()[name] = value
+    return value

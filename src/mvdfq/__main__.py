@@ -1,0 +1,5 @@
+"""``python -m mvdfq``: the command line."""
+
+from mvdfq.cli import main
+
+main()

@@ -1,0 +1,91 @@
+"""The program ``mvdfq``: its commands, its errors and their exit codes.
+
+Commands import what they need when they run, so that ``mvdfq --help`` answers at once.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from mvdfq.cli.demo import demo
+from mvdfq.cli.doctor import doctor
+from mvdfq.cli.errors import described
+from mvdfq.cli.evaluate import evaluate
+from mvdfq.cli.explain import explain
+from mvdfq.cli.gram import gram
+from mvdfq.cli.inspect import inspect
+from mvdfq.cli.output import note
+from mvdfq.cli.predict import predict
+from mvdfq.cli.reproduce import reproduce
+from mvdfq.cli.train import train
+
+__all__ = ["main"]
+
+EPILOG = (
+    "Exit codes: 0 done, 2 wrong usage, 3 data cannot be read, 4 model cannot be read, 5 data or "
+    "options make no sense, 6 cannot write, 130 interrupted."
+)
+
+app = typer.Typer(
+    name="mvdfq",
+    help="Classify sequences: folders of audio, sensor recordings, series, proteins.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"mvdfq {version('mvdfq')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Classify sequences: folders of audio, sensor recordings, series, proteins."""
+
+
+@app.command()
+def version() -> None:
+    """Show the version.
+
+    Example: mvdfq version
+    """
+    _show_version(True)
+
+
+def _guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Make every error of a command one sentence, a hint and a fixed exit code."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except (Exception, KeyboardInterrupt) as error:
+            known = described(error)
+            if known is None:
+                raise
+            note(f"error: {known.message}")
+            if known.hint:
+                note(f"hint: {known.hint}")
+            raise typer.Exit(known.code) from None
+
+    return run
+
+
+for command in (demo, inspect, train, predict, evaluate, explain, gram, reproduce, doctor):
+    app.command()(_guarded(command))
+
+
+def main() -> None:
+    """Run the program."""
+    app()

@@ -1,0 +1,78 @@
+"""``mvdfq doctor``: what this installation has and can do."""
+
+import os
+import platform
+from typing import Any
+
+from mvdfq.cli import options as o
+from mvdfq.cli.output import Format, show_json, table
+
+__all__ = ["doctor"]
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "soundfile", "rich", "typer")
+OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
+
+
+def doctor(format: o.Output = Format.human) -> None:
+    """Show versions, processors, the compiler cache and what is not installed.
+
+    Example: mvdfq doctor --format json
+    """
+    facts = {**_machine(), **_versions(), **_compiler(), **_sound(), **_further()}
+    if format is Format.json:
+        show_json(facts)
+    else:
+        table([{"": key, " ": str(value)} for key, value in facts.items()])
+
+
+def _machine() -> dict[str, Any]:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processors": usable,
+    }
+
+
+def _versions() -> dict[str, Any]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in ("mvdfq", *PACKAGES, *OPTIONAL):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed" + (", optional" if name in OPTIONAL else "")
+    return found
+
+
+def _compiler() -> dict[str, Any]:
+    """Where compiled functions are kept, and whether they can be."""
+    from mvdfq.engines import cpu
+
+    cache = getattr(cpu.emit, "_cache", None)  # none where the compiler is switched off
+    path = getattr(cache, "cache_path", None)
+    if path is None:
+        return {"compiler cache": "off"}
+    writable = os.access(path if os.path.isdir(path) else os.path.dirname(path), os.W_OK)
+    return {"compiler cache": f"{path}{'' if writable else ' (cannot be written)'}"}
+
+
+def _sound() -> dict[str, Any]:
+    try:
+        import soundfile
+    except (ImportError, OSError) as error:
+        return {"sound formats": f"none: {error}"}
+    wanted = {"WAV", "FLAC", "OGG", "MP3", "AU"}
+    return {"sound formats": ", ".join(sorted(wanted & set(soundfile.available_formats())))}
+
+
+def _further() -> dict[str, Any]:
+    """Engines beyond the processor."""
+    try:
+        import torch
+    except ImportError:
+        return {"GPU": "torch is not installed", "cluster": "not in this version"}
+    has_gpu = torch.cuda.is_available()
+    name = torch.cuda.get_device_name(0) if has_gpu else "none seen"
+    return {"GPU": f"{name} (not used in this version)", "cluster": "not in this version"}

@@ -1,0 +1,131 @@
+"""``mvdfq evaluate``: what a classifier is worth on a data set, by a protocol."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mvdfq.cli import options as o
+from mvdfq.cli.errors import Refused
+from mvdfq.cli.output import Format, note, progress_bar, show_json, show_rows, table
+from mvdfq.cli.train import labelled
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    data: o.DataPath,
+    protocol: Annotated[
+        str,
+        typer.Option(help="5-fold, group, group-per-class, split or homology."),
+    ] = "",
+    seeds: Annotated[int, typer.Option(help="Repetitions of k-fold protocols.", min=1)] = 1,
+    splits: Annotated[
+        Path | None, typer.Option(help="Table family,role,id for --protocol homology.")
+    ] = None,
+    preset: o.PresetName = None,
+    frames: o.FramesName = None,
+    symbols: o.SymbolsName = None,
+    kernel: o.KernelName = None,
+    c: o.Penalty = None,
+    balanced: o.Balanced = False,
+    as_: o.DataFormat = None,
+    recipe: o.Recipe = None,
+    label: o.Label = None,
+    labels: o.Labels = None,
+    group_pattern: o.GroupPattern = None,
+    skip_bad: o.SkipBad = False,
+    cache: o.Cache = None,
+    format: o.Output = Format.human,
+    quiet: o.Quiet = False,
+    seed: o.Seed = 0,
+    n_jobs: o.Jobs = -1,
+    memory_limit: o.Memory = None,
+) -> None:
+    """Train and test by a protocol: error, F1, intervals, classes, confusions.
+
+    Without --protocol it is the split that the data say, else 5-fold cross-validation.
+    Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
+    """
+    reading = o.Reading(as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet)
+    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
+    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
+    read = reading.read(data)
+    if protocol == "homology":
+        _homology(clf, read, splits, format, quiet)
+        return
+    from mvdfq.evaluation import evaluate as measure
+
+    read = labelled(read, data)
+    protocol = protocol or ("split" if read.split is not None else "5-fold")
+    with progress_bar("evaluating", quiet) as progress:
+        result = measure(
+            clf,
+            read.X,
+            read.y,
+            protocol=protocol,
+            groups=read.groups,
+            split=read.split,
+            seeds=range(seed, seed + seeds),
+            progress=progress,
+        )
+    settings = {
+        "data": str(data),
+        "skipped": len(read.skipped),
+        "classifier": " ".join(repr(clf).split()),
+    }
+    _show(result, settings, format, quiet)
+
+
+def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) -> None:
+    plain = result.to_dict()
+    if format is Format.json:
+        show_json(settings | plain)
+        return
+    if format is Format.csv:
+        show_rows(plain["folds"], format)
+        return
+    low, high = plain["interval_95"]
+    facts = {
+        "protocol": f"{plain['protocol']}, {len(plain['folds'])} folds, seeds {plain['seeds']}",
+        "error": f"{plain['error']:.2%} (std over folds {plain['std']:.2%})",
+        "accuracy": f"{plain['accuracy']:.2%} (95 % interval {low:.2%} to {high:.2%})",
+        "F1": f"{plain['f1_mean_of_classes']:.4f}, mean of classes; "
+        f"{plain['f1_of_mean_precision_and_recall']:.4f}, of mean precision and recall",
+    }
+    if "roc50" in plain:
+        facts["ROC50, ROC"] = f"{plain['roc50']:.4f}, {plain['roc']:.4f}"
+    table([{"": key, " ": value} for key, value in facts.items()])
+    table(plain["classes"], "classes")
+    names = [row["label"] for row in plain["classes"]]
+    if len(names) <= 20:
+        rows = [
+            {"true \\ said": name, **dict(zip(names, line, strict=True))}
+            for name, line in zip(names, plain["confusion"], strict=True)
+        ]
+        table(rows, "confusions, all folds")
+    note(f"classifier: {settings['classifier']}", quiet)
+
+
+def _homology(clf: Any, read: Any, splits: Path | None, format: Format, quiet: bool) -> None:
+    """Each family against the rest, trained and tested as its splits say: ROC50."""
+    from mvdfq.evaluation import evaluate as measure
+    from mvdfq.io.proteins import homology_tasks, read_splits
+
+    if splits is None:
+        raise Refused("--protocol homology needs --splits.", "a table with family, role and id")
+    tasks = homology_tasks(read.names, read_splits(splits))
+    rows: list[dict[str, Any]] = []
+    with progress_bar("families", quiet) as progress:
+        for task in tasks:
+            part = task.dataset(read)
+            result = measure(clf, part.X, part.y, protocol="split", split=part.split)
+            areas = result.ranking or (0.0, 0.0)  # there are two classes, so there is one
+            rows.append({"family": task.family, "ROC50": areas[0], "ROC": areas[1]})
+            if progress is not None:
+                progress(len(rows), len(tasks))
+    mean = {key: sum(float(row[key]) for row in rows) / len(rows) for key in ("ROC50", "ROC")}
+    if format is Format.json:
+        show_json({"protocol": "homology", "mean": mean, "families": rows})
+    else:
+        show_rows([*rows, {"family": "mean", **mean}], format)

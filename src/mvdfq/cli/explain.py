@@ -1,0 +1,82 @@
+"""``mvdfq explain``: why a sequence was put into its class."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mvdfq.cli import options as o
+from mvdfq.cli.errors import Refused
+from mvdfq.cli.output import Format, show_json, show_rows, table
+from mvdfq.cli.predict import ModelPath, load, new_data
+from mvdfq.cli.train import check_folder
+
+__all__ = ["explain"]
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def explain(
+    model: ModelPath,
+    data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
+    which: Annotated[int, typer.Option(help="Number of the sequence in the file.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write .json, .png, .svg or .pdf.")
+    ] = None,
+    top: Annotated[int, typer.Option(help="How many words to show.", min=1)] = 10,
+    neighbours: Annotated[int, typer.Option(help="How many neighbours to show.", min=0)] = 3,
+    as_: o.DataFormat = None,
+    format: o.Output = Format.human,
+    quiet: o.Quiet = False,
+    n_jobs: o.Jobs = -1,
+) -> None:
+    """Show what spoke for the class of one sequence, exactly.
+
+    Example: mvdfq explain genres.mvdfq song.mp3 -o song.png
+    """
+    if output is not None:
+        check_folder(output)
+        if output.suffix not in (".json", *PICTURES):
+            raise Refused(f"{output} has no known ending.", "use .json, .png, .svg or .pdf")
+    clf = load(model)
+    read = new_data(clf, [data], as_, None, False, None, n_jobs, quiet)
+    if not 0 <= which < len(read):
+        raise Refused(f"{data} holds {len(read)} sequences, number {which} is none of them.")
+    x = read.X[which] if isinstance(read.X, list) else read.X[[which]]
+    explanation = clf.explain(x)
+    if output is not None:
+        _write(explanation, output, top)
+    near = [_neighbour(one, clf) for one in clf.neighbours(x, neighbours)] if neighbours else []
+    if format is Format.json:
+        show_json({**explanation.to_dict(top), "neighbours": near})
+        return
+    rows = [_row(reason) for reason in explanation.top(top)]
+    title = f"{read.names[which]}: {explanation.predicted}"
+    show_rows(rows, format, title)
+    if near and format is Format.human:
+        table(near, "most like it, of the training sequences")
+
+
+def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
+    """One line of the table: a training sequence by its name, where the model knows it."""
+    names = getattr(clf, "source_", {}).get("names", [])
+    name = names[one.index] if one.index < len(names) else str(one.index)
+    return {"name": name, "label": one.label, "similarity": round(one.similarity, 4)}
+
+
+def _row(reason: Any) -> dict[str, Any]:
+    """One line of the table: a reason for people."""
+    evidence, _, rest = str(reason).partition("  ")
+    return {"evidence": float(evidence), "what": rest}
+
+
+def _write(explanation: Any, path: Path, top: int) -> None:
+    if path.suffix == ".json":
+        path.write_text(json.dumps(explanation.to_dict(top), indent=1), encoding="utf-8")
+        return
+    try:
+        figure = explanation.plot()
+    except ImportError:
+        raise Refused("Pictures need matplotlib.", "pip install 'mvdfq[plot]'") from None
+    figure.savefig(path)

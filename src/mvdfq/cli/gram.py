@@ -1,0 +1,61 @@
+"""``mvdfq gram``: the kernel matrix of a data set, resumed where it stopped."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mvdfq.cli import options as o
+from mvdfq.cli.errors import Refused
+from mvdfq.cli.output import Format, note, progress_bar, show_json, table
+from mvdfq.cli.train import check_folder
+
+__all__ = ["gram"]
+
+
+def gram(
+    data: o.DataPath,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
+    preset: o.PresetName = None,
+    frames: o.FramesName = None,
+    symbols: o.SymbolsName = None,
+    kernel: o.KernelName = None,
+    as_: o.DataFormat = None,
+    recipe: o.Recipe = None,
+    skip_bad: o.SkipBad = False,
+    cache: o.Cache = None,
+    format: o.Output = Format.human,
+    quiet: o.Quiet = False,
+    n_jobs: o.Jobs = -1,
+    memory_limit: o.Memory = None,
+) -> None:
+    """Compute the kernel matrix of all pairs of sequences.
+
+    Parts are kept beside the output while the work goes on: a run that was broken off continues.
+    Bins and the like are learned on all sequences.
+    Example: mvdfq gram recordings/ -o K.npy
+    """
+    from mvdfq.resume import fitted_kernel, write_gram
+
+    check_folder(output)
+    if output.suffix != ".npy":
+        raise Refused(f"{output} must end in .npy.")
+    read = o.Reading(as_, recipe, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet)
+    found = read.read(data)
+    parts = o.Parts(preset, frames, symbols, kernel)
+    clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)
+    fitted = fitted_kernel(clf, found.X)
+    with progress_bar("kernel", quiet) as progress:
+        resumed = write_gram(fitted, output, progress)
+    output.with_suffix(".names.txt").write_text("\n".join(found.names) + "\n", encoding="utf-8")
+    if resumed:
+        note(f"{resumed} parts were there from an earlier run.", quiet)
+    facts = {
+        "matrix": str(output),
+        "sequences": len(found),
+        "kernel": " ".join(repr(fitted.kernel_).split()),
+    }
+    if format is Format.json:
+        show_json(facts)
+    else:
+        table([{"": key, " ": value} for key, value in facts.items()])

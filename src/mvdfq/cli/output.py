@@ -1,0 +1,91 @@
+"""What goes to the terminal: tables for people, JSON or CSV for machines, progress beside them."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Format", "note", "progress_bar", "show_json", "show_rows", "table"]
+
+
+class Format(StrEnum):
+    """How results are shown."""
+
+    human = "human"
+    json = "json"
+    csv = "csv"
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON, and nothing else."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=1, default=str)
+    sys.stdout.write("\n")
+
+
+def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
+    """Print rows of results in the format asked for; their keys are the columns."""
+    if output is Format.json:
+        show_json(list(rows))
+    elif output is Format.csv:
+        writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        table(rows, title)
+
+
+def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
+    """Print a table for people; text from files is shown as it is, not read as markup."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    shown = Table(
+        title=Text(title) if title else None, title_justify="left", box=None, pad_edge=False
+    )
+    for name in rows[0] if rows else []:
+        is_number = all(isinstance(row[name], int | float) or row[name] == "" for row in rows)
+        shown.add_column(Text(str(name)), justify="right" if is_number else "left")
+    for row in rows:
+        shown.add_row(*(Text(_cell(value)) for value in row.values()))
+    console.print(shown)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Text without characters that would move the cursor or change colours."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+def note(text: str, quiet: bool = False) -> None:
+    """Say something on the error stream, which machines do not read."""
+    if not quiet:
+        sys.stderr.write(printable(text) + "\n")
+
+
+@contextmanager
+def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
+    """Give a function that takes how much is done and how much there is; None if quiet."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn as Left,
+    )
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,98 @@
+"""``mvdfq train``: data -> model file."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mvdfq.cli import options as o
+from mvdfq.cli.errors import Refused
+from mvdfq.cli.output import Format, note, show_json, table
+
+__all__ = ["labelled", "source_of", "train"]
+
+
+def train(
+    data: o.DataPath,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
+    preset: o.PresetName = None,
+    frames: o.FramesName = None,
+    symbols: o.SymbolsName = None,
+    kernel: o.KernelName = None,
+    c: o.Penalty = None,
+    balanced: o.Balanced = False,
+    as_: o.DataFormat = None,
+    recipe: o.Recipe = None,
+    label: o.Label = None,
+    labels: o.Labels = None,
+    group_pattern: o.GroupPattern = None,
+    skip_bad: o.SkipBad = False,
+    cache: o.Cache = None,
+    format: o.Output = Format.human,
+    quiet: o.Quiet = False,
+    seed: o.Seed = 0,
+    n_jobs: o.Jobs = -1,
+    memory_limit: o.Memory = None,
+) -> None:
+    """Learn to tell the classes of a data set apart.
+
+    Example: mvdfq train recordings/ -o digits.mvdfq
+    """
+    check_folder(output)
+    reading = o.Reading(as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet)
+    read = labelled(reading.read(data), data)
+    if read.split is not None:
+        read = read.take((read.split == "train").nonzero()[0])
+    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
+    show = not quiet and sys.stderr.isatty()
+    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=show)
+    clf.fit(read.X, read.y, groups=useful_groups(read.groups))
+    clf.source_ = source_of(as_, data, recipe) | {"names": read.names}
+    clf.save(output)
+    facts = {
+        "model": str(output),
+        "sequences": len(read),
+        "classes": len(clf.classes_),
+        "skipped": len(read.skipped),
+        "C": clf.C_,
+        "inner accuracy": clf.validation_score_,
+        "bytes": output.stat().st_size,
+    }
+    if format is Format.json:
+        show_json(facts)
+    else:
+        table([{"": key, " ": value} for key, value in facts.items()])
+        note("The inner accuracy is that of cross-validation on these data; mvdfq evaluate "
+             "measures it by a protocol.", quiet)  # fmt: skip
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a place that cannot be written to before hours are spent."""
+    if not path.parent.is_dir():
+        raise Refused(f"{path.parent} is no folder.", "create it first, or name another", code=6)
+
+
+def labelled(data: Any, path: Any) -> Any:
+    """Return the data, or refuse them if they have no labels."""
+    if data.y is None:
+        raise Refused(
+            f"{path} has no labels.",
+            "a folder for each class, a column named by --label, or a table named by --labels",
+        )
+    return data
+
+
+def useful_groups(groups: Any) -> Any:
+    """Groups for inner validation: at least two of them."""
+    return groups if groups is not None and len(set(groups.tolist())) > 1 else None
+
+
+def source_of(format: str | None, path: Any, recipe: str | None) -> dict[str, Any]:
+    """Return what a model must remember of its data: how sound became numbers."""
+    from mvdfq.io import recognise
+    from mvdfq.io.mfcc import audio_recipe
+
+    kind = format or recognise(path)
+    return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}

@@ -1,0 +1,392 @@
+"""Protocols and metrics: what a classifier is worth, by the rules that were agreed on.
+
+Everything that is learned is learned on the training part of each fold; no data set is known here.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
+from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
+
+__all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
+
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What was said of one test part, and what was true.
+
+    `scores` are decision values, kept where there are two classes, for ROC curves.
+    """
+
+    name: str
+    seed: int
+    test: np.ndarray
+    truth: np.ndarray
+    predicted: np.ndarray
+    scores: np.ndarray | None = None
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the test part that was classified rightly."""
+        return float(np.mean(self.truth == self.predicted))
+
+
+def roc50(truth: Any, scores: Any) -> float:
+    """Area under the ROC curve up to the fiftieth false positive, as a share of the whole.
+
+    Parameters
+    ----------
+    truth : array-like of bool
+        Which members are positive.
+
+    scores : array-like of float
+        The higher, the more positive; of equal ones the earlier counts as higher.
+
+    Returns
+    -------
+    area : float
+        1 if all positives come before any negative.
+
+    Examples
+    --------
+    >>> roc50([True, False, True], [3, 2, 1])
+    0.99
+    """
+    ranked = np.asarray(truth, dtype=bool)[np.argsort(-np.asarray(scores), kind="stable")]
+    n_positive = int(ranked.sum())
+    found = np.cumsum(ranked)[~ranked][:50]
+    missing = 50 - len(found)  # with fewer negatives the curve goes on as it ended
+    return float((found.sum() + missing * n_positive) / (50 * max(n_positive, 1)))
+
+
+def folds_of(
+    protocol: str, y: np.ndarray, *, groups: Any = None, split: Any = None, seed: int = 0
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield the folds of a protocol: name, training indices, test indices.
+
+    Parameters
+    ----------
+    protocol : str
+        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: each group held out
+        in turn. ``"group-per-class"``: in each fold one group of every class, such as one album of
+        every artist. ``"split"``: the training and test parts that the data say.
+
+    y : ndarray of shape (n_sequences,)
+        Labels.
+
+    groups : array-like of shape (n_sequences,), default=None
+        What each sequence belongs to.
+
+    split : array-like of shape (n_sequences,), default=None
+        ``"train"`` or ``"test"`` for each sequence.
+
+    seed : int, default=0
+        Seed of the shuffling, where there is any.
+
+    Yields
+    ------
+    fold : tuple of str, ndarray and ndarray
+        Name, indices to learn from, indices to test on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 1, 1])
+    >>> [(name, test.tolist()) for name, _, test in folds_of("group", y, groups=[7, 8, 7, 8])]
+    [('7', [0, 2]), ('8', [1, 3])]
+    """
+    if match := re.fullmatch(r"(\d+)-fold", protocol):
+        yield from _k_fold(int(match[1]), y, seed)
+    elif protocol in ("group", "group-per-class"):
+        groups = _needed(groups, protocol, "groups")
+        cut = _group_fold if protocol == "group" else _group_per_class
+        yield from cut(y, groups)
+    elif protocol == "split":
+        split = _needed(split, protocol, "a split into train and test")
+        yield "test", np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
+    else:
+        raise ValueError(
+            f"protocol={protocol!r} is not known; '5-fold', 'group', 'group-per-class' and "
+            f"'split' are."
+        )
+
+
+def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
+    if values is None:
+        raise ValueError(f"protocol={protocol!r} needs {what}, which the data do not have.")
+    return np.asarray(values)
+
+
+def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    labels, sizes = np.unique(y, return_counts=True)
+    if k < 2 or sizes.min() < k:
+        raise ValueError(
+            f"{k}-fold needs at least two folds and {k} members of every class; class "
+            f"{labels[sizes.argmin()]!s} has {sizes.min()}."
+        )
+    cutter = StratifiedKFold(k, shuffle=True, random_state=seed)
+    for i, (train, test) in enumerate(cutter.split(y, y), start=1):
+        yield f"fold {i}", train, test
+
+
+def _group_fold(y: np.ndarray, groups: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    if len(np.unique(groups)) < 2:
+        raise ValueError("protocol='group' needs at least two groups.")
+    for train, test in LeaveOneGroupOut().split(y, y, groups):
+        yield str(groups[test[0]]), train, test
+
+
+def _group_per_class(
+    y: np.ndarray, groups: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The i-th group of every class, in the order of their names, is the i-th test part."""
+    place = np.empty(len(y), dtype=int)
+    n_folds = len(y)
+    for label in np.unique(y):
+        mine = y == label
+        names, place[mine] = np.unique(groups[mine], return_inverse=True)
+        n_folds = min(n_folds, len(names))
+    if n_folds < 2:
+        raise ValueError("protocol='group-per-class' needs at least two groups in every class.")
+    for fold in range(n_folds):
+        test = place % n_folds == fold
+        yield f"fold {fold + 1}", np.flatnonzero(~test), np.flatnonzero(test)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The folds of an evaluation, and what follows from them.
+
+    Parameters
+    ----------
+    protocol : str
+        How the folds were cut.
+
+    labels : list
+        The classes.
+
+    folds : list of Fold
+        What was said in each.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10)
+    >>> result = mvdfq.evaluate(clf, X, y, protocol="3-fold")
+    >>> result.accuracy > 0.8, len(result.folds)
+    (True, 3)
+    """
+
+    protocol: str
+    labels: list[Any]
+    folds: list[Fold] = field(default_factory=list)
+
+    @property
+    def truth(self) -> np.ndarray:
+        """Labels of all test parts, one after the other."""
+        return np.concatenate([fold.truth for fold in self.folds])
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """Predictions for all test parts, one after the other."""
+        return np.concatenate([fold.predicted for fold in self.folds])
+
+    @property
+    def accuracy(self) -> float:
+        """Mean over the folds of the share that was classified rightly."""
+        return float(np.mean([fold.accuracy for fold in self.folds]))
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the accuracy over the folds."""
+        return float(np.std([fold.accuracy for fold in self.folds]))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % confidence interval of the accuracy, of one seed's test parts together."""
+        first = [fold for fold in self.folds if fold.seed == self.folds[0].seed]
+        n = sum(len(fold.truth) for fold in first)
+        hits = sum(int(np.sum(fold.truth == fold.predicted)) for fold in first)
+        return wilson(hits, n)
+
+    @property
+    def confusion(self) -> np.ndarray:
+        """How often each class (row) was taken for each (column), all folds and seeds together."""
+        return confusion_matrix(self.truth, self.predicted, labels=self.labels)
+
+    @property
+    def per_class(self) -> list[dict[str, Any]]:
+        """Precision, recall, F1 and number of members of each class."""
+        numbers = precision_recall_fscore_support(
+            self.truth, self.predicted, labels=self.labels, zero_division=0
+        )
+        return [
+            dict(label=label, precision=float(p), recall=float(r), f1=float(f), n=int(n))
+            for label, p, r, f, n in zip(self.labels, *numbers, strict=True)
+        ]
+
+    @property
+    def f1(self) -> tuple[float, float]:
+        """Both readings: the mean of the classes' F1; the harmonic mean of mean precision, recall.
+
+        The second is what the paper's author reported in 2008.
+        """
+        table = self.per_class
+        precision, recall = (
+            np.mean([row[key] for row in table]) for key in ("precision", "recall")
+        )
+        harmonic = 2 * precision * recall / max(precision + recall, 1e-300)
+        return float(np.mean([row["f1"] for row in table])), float(harmonic)
+
+    @property
+    def ranking(self) -> tuple[float, float] | None:
+        """Mean ROC50 and ROC area over the folds; None unless there are two classes."""
+        if any(fold.scores is None for fold in self.folds):
+            return None
+        pairs = [(fold.truth == self.labels[1], fold.scores) for fold in self.folds]
+        areas = [(roc50(truth, scores), roc_auc_score(truth, scores)) for truth, scores in pairs]
+        means = np.mean(areas, axis=0)
+        return float(means[0]), float(means[1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers and text, ready for JSON.
+
+        Returns
+        -------
+        result : dict
+            Metrics, folds, the table of classes and the confusion matrix.
+        """
+        mean_f1, harmonic_f1 = self.f1
+        plain = {
+            "protocol": self.protocol,
+            "accuracy": self.accuracy,
+            "error": 1 - self.accuracy,
+            "std": self.spread,
+            "interval_95": list(self.interval),
+            "f1_mean_of_classes": mean_f1,
+            "f1_of_mean_precision_and_recall": harmonic_f1,
+            "seeds": sorted({fold.seed for fold in self.folds}),
+            "folds": [
+                dict(name=f.name, seed=f.seed, n=len(f.truth), accuracy=f.accuracy)
+                for f in self.folds
+            ],
+            "classes": [{**row, "label": str(row["label"])} for row in self.per_class],
+            "confusion": self.confusion.tolist(),
+        }
+        if self.ranking is not None:
+            plain["roc50"], plain["roc"] = self.ranking
+        return plain
+
+
+def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share.
+
+    Examples
+    --------
+    >>> [round(bound, 4) for bound in wilson(8, 10)]
+    [0.4902, 0.9433]
+    """
+    if n == 0:
+        return 0.0, 1.0
+    z = norm.ppf(0.5 + confidence / 2)
+    centre = (hits + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * np.sqrt(hits * (n - hits) / n + z**2 / 4)
+    return float(max(centre - half, 0)), float(min(centre + half, 1))
+
+
+def evaluate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    protocol: str = "5-fold",
+    groups: Any = None,
+    split: Any = None,
+    seeds: Sequence[int] = (0,),
+    progress: Report | None = None,
+) -> Evaluation:
+    """Train and test a classifier by a protocol.
+
+    Parameters
+    ----------
+    estimator : classifier
+        It is cloned for every fold; where it takes ``groups``, its own inner validation gets
+        them too.
+
+    X : Sequences, list or array
+        The sequences.
+
+    y : array-like of shape (n_sequences,)
+        Their labels.
+
+    protocol : str, default="5-fold"
+        How to cut them, see `folds_of`.
+
+    groups : array-like of shape (n_sequences,), default=None
+        What each sequence belongs to (a speaker, an album).
+
+    split : array-like of shape (n_sequences,), default=None
+        ``"train"`` or ``"test"`` for each sequence.
+
+    seeds : sequence of int, default=(0,)
+        k-fold protocols are repeated with each.
+
+    progress : callable, default=None
+        Called with the number of folds done and of all folds.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        The folds, and the metrics that follow.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=0)
+    >>> round(mvdfq.evaluate(mvdfq.SequenceClassifier(), X, y, protocol="3-fold").accuracy, 1) > 0.5
+    True
+    """
+    y = np.asarray(y)
+    seeds = seeds if re.fullmatch(r"\d+-fold", protocol) else seeds[:1]
+    cuts = [
+        (name, seed, train, test)
+        for seed in seeds
+        for name, train, test in folds_of(protocol, y, groups=groups, split=split, seed=seed)
+    ]
+    result = Evaluation(protocol, np.unique(y).tolist())
+    for name, seed, train, test in cuts:
+        inner = None if groups is None else np.asarray(groups)[train]
+        clf = clone(estimator)
+        clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner))
+        result.folds.append(_fold(clf, X, y, name, seed, test))
+        if progress is not None:
+            progress(len(result.folds), len(cuts))
+    return result
+
+
+def _fold(clf: Any, X: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
+    """Test a fitted classifier on one part."""
+    part = _take(X, test)
+    scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
+    return Fold(name, seed, test, y[test], clf.predict(part), scores)
+
+
+def _inner_groups(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Groups for the inner validation, where there are enough of them and it takes them."""
+    if groups is None or len(np.unique(groups)) < 2:
+        return {}
+    return {"groups": groups} if "groups" in signature(estimator.fit).parameters else {}
+
+
+def _take(X: Any, indices: np.ndarray) -> Any:
+    return [X[i] for i in indices] if isinstance(X, list | tuple) else X[indices]

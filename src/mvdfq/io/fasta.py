@@ -1,0 +1,237 @@
+"""FASTA as text: lines of plain or zipped files, records, alphabets and strands."""
+
+import gzip
+import io
+import string
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mvdfq.io.base import ReadError
+from mvdfq.sequences import Sequences, check_collection, offsets_of
+
+__all__ = [
+    "ALPHABETS",
+    "Record",
+    "both_strands",
+    "clean",
+    "head",
+    "looks_like_fasta",
+    "read_lines",
+    "read_records",
+    "reverse_complement",
+]
+
+GAPS = "-."
+# What may stand in a sequence, in upper case; the last letters are the ambiguity codes of IUPAC.
+# Every letter but those of the twenty amino acids has a meaning too, see mvdfq.io.scales.
+ALPHABETS = {
+    "protein": string.ascii_uppercase + "*" + GAPS,
+    "dna": "ACGT" + "RYSWKMBDHVNX" + GAPS,
+    "rna": "ACGU" + "RYSWKMBDHVNX" + GAPS,
+}
+# The letter that says "one of all": what a masked residue becomes.
+UNKNOWN = {"protein": "X", "dna": "N", "rna": "N"}
+# Cleaned by ASCII alone: str.upper would turn letters of other scripts into residues.
+TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
+# Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
+PAIRS = "RY SS WW KM BV DH NN XX -- .."
+COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
+
+
+class Record(NamedTuple):
+    """One record of a FASTA file: the line its header stands on, the header, the letters."""
+
+    line: int
+    header: str
+    sequence: str
+
+    @property
+    def id(self) -> str:
+        """First word of the header, "" if there is none."""
+        return self.header.split(maxsplit=1)[0] if self.header else ""
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    r"""Yield the lines of a text file, numbered from 1; gzip is recognised by content.
+
+    Bytes that are not UTF-8 appear as ``\xe9``, so that an old header does no harm.
+    """
+    try:
+        with open(path, "rb") as raw:
+            text = io.TextIOWrapper(_unzipped(raw), "utf-8-sig", errors="backslashreplace")
+            for number, line in enumerate(text, 1):
+                if "\0" in line:
+                    raise ReadError(path, f"line {number}: holds a zero byte", "is this text?")
+                yield number, line.rstrip("\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise ReadError(path, getattr(error, "strerror", None) or str(error)) from error
+
+
+def head(path: str | Path, size: int = 8192) -> str:
+    """Return the first characters of a text file, zipped or not; "" if it cannot be read."""
+    try:
+        with open(path, "rb") as raw:
+            return _unzipped(raw).read(size).decode("utf-8-sig", errors="replace")
+    except (OSError, EOFError, zlib.error):
+        return ""
+
+
+def _unzipped(raw: io.BufferedReader) -> Any:
+    zipped = raw.peek(2)[:2] == b"\x1f\x8b"
+    return gzip.GzipFile(fileobj=raw) if zipped else raw
+
+
+def read_records(path: str | Path) -> Iterator[Record]:
+    """Yield the records of a FASTA file; blank lines and comments after ``;`` are left out."""
+    header, start = None, 0
+    parts: list[str] = []
+    for number, line in read_lines(path):
+        line = line.strip()
+        if line.startswith(">"):
+            if header is not None:
+                yield Record(start, header, "".join(parts))
+            start, header, parts = number, line[1:].strip(), []
+        elif header is not None and not line.startswith(";"):
+            parts += line.split()
+        elif line and not line.startswith(";"):
+            raise ReadError(
+                path, f"line {number}: a sequence without a header", "records begin with '>'"
+            )
+    if header is None:
+        raise ReadError(path, "holds no records", "records of a FASTA file begin with '>'")
+    yield Record(start, header, "".join(parts))
+
+
+def looks_like_fasta(path: str | Path) -> bool:
+    r"""Does a file, plain or zipped, begin as FASTA does: ``>``, an id, and lines of letters?
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; only its beginning is read. What cannot be read is no FASTA file.
+
+    Returns
+    -------
+    answer : bool
+        True if a header comes first and the first line that is none holds only residues.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io.fasta import looks_like_fasta
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "some.txt")
+    ...     _ = path.write_text(">P1 globin\nMVLSPADKTN\n")
+    ...     looks_like_fasta(path)
+    True
+    """
+    lines = [line.strip() for line in head(path).splitlines()]
+    lines = [line for line in lines if line and not line.startswith(";")]
+    if not lines or not lines[0].strip("> \t") or not lines[0].startswith(">"):
+        return False
+    first = next((line for line in lines if not line.startswith(">")), "")
+    return bool(first) and _stranger(first.replace(" ", ""), "protein") is None
+
+
+def clean(sequence: str, alphabet: str | None, lower: str) -> str:
+    """Return the letters as `lower` asks for, or say in a ValueError which one is unknown."""
+    if alphabet is None:
+        return sequence.translate(TO_UPPER) if lower == "upper" else sequence
+    bad = _stranger(sequence, alphabet)
+    if bad is not None:
+        raise ValueError(f"{sequence[bad]!r} at position {bad + 1} is not in {alphabet!r}")
+    if lower == "mask":
+        masked = str.maketrans(dict.fromkeys(string.ascii_lowercase, UNKNOWN[alphabet]))
+        return sequence.translate(masked)
+    return sequence.translate(TO_UPPER) if lower == "upper" else sequence
+
+
+def _stranger(sequence: str, alphabet: str) -> int | None:
+    """Where the first character stands that is not in the alphabet, in either case."""
+    known = set(ALPHABETS[alphabet]) | set(ALPHABETS[alphabet].lower())
+    strangers = set(sequence) - known
+    return min(map(sequence.index, strangers)) if strangers else None
+
+
+def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
+    """Return the other strand of a nucleic acid, read in its own direction.
+
+    Parameters
+    ----------
+    sequence : str
+        Bases and ambiguity codes of IUPAC, gaps (``-`` and ``.``), X; case is kept.
+
+    alphabet : {"dna", "rna"}, default="dna"
+        Whether A pairs with T or with U.
+
+    Returns
+    -------
+    other : str
+        The complement, from its end to its beginning.
+
+    Examples
+    --------
+    >>> from mvdfq.io.fasta import reverse_complement
+    >>> reverse_complement("AACGTn"), reverse_complement("GGRU", alphabet="rna")
+    ('nACGTT', 'AYCC')
+    """
+    if alphabet not in COMPLEMENTS:
+        raise ValueError(f"alphabet must be 'dna' or 'rna', got {alphabet!r}.")
+    bad = _stranger(sequence, alphabet)
+    if bad is not None:
+        raise ValueError(
+            f"{sequence[bad]!r} at position {bad + 1} is no letter of {alphabet!r}; "
+            f"letters are {ALPHABETS[alphabet]!r}, in either case."
+        )
+    pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()
+    table = {ord(pair[i]): pair[1 - i] for pair in pairs for i in (0, 1)}
+    return sequence.translate(table)[::-1]
+
+
+def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
+    """Join each sequence with its reverse complement, a missing value between them.
+
+    The missing value breaks words: the words of a joined sequence are those of one strand and
+    those of the other, whatever reads them, and none spans both.
+
+    Parameters
+    ----------
+    X : list of str
+        Nucleic acids, see `reverse_complement`.
+
+    alphabet : {"dna", "rna"}, default="dna"
+        Whether A pairs with T or with U.
+
+    Returns
+    -------
+    sequences : Sequences
+        One symbolic channel of character codes, as strings become inside every estimator;
+        `Letters` and `SequenceClassifier` take it in place of strings. An empty sequence
+        stays empty.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Spectrum
+    >>> from mvdfq.io.fasta import both_strands
+    >>> X = both_strands(["AAC", "GTT"])
+    >>> X.lengths
+    array([7, 7])
+    >>> SequenceKernel(Spectrum(2)).fit_transform(X).round(6)
+    array([[1., 1.], [1., 1.]])
+    """
+    check_collection(X)
+    rows = [_joined(x, reverse_complement(x, alphabet)) for x in X]
+    if not rows:
+        raise ValueError("X holds no sequences.")
+    return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
+
+
+def _joined(one: str, other: str) -> np.ndarray:
+    codes = np.array([ord(letter) for letter in one + "-" + other], dtype=float)
+    codes[len(one)] = np.nan
+    return codes if one else codes[:0]

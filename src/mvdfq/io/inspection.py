@@ -1,0 +1,115 @@
+"""What is in a data set: counts, lengths, gaps, classes, duplicates."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.base import Dataset
+
+__all__ = ["facts_of", "facts_of_audio"]
+
+Report = Callable[[int, int], None]
+
+
+def facts_of(data: Dataset) -> dict[str, Any]:
+    """Facts of a data set that was read."""
+    facts = _inspect_strings(data.X) if isinstance(data.X, list) else _inspect_numbers(data.X)
+    facts["split"] = "" if data.split is None else _counts(data.split)
+    return facts | {
+        "classes": {} if data.y is None else _counts(data.y),
+        "groups": {} if data.groups is None else _counts(data.groups),
+        "duplicates": _duplicates(data),
+        "bad": [str(problem) for problem in data.skipped],
+    }
+
+
+def _inspect_strings(X: list[str]) -> dict[str, Any]:
+    return _lengths([len(x) for x in X]) | {"letters": "".join(sorted(set().union(*X)))}
+
+
+def _inspect_numbers(X: Any) -> dict[str, Any]:
+    missing = np.isnan(X.data)
+    constant = [
+        name
+        for name, row in zip(X.channel_names or map(str, range(X.n_rows)), X.data, strict=True)
+        if not np.nanstd(np.append(row[~np.isnan(row)], row[~np.isnan(row)][:1])) > 0
+    ]
+    return _lengths(X.lengths) | {
+        "channels": X.n_rows,
+        "frames per second": X.sampling_rate or "unknown",
+        "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
+        "sequences with gaps": int(sum(missing[:, a:b].any() for a, b in _ranges(X))),
+        "constant channels": ", ".join(constant) or "none",
+    }
+
+
+def _ranges(X: Any) -> list[tuple[int, int]]:
+    return list(zip(X.offsets[:-1].tolist(), X.offsets[1:].tolist(), strict=True))
+
+
+def _lengths(lengths: Any) -> dict[str, Any]:
+    lengths = np.asarray(lengths)
+    if not lengths.size:
+        return {"sequences": 0}
+    low, middle, high = np.percentile(lengths, [0, 50, 100])
+    return {"sequences": len(lengths), "shortest": float(low), "median length": float(middle),
+            "longest": float(high)}  # fmt: skip
+
+
+def _counts(values: Any) -> dict[str, int]:
+    return dict(sorted(Counter(map(str, np.asarray(values).tolist())).items()))
+
+
+def _duplicates(data: Any) -> list[str]:
+    """Names of sequences that are equal to the last bit, one line each."""
+    seen = defaultdict(list)
+    for name, x in zip(data.names, data.X, strict=True):
+        content = x.encode() if isinstance(x, str) else np.ascontiguousarray(x).tobytes()
+        seen[hashlib.sha256(content).digest()].append(name)
+    return [" = ".join(names) for names in seen.values() if len(names) > 1]
+
+
+def facts_of_audio(
+    path: Any, group_pattern: str | None = None, progress: Report | None = None
+) -> dict[str, Any]:
+    """Facts of sound files, from their headers."""
+    import soundfile
+
+    from mvdfq.io.audio import list_audio
+
+    listing = list_audio(path, group_pattern=group_pattern)
+    seconds, kinds, bad = [], Counter[str](), [str(problem) for problem in listing.problems]
+    for done, file in enumerate(listing.files, start=1):
+        try:
+            info = soundfile.info(file)
+            seconds.append(info.duration)
+            kinds[f"{info.format} {info.samplerate} Hz, {info.channels} channels"] += 1
+        except (RuntimeError, OSError) as error:
+            bad.append(f"{file}: {error}")
+        if progress is not None:
+            progress(done, len(listing.files))
+    return _lengths(np.array(seconds)) | {
+        "unit of lengths": "seconds",
+        "total hours": round(sum(seconds) / 3600, 3),
+        "kinds": "; ".join(f"{n} x {kind}" for kind, n in kinds.most_common()),
+        "classes": _counts(listing.labels) if listing.labels else {},
+        "groups": _counts(listing.groups) if listing.groups else {},
+        "duplicates": _equal_files(listing.files),
+        "bad": bad,
+    }
+
+
+def _equal_files(files: Any) -> list[str]:
+    """Names of files with the same content; only those of equal size are read."""
+    by_size = defaultdict(list)
+    for file in files:
+        by_size[Path(file).stat().st_size].append(file)
+    by_content = defaultdict(list)
+    for file in (file for alike in by_size.values() if len(alike) > 1 for file in alike):
+        with open(file, "rb") as content:
+            by_content[hashlib.file_digest(content, "sha256").digest()].append(str(file))
+    return [" = ".join(names) for names in by_content.values() if len(names) > 1]

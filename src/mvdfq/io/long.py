@@ -1,0 +1,289 @@
+"""Long tables, a row a time point: text and Parquet, in chunks."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.converters import from_long_table
+from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.tables import DECIMAL_COMMA, Columns, floats, is_given, is_number, rows_of
+from mvdfq.io.text import Source, moments
+
+__all__ = ["Growing", "by_key", "chunks", "read_long", "read_parquet"]
+
+CHUNK = 20_000  # rows turned into numbers at a time
+
+# A word of several letters gets a code from here on: past every single letter's, and exact as
+# a float.
+WORDS = 1 << 48
+
+
+@dataclass
+class Growing:
+    """A long table that grows by chunks: numbers and codes, while the text is let go."""
+
+    source: Source
+    columns: Columns
+    channels: list[str] = field(default_factory=list)
+    # Words of each kind and their codes, in order of appearance.
+    words: dict[str, dict[str, int]] = field(default_factory=dict)
+    chunks: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    is_text: dict[str, bool] = field(default_factory=dict)
+    # By the code of the sequence: the file it has to itself, and what is wrong with it.
+    paths: dict[int, Path] = field(default_factory=dict)
+    bad: dict[int, ReadError] = field(default_factory=dict)
+    is_named: bool = True
+    # What a place in the file is called: Parquet has no lines.
+    row: str = "line"
+
+    def spoil(self, who: Any, problem: str, hint: str = "") -> None:
+        """Note what is wrong with the sequence of this code, once; or raise."""
+        error = ReadError(self.paths.get(int(who), self.source.path), problem, hint)
+        if not self.source.skip_bad:
+            raise error
+        self.bad.setdefault(int(who), error)
+
+    def code(self, kind: str, cells: Iterable[str]) -> np.ndarray:
+        """Codes of words; those of labels, say, count from 0 as they come."""
+        known = self.words.setdefault(kind, {})
+        return np.array([known.setdefault(cell, len(known)) for cell in cells], dtype=np.int64)
+
+    def add(self, lines: Sequence[int], cells: Mapping[str, Sequence[Any]]) -> None:
+        """Add rows, given as columns: id, time, label and group, and channels by ``:name``."""
+        ids = self.code("id", cells["id"])
+        self._keep("id", ids)
+        self._keep("line", np.array(lines))
+        for kind in ("label", "group"):
+            if kind in cells:
+                self._keep(kind, self.code(kind, cells[kind]))
+        where = list(zip(lines, ids.tolist(), strict=True))
+        self._keep("time", self._each(moments, cells["time"], "time", where))
+        for name in self.channels:
+            column = cells[f":{name}"]
+            reader = partial(self._states, name) if self._holds_text(name, column) else floats
+            self._keep(f":{name}", self._each(reader, column, name, where))
+
+    def _keep(self, key: str, values: np.ndarray) -> None:
+        self.chunks.setdefault(key, []).append(values)
+
+    def _each(self, read: Any, cells: Any, name: str, where: Sequence[tuple]) -> np.ndarray:
+        """Read a column; where that fails, cell by cell, to say which it is."""
+        if isinstance(cells, np.ndarray) and not np.isinf(cells).any():
+            return cells
+        try:
+            return read(cells)
+        except (ValueError, OverflowError):
+            pass
+        values = np.full(len(cells), np.nan)
+        for i, (cell, (line, who)) in enumerate(zip(cells, where, strict=True)):
+            try:
+                values[i] = read([cell])[0]
+            except (ValueError, OverflowError) as error:
+                text = str(error).removeprefix("value 1 is ")
+                self.spoil(who, f"{self.row} {line}: column {name!r}: {text}")
+        return values
+
+    def _holds_text(self, name: str, cells: Any) -> bool:
+        """Is this a channel of words? Its first value that is not missing says so."""
+        if name in self.columns.categories:
+            self.is_text[name] = True
+        if name not in self.is_text and not isinstance(cells, np.ndarray):
+            first = next(filter(is_given, cells), None)
+            if first is not None and not DECIMAL_COMMA.fullmatch(first):
+                self.is_text[name] = not is_number(first) and "inf" not in first.lower()
+        return self.is_text.get(name, False)
+
+    def _states(self, name: str, cells: Sequence[str]) -> np.ndarray:
+        """Codes of states: as the categories say, or the same in every file."""
+        listed = self.columns.categories.get(name)
+        if listed is not None:
+            codes = {str(state): float(code) for code, state in enumerate(listed)}
+            return np.array([codes.get(cell, np.nan) for cell in cells])
+        for cell in set(cells):
+            if is_number(cell) and is_given(cell):
+                raise ValueError(f"{cell!r} among words; categories={{{name!r}: [...]}} allows it")
+        known = {cell: _stable_code(cell) if is_given(cell) else np.nan for cell in set(cells)}
+        return np.array([known[cell] for cell in cells])
+
+    def dataset(self) -> Dataset:
+        """The sequences in order of appearance, without those that are spoiled."""
+        table = {key: np.concatenate(chunks) for key, chunks in self.chunks.items()}
+        self._check_rows(table)
+        table = _without(table, np.array(sorted(self.bad), dtype=np.int64))
+        if not table["id"].size:
+            self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
+        long = {key: table[key] for key in ("id", "time")}
+        # The names of channels are the user's, and could be those of our columns.
+        long |= {f":{name}": table[f":{name}"] for name in self.channels}
+        X, ids, _ = from_long_table(long)
+        flags = tuple(self.is_text.get(name, False) for name in self.channels)
+        names = tuple(self.channels) if self.is_named else None
+        X = replace(X, channel_names=names, symbolic=flags if any(flags) else ())
+        _, first = np.unique(table["id"], return_index=True)
+        columns = {
+            key: np.array(list(self.words[key]))[table[key][first]]
+            for key in ("label", "group")
+            if key in table
+        }
+        known = list(self.words["id"])
+        skipped = (*self.source.skipped, *(self.bad[who] for who in sorted(self.bad)))
+        return Dataset(
+            X, columns.get("label"), [known[i] for i in ids], columns.get("group"), skipped=skipped
+        )
+
+    def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
+        """Within a sequence, times must increase and label and group stay."""
+        names = list(self.words["id"])
+
+        def spoil(who: Any, problem: str, hint: str = "") -> None:
+            self.spoil(who, f"{self.row} {problem}, in sequence {names[who]!r}", hint)
+
+        order = np.argsort(table["id"], kind="stable")
+        ids, lines, times = table["id"][order], table["line"][order], table["time"][order]
+        same = ids[1:] == ids[:-1]
+        hint = "sort the lines; mvdfq.from_long_table takes them in any order"
+        for i in np.flatnonzero(same & ~(np.diff(times) > 0)):
+            word = "twice the same time" if times[i] == times[i + 1] else "an earlier time"
+            spoil(ids[i], f"{lines[i + 1]}: {word}", hint)
+        for kind in ("label", "group"):
+            codes = table[kind][order] if kind in table else ids
+            for i in np.flatnonzero(same & (codes[1:] != codes[:-1])):
+                spoil(ids[i], f"{lines[i + 1]}: another {kind} than before")
+        missing = [code for word, code in self.words.get("label", {}).items() if not is_given(word)]
+        for i in np.flatnonzero(np.isin(table.get("label", np.empty(0)), missing)):
+            spoil(table["id"][i], f"{table['line'][i]}: the label is missing")
+
+
+def _stable_code(word: str) -> float:
+    """A code that does not depend on which other words a file holds."""
+    if len(word) == 1:
+        return float(ord(word))
+    digest = hashlib.blake2b(word.encode(), digest_size=6).digest()
+    return float(WORDS + int.from_bytes(digest, "big"))
+
+
+def _without(table: dict[str, np.ndarray], bad: np.ndarray) -> dict[str, np.ndarray]:
+    if not bad.size:
+        return table
+    kept = ~np.isin(table["id"], bad)
+    return {key: values[kept] for key, values in table.items()}
+
+
+def read_long(source: Source, columns: Columns) -> Dataset:
+    """Read a table with a row a time point; see `mvdfq.io.series.read_series`."""
+    rows = rows_of(source)
+    _, header = next(rows, (0, []))
+    if not header:
+        source.fail("the file is empty")
+    places = columns.find(source, header)
+    growing = Growing(source, columns, _channels(source, columns, header, places))
+    for chunk in chunks(rows):
+        kept = [row for row in chunk if len(row[1]) == len(header) and row[1][places["id"]]]
+        if len(kept) < len(chunk):
+            _spoil_torn(growing, chunk, len(header), places["id"])
+        if kept:
+            lines, cells = zip(*kept, strict=True)
+            growing.add(lines, by_key(list(zip(*cells, strict=True)), header, places))
+    if not growing.chunks:
+        source.fail("a header, but no lines that can be read")
+    return growing.dataset()
+
+
+def _channels(
+    source: Source, columns: Columns, header: Sequence[str], places: Mapping[str, int]
+) -> list[str]:
+    """The columns that are channels; refuse a table that cannot be a long one."""
+    for key, name in [("id", columns.id), ("time", columns.time)]:
+        if key not in places:
+            source.fail(f"line 1: no column {name!r}", f"{key}=... names it")
+    if "" in header:
+        source.fail(f"line 1: column {header.index('') + 1} has no name")
+    channels = [name for i, name in enumerate(header) if i not in places.values()]
+    if not channels:
+        source.fail("line 1: no column besides id, time, label and group")
+    return channels
+
+
+def chunks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[list[tuple[int, list[str]]]]:
+    """Yield rows by the thousands, so that only so many are text at a time."""
+    while chunk := list(islice(rows, CHUNK)):
+        yield chunk
+
+
+def _spoil_torn(
+    growing: Growing, chunk: list[tuple[int, list[str]]], n_cells: int, id: int
+) -> None:
+    """Spoil the sequences of rows that lack cells; such a row must say whose it is."""
+    for line, cells in chunk:
+        name = cells[id] if id < len(cells) else ""
+        if not name:
+            growing.source.fail(f"line {line}: no id")
+        if len(cells) != n_cells:
+            who = growing.code("id", [name])[0]
+            growing.spoil(who, f"line {line}: {len(cells)} cells, the header has {n_cells}")
+
+
+def by_key(
+    cells: Sequence[Any], header: Sequence[str], places: Mapping[str, int]
+) -> dict[str, Any]:
+    """Columns by what they are: id, time, label and group, and channels by ``:name``."""
+    special = {key: cells[place] for key, place in places.items()}
+    inner = [i for i in range(len(header)) if i not in places.values()]
+    return special | {f":{header[i]}": cells[i] for i in inner}
+
+
+def read_parquet(source: Source, columns: Columns) -> Dataset:
+    """Read a Parquet file with a row a time point; see `mvdfq.io.series.read_series`."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        source.fail("reading Parquet needs pyarrow", "pip install pyarrow")
+    try:
+        with ParquetFile(source.path) as file:
+            return _read_batches(source, columns, file)
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
+        source.fail(f"the file is damaged or cut short ({error})"[:300])
+
+
+def _read_batches(source: Source, columns: Columns, file: Any) -> Dataset:
+    header = file.schema_arrow.names
+    places = columns.find(source, header)
+    growing = Growing(source, columns, _channels(source, columns, header, places), row="row")
+    size, done = file.metadata.num_rows, 0
+    if size * len(header) * 8 > source.max_bytes:
+        source.fail(f"{size} rows of {len(header)} columns", "max_bytes allows more")
+    for batch in file.iter_batches(batch_size=CHUNK):
+        cells = [
+            _arrow_cells(source, column, i in places.values()) for i, column in enumerate(batch)
+        ]
+        rows = range(done + 1, done + 1 + len(batch))
+        if "" in cells[places["id"]]:
+            source.fail(f"row {rows[cells[places['id']].index('')]}: no id")
+        growing.add(rows, by_key(cells, header, places))
+        done += len(batch)
+        source.tell(done, size)
+    if not done:
+        source.fail("a table without rows")
+    return growing.dataset()
+
+
+def _arrow_cells(source: Source, column: Any, as_text: bool) -> Any:
+    """Numbers as an array of floats, all else as text, missing values as empty text."""
+    from pyarrow import types
+
+    kind = column.type
+    is_numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    if is_numeric and not as_text:
+        return column.cast("float64").to_numpy(zero_copy_only=False)
+    if types.is_nested(kind) or types.is_binary(kind):
+        source.fail(f"a column of type {kind}", "numbers, text and times are read")
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return [str(value) for value in column.cast("timestamp[ns]").to_numpy(zero_copy_only=False)]
+    return ["" if value is None else str(value) for value in column.to_pylist()]

@@ -1,0 +1,345 @@
+"""Arrays in .npz and .npy: our own layout, and what others commonly store. Nothing is unpickled.
+
+Our layout is that of `mvdfq.Sequences`: ``data`` (n_channels, n_frames), all sequences side by
+side, and ``offsets`` (n_sequences + 1), where each begins. ``mvdfq_series`` holds the version
+of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``, one value a
+sequence; ``channel_names`` and ``symbolic``, one a channel; ``sampling_rate``, a number.
+"""
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+import numpy as np
+from numpy.lib import format as npy
+
+from mvdfq.converters import from_time_first
+from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.text import Source
+from mvdfq.sequences import Sequences, check_sequences
+
+__all__ = ["joined", "read_npy", "read_npz", "write_npz"]
+
+MARK = "mvdfq_series"
+
+# What others call the arrays, in lower case; of a layout in two parts, with train or test
+# before or after.
+VALUES = ["x", "data", "values"]
+LABELS = ["y", "labels", "label", "target"]
+LENGTHS = ["lengths", "length", "len"]
+NAMES = ["names", "ids", "name", "id"]
+GROUPS = ["groups", "group"]
+
+
+def read_npy(source: Source, time_first: bool = False) -> Dataset:
+    """Read a 2-D or 3-D array; see `mvdfq.io.series.read_series`."""
+    size = source.path.stat().st_size
+    with open(source.path, "rb") as file, _damage_is_said(source, "the array"):
+        values = _read_array(source, file, size, "the array")
+    source.tell(size, size)
+    return _foreign(source, {"x": values}, time_first)
+
+
+def read_npz(source: Source, time_first: bool = False) -> Dataset:
+    """Read an archive of arrays; see `mvdfq.io.series.read_series`."""
+    with _damage_is_said(source, "the archive"):
+        arrays = _read_archive(source)
+    if MARK in arrays:
+        return _own(source, arrays)
+    lower = {name.lower(): values for name, values in arrays.items()}
+    parts = {part: found for part in ("train", "test") if (found := _part(lower, part))}
+    if not parts:
+        return _foreign(source, lower, time_first)
+    datasets = [_foreign(source, found, time_first, f":{part}") for part, found in parts.items()]
+    return joined(source.path, datasets, list(parts))
+
+
+@contextmanager
+def _damage_is_said(source: Source, what: str) -> Iterator[None]:
+    """Turn whatever a damaged file leads to into one kind of error."""
+    try:
+        yield
+    except ReadError:
+        raise
+    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise all sorts
+        source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
+
+
+def _read_archive(source: Source) -> dict[str, np.ndarray]:
+    arrays = {}
+    with zipfile.ZipFile(source.path) as archive:
+        members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        total = sum(member.file_size for member in members)
+        if total > source.max_bytes:
+            source.fail(f"arrays of {total} bytes", "max_bytes allows more")
+        for i, member in enumerate(members):
+            name = member.filename.removesuffix(".npy")
+            with archive.open(member) as file:
+                arrays[name] = _read_array(source, file, member.file_size, f"array {name!r}")
+            source.tell(i + 1, len(members))
+    if not arrays:
+        source.fail("an archive without arrays", "numpy.savez writes them")
+    return arrays
+
+
+def _read_array(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
+    """Read one array, after its header was compared with the bytes there are."""
+    shape, fortran, dtype = _read_header(file)
+    if dtype.hasobject:
+        hint = "it may hold code; store numbers, of unequal length with mvdfq.io.write_npz"
+        source.fail(f"{what} holds pickled Python objects, which are never loaded", hint)
+    if dtype.kind not in "biufSU":
+        source.fail(f"{what} is of dtype {dtype}", "real numbers and text are read")
+    count = int(np.prod(shape, dtype=object)) if shape else 1
+    if count * dtype.itemsize > min(size, source.max_bytes):
+        source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")
+    content = file.read(count * dtype.itemsize)
+    values = np.frombuffer(content, dtype, count) if count * dtype.itemsize else np.empty(0, dtype)
+    return values.reshape(shape, order="F" if fortran else "C")
+
+
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    version = npy.read_magic(file)
+    if version == (1, 0):
+        return npy.read_array_header_1_0(file)
+    if version == (2, 0):
+        return npy.read_array_header_2_0(file)
+    # Version 3 differs from 2 in names of fields alone, and we read no fields.
+    raise ValueError(f"version {version} of the .npy format")
+
+
+def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
+    """A data set in our own layout."""
+    if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
+        source.fail("a layout of a newer mvdfq", "this version reads layout 1")
+    for name in ("data", "offsets"):
+        if name not in arrays:
+            source.fail(f"array {name!r} is missing")
+    data, offsets = arrays["data"], arrays["offsets"]
+    if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
+        source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or offsets.size < 2:
+        source.fail(f"offsets must be whole numbers, at least two, got {offsets.shape}")
+    if offsets[0] != 0 or offsets[-1] != data.shape[1] or (np.diff(offsets) < 0).any():
+        source.fail(f"offsets must rise from 0 to the {data.shape[1]} frames of data")
+    return _described(source, data, offsets.astype(np.int64), arrays)
+
+
+def _described(
+    source: Source, data: np.ndarray, offsets: np.ndarray, arrays: Mapping[str, np.ndarray]
+) -> Dataset:
+    """The sequences with names of channels and the rest, each checked for its length."""
+    n = len(offsets) - 1
+    rows = {key: _vector(source, arrays, [key], len(data)) for key in ("channel_names", "symbolic")}
+    per = {key: _vector(source, arrays, [key], n) for key in ("y", "names", "groups", "split")}
+    flags = () if rows["symbolic"] is None else tuple(map(bool, rows["symbolic"].tolist()))
+    if np.isinf(data).any():
+        _say_infinite(source, data, offsets)
+    names = None if rows["channel_names"] is None else rows["channel_names"].tolist()
+    rate = arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None
+    try:
+        X = check_sequences(
+            Sequences(data, offsets, symbolic=flags), channel_names=names, sampling_rate=rate
+        )
+    except ValueError as error:
+        source.fail(str(error))
+    return _with_names(source, replace(_EMPTY, X=X), per)
+
+
+_EMPTY = Dataset(None)
+
+
+def _with_names(
+    source: Source, dataset: Dataset, per: Mapping[str, np.ndarray | None], part: str = ""
+) -> Dataset:
+    n = len(dataset)
+    names = per["names"]
+    named = [f"{source.stem}{part}:{i + 1}" for i in range(n)]
+    if names is not None:
+        named = [str(name) for name in names.tolist()]
+    rest = {key: per.get(key) for key in ("y", "groups", "split")}
+    return replace(dataset, names=named, skipped=tuple(source.skipped), **rest)
+
+
+def _vector(
+    source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
+) -> np.ndarray | None:
+    """The array with one value each that goes by one of the names in `keys`, if there is one."""
+    for key in keys:
+        if key in arrays:
+            values = arrays[key]
+            if values.ndim == 2 and 1 in values.shape:  # a column, as Keras has it
+                values = values.ravel()
+            if values.shape != (n,):
+                source.fail(f"array {key!r} has shape {values.shape}, expected ({n},)")
+            if key in LABELS and values.dtype.kind == "f" and np.isnan(values).any():
+                source.fail(f"array {key!r}: label {np.isnan(values).argmax() + 1} is missing")
+            return values.astype(str) if values.dtype.kind == "S" else values
+    return None
+
+
+def _say_infinite(source: Source, data: np.ndarray, offsets: np.ndarray) -> NoReturn:
+    frame = int(np.isinf(data).any(axis=0).argmax())
+    i = int(np.searchsorted(offsets, frame, side="right"))
+    source.fail(f"series {i} holds an infinite value", "NaN marks a missing one")
+
+
+def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
+    """The arrays of one part, named without it: ``x_train`` and ``train_x`` are ``x``."""
+    found = {}
+    for name, values in arrays.items():
+        for short in (name.removeprefix(part), name.removesuffix(part)):
+            if short != name:
+                found[short.strip("_")] = values
+    return found if any(name in found for name in VALUES) else {}
+
+
+def _foreign(
+    source: Source, arrays: Mapping[str, np.ndarray], time_first: bool, part: str = ""
+) -> Dataset:
+    """A data set of arrays by common names."""
+    key = next((name for name in VALUES if name in arrays), None)
+    if key is None:
+        hint = "X and y are read, or X_train, y_train, X_test and y_test"
+        source.fail(f"no array of values among {sorted(arrays)[:20]}", hint)
+    values = arrays[key]
+    if values.dtype.kind not in "biuf":
+        source.fail(f"array {key!r} is of dtype {values.dtype}", "sequences are numbers")
+    lengths = next((arrays[name] for name in LENGTHS if name in arrays), None)
+    try:
+        X = _sequences(values, lengths, time_first)
+    except ValueError as error:
+        source.fail(f"array {key!r}: {error}")
+    families = {"y": LABELS, "names": NAMES, "groups": GROUPS}
+    per = {name: _vector(source, arrays, keys, len(X)) for name, keys in families.items()}
+    return _with_names(source, replace(_EMPTY, X=X), per, part)
+
+
+def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool) -> Sequences:
+    """Sequences of an array of three axes, of two (univariate), or of frames and lengths."""
+    if lengths is not None and values.ndim == 2:
+        return _cut(values, lengths)
+    if values.ndim not in (2, 3) or 0 in values.shape:
+        raise ValueError(
+            f"shape {values.shape} cannot be (n_sequences, n_channels, n_timepoints) or, "
+            f"univariate, (n_sequences, n_timepoints)"
+        )
+    if time_first and values.ndim == 3:
+        return from_time_first(values)
+    return check_sequences(values)
+
+
+def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
+    """Cut frames, laid end to end along the axis that `lengths` adds up to."""
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths < 0).any():
+        raise ValueError(f"its lengths are not whole numbers of shape (n_sequences,): {lengths}")
+    total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
+    if not lengths.size or total not in values.shape:
+        raise ValueError(f"shape {values.shape}, but the lengths add up to {total} frames")
+    frames = values if total == values.shape[0] else values.T
+    return from_time_first(np.split(frames, cuts))
+
+
+def joined(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Dataset:
+    """One data set of the parts of a divided one."""
+    source, first = Source(path), parts[0]
+    for other in parts[1:]:
+        _check_alike(source, first, other)
+    X = first.X
+    for other in parts[1:]:
+        X = X.joined(other.X)
+    columns = {key: _together(parts, key) for key in ("y", "groups")}
+    names = [name for part in parts for name in part.names]
+    split = np.repeat(np.array(splits), [len(part) for part in parts])
+    skipped = tuple(dict.fromkeys(error for part in parts for error in part.skipped))
+    return Dataset(X, names=names, split=split, skipped=skipped, **columns)
+
+
+def _check_alike(source: Source, first: Dataset, other: Dataset) -> None:
+    if first.X.n_rows != other.X.n_rows:
+        rows = f"{first.X.n_rows} and {other.X.n_rows}"
+        source.fail(f"the training and the test part have {rows} channels")
+    for key in ("channel_names", "symbolic", "sampling_rate"):
+        if getattr(first.X, key) != getattr(other.X, key):
+            source.fail(f"the training and the test part differ in {key}")
+    for key in ("y", "groups"):
+        if (getattr(first, key) is None) != (getattr(other, key) is None):
+            source.fail(f"only one of the training and the test part has {key}")
+
+
+def _together(parts: Sequence[Dataset], key: str) -> np.ndarray | None:
+    values = [getattr(part, key) for part in parts]
+    return None if values[0] is None else np.concatenate(values)
+
+
+def write_npz(
+    path: str | Path,
+    X: Any,
+    y: Any = None,
+    names: Any = None,
+    groups: Any = None,
+    *,
+    split: Any = None,
+) -> None:
+    """Write sequences and all that is known of them as one .npz file, which `read_series` reads.
+
+    The layout is that of `mvdfq.Sequences`: the arrays ``data`` and ``offsets``, and what else
+    is given. Nothing is pickled; `numpy.load` reads the file as well.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    X : Sequences, list of array-like or 3-D array
+        The sequences; channel names, sampling rate and symbolic channels are kept.
+
+    y : array-like of shape (n_sequences,), default=None
+        Labels, numbers or text.
+
+    names : array-like of shape (n_sequences,), default=None
+        A name for each sequence.
+
+    groups : array-like of shape (n_sequences,), default=None
+        What each sequence belongs to.
+
+    split : array-like of shape (n_sequences,), default=None
+        ``"train"`` or ``"test"`` for each sequence.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np
+    >>> from mvdfq.io.series import read_series, write_npz
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
+    >>> write_npz(path, [np.ones((2, 3)), np.zeros((2, 4))], y=["a", "b"], names=["x", "y"])
+    >>> data = read_series(path)
+    >>> data.X.lengths, data.y, data.names
+    (array([3, 4]), array(['a', 'b'], dtype='<U1'), ['x', 'y'])
+    """
+    X = check_sequences(X)
+    per = {"y": y, "names": names, "groups": groups, "split": split}
+    arrays = {key: _to_write(key, values, len(X)) for key, values in per.items()}
+    arrays |= {MARK: np.int64(1), "data": X.data, "offsets": X.offsets}
+    arrays["channel_names"] = None if X.channel_names is None else np.array(X.channel_names)
+    arrays["symbolic"] = np.array(X.symbolic) if X.symbolic else None
+    arrays["sampling_rate"] = None if X.sampling_rate is None else np.float64(X.sampling_rate)
+    stored = {key: values for key, values in arrays.items() if values is not None}
+    with open(path, "wb") as file:  # given a name, NumPy would add an ending to it
+        np.savez_compressed(file, **stored)
+
+
+def _to_write(key: str, values: Any, n: int) -> Any:
+    if values is None:
+        return None
+    values = np.asarray(values)
+    if values.dtype.kind == "O":
+        values = np.array([str(value) for value in values.tolist()])
+    if values.shape != (n,) or values.dtype.kind not in "biufU":
+        raise ValueError(
+            f"{key} must be one number or text a sequence, {n} of them; got shape "
+            f"{values.shape} of dtype {values.dtype}."
+        )
+    return values

@@ -1,0 +1,288 @@
+"""The .ts format of sktime and aeon: reader and writer."""
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.text import MISSING, Source, as_sequences, moments, numbers
+from mvdfq.sequences import Sequences, check_sequences
+
+__all__ = ["read_ts", "write_ts"]
+
+KINDS = {
+    "timestamps": "flag",
+    "univariate": "flag",
+    "equallength": "flag",
+    "targetlabel": "flag",
+    "dimension": "count",
+    "dimensions": "count",
+    "serieslength": "count",
+}
+
+
+def read_ts(source: Source) -> Dataset:
+    """Read a .ts file; see `mvdfq.io.series.read_series`."""
+    lines = source.lines()
+    header = _read_header(source, lines)
+    parts, labels, names = [], [], []
+    case = 0
+    for number, line in lines:
+        line = line.strip()
+        if not line or line[0] in "#%":
+            continue
+        case += 1
+        try:
+            values, label = _read_case(line, header)
+        except ValueError as error:
+            source.skip(ReadError(source.path, f"line {number}: {error}"))
+            continue
+        parts.append(values)
+        labels.append(label)
+        names.append(f"{source.stem}:{case}")
+    if not parts:
+        source.fail("no series after @data" if not case else "no series that can be read")
+    y = np.array(labels) if header.labelled else None
+    return Dataset(as_sequences(parts), y, names, skipped=tuple(source.skipped))
+
+
+@dataclass
+class _Header:
+    """What the lines before @data say; None where they are silent."""
+
+    timestamps: bool = False
+    univariate: bool | None = None
+    equallength: bool | None = None
+    targetlabel: bool | None = None
+    dimensions: int | None = None
+    serieslength: int | None = None
+    classlabel: bool | None = None
+    # The words of the labels: those with spaces are several, one after the other.
+    words: str = ""
+
+    @property
+    def labelled(self) -> bool:
+        return bool(self.classlabel or self.targetlabel)
+
+
+def _read_header(source: Source, lines: Iterator[tuple[int, str]]) -> _Header:
+    header, number = _Header(), 0
+    for number, line in lines:
+        line = line.strip()
+        if not line or line[0] in "#%":
+            continue
+        if line[0] != "@":
+            source.fail(f"line {number}: {line[:40]!r} before @data", "is this a .ts file?")
+        if line.lower() == "@data":
+            return _checked(source, header, number)
+        try:
+            _note(header, line)
+        except ValueError as error:
+            source.fail(f"line {number}: {error}")
+    source.fail(f"line {number}: the file ends before @data" if number else "the file is empty")
+
+
+def _checked(source: Source, header: _Header, number: int) -> _Header:
+    """Refuse a header that leaves open whether the last value of a line is a label."""
+    if header.classlabel is None and header.targetlabel is None:
+        hint = "write '@classLabel true' and the labels, or '@classLabel false'"
+        source.fail(f"line {number}: @data without @classLabel or @targetLabel before it", hint)
+    if header.univariate and header.dimensions not in (None, 1):
+        source.fail(f"line {number}: univariate, but with {header.dimensions} dimensions")
+    if header.serieslength is not None and header.equallength is None:
+        header.equallength = True
+    if not header.equallength:  # older files of the archive give the longest
+        header.serieslength = None
+    return header
+
+
+def _note(header: _Header, line: str) -> None:
+    """Put one line of the header where it belongs; unknown ones are passed over."""
+    key, *words = line[1:].split()
+    key = key.lower()
+    first = words[0].lower() if words else ""
+    if key in ("classlabel", *(k for k, kind in KINDS.items() if kind == "flag")):
+        if first not in ("true", "false"):
+            raise ValueError(f"@{key} must be true or false, got {first[:40]!r}")
+        setattr(header, key, first == "true")
+    elif key in KINDS:
+        if not (first.isascii() and first.isdigit() and len(first) < 19 and int(first)):
+            raise ValueError(f"@{key} must be a positive number, got {first[:40]!r}")
+        setattr(header, {"dimension": "dimensions"}.get(key, key), int(first))
+    if key == "classlabel":
+        # Other programs read labels in any case, and files exist that rely on it.
+        header.words = " ".join(["", *words[1:], ""]).lower()
+
+
+def _read_case(line: str, header: _Header) -> tuple[np.ndarray, Any]:
+    """The values and the label of one line."""
+    label = None
+    if header.labelled:
+        line, colon, word = line.rpartition(":")
+        if not colon:
+            raise ValueError("no label; it follows the last colon")
+        label = _label(word, header)
+    else:
+        line = line.removesuffix(":")  # aeon writes it where the label would follow
+    channels = _without_times(line) if header.timestamps else line.split(":")
+    values = _values(channels)
+    _check_shape(values, header)
+    return values, label
+
+
+def _label(word: str, header: _Header) -> Any:
+    word = word.strip()
+    if word.lower() in MISSING:
+        raise ValueError(f"the label is missing: {word!r}")
+    if header.targetlabel:
+        return float(numbers(word)[0])
+    if header.words.strip() and f" {' '.join(word.lower().split())} " not in header.words:
+        raise ValueError(f"label {word[:40]!r} is not among those of @classLabel")
+    return word
+
+
+def _values(channels: list[str]) -> np.ndarray:
+    try:
+        values = numbers(",".join(channels))
+    except ValueError:
+        for j, channel in enumerate(channels):
+            try:
+                numbers(channel)
+            except ValueError as error:
+                raise ValueError(f"channel {j + 1}: {error}") from None
+        raise
+    lengths = {channel.count(",") for channel in channels}
+    if len(lengths) > 1:
+        shown = [channel.count(",") + 1 for channel in channels][:20]
+        raise ValueError(f"channels of different lengths: {shown}")
+    return values.reshape(len(channels), -1)
+
+
+def _check_shape(values: np.ndarray, header: _Header) -> None:
+    """Compare with the header; the first series says what the header does not."""
+    n_channels, length = values.shape
+    if header.univariate and n_channels > 1:
+        raise ValueError(f"{n_channels} channels in a file that says @univariate true")
+    header.dimensions = header.dimensions or n_channels
+    if n_channels != header.dimensions:
+        raise ValueError(f"{n_channels} channels, expected {header.dimensions}")
+    if header.equallength:
+        header.serieslength = header.serieslength or length
+        if length != header.serieslength:
+            raise ValueError(f"length {length}, expected {header.serieslength}, equal for all")
+
+
+def _without_times(line: str) -> list[str]:
+    """Channels of ``(time,value)`` pairs without their times, which must be evenly spaced."""
+    channels = []
+    for text in re.split(r"(?<=\))\s*:", line):
+        pairs = re.findall(r"\(([^,()]+),([^,()]+)\)", text)
+        if not pairs or re.sub(r"\([^,()]+,[^,()]+\)|[\s,]", "", text):
+            raise ValueError(f"{text[:40]!r} is not a list of (time,value) pairs")
+        _check_times([time for time, _ in pairs])
+        channels.append(",".join(value for _, value in pairs))
+    return channels
+
+
+def _check_times(times: list[str]) -> None:
+    steps = np.diff(moments(times))
+    if not (steps > 0).all():
+        raise ValueError(f"times do not increase after {times[int(np.argmin(steps > 0))]!r}")
+    if steps.size and steps.max() - steps.min() > 1e-3 * steps.min():
+        raise ValueError(
+            "times are not evenly spaced, and would be lost; put the series on a grid with "
+            "mvdfq.from_long_table(sampling_rate=...)"
+        )
+
+
+def write_ts(
+    path: str | Path,
+    X: Any,
+    y: Any = None,
+    *,
+    problem_name: str | None = None,
+    comment: str = "",
+) -> None:
+    """Write sequences as a .ts file, which sktime, aeon and `read_series` read.
+
+    Numbers are written so that they are read back to the last bit. The format holds neither
+    channel names nor a sampling rate; `write_npz` keeps them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; compressed if its name ends in ``.gz``.
+
+    X : Sequences, list of array-like or 3-D array
+        The sequences, as every estimator takes them; none of their channels symbolic.
+
+    y : array-like of shape (n_sequences,), default=None
+        Labels, without colons and not missing. Floats are written as targets of a regression.
+
+    problem_name : str, default=None
+        What the data set is called; the name of the file by default.
+
+    comment : str, default=""
+        Text for the top of the file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np
+    >>> from mvdfq.io.series import read_series, write_ts
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.ts"
+    >>> write_ts(path, [np.ones((2, 3)), np.zeros((2, 4))], ["sitting down", "up"])
+    >>> read_series(path).y
+    array(['sitting down', 'up'], dtype='<U12')
+    """
+    path, sequences = Path(path), check_sequences(X)
+    if any(sequences.symbolic):
+        raise ValueError("A .ts file holds numbers only, X has symbolic channels; use write_npz.")
+    labels = None if y is None else _labels_to_write(y, len(sequences))
+    name = re.sub(r"\s+", "_", problem_name or Source(path).stem)
+    head = [f"# {line}" for line in comment.splitlines()] + [f"@problemName {name}"]
+    head += [*_header_lines(sequences), _label_line(labels), "@data"]
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in head)
+        for i, x in enumerate(sequences):
+            file.write(_case_line(x) + (f":{labels[i]}\n" if labels else "\n"))
+
+
+def _labels_to_write(y: Any, n_sequences: int) -> list[Any]:
+    y = np.asarray(y)
+    if y.shape != (n_sequences,):
+        raise ValueError(f"y has shape {y.shape}, X has {n_sequences} sequences.")
+    labels = y.tolist() if y.dtype.kind == "f" else [str(label) for label in y.tolist()]
+    for i, label in enumerate(map(str, labels)):
+        if ":" in label or " ".join(label.split()) != label or label.lower() in MISSING:
+            raise ValueError(f"Label {i} is {label!r}, which a .ts file cannot hold.")
+    return labels
+
+
+def _header_lines(X: Sequences) -> list[str]:
+    lengths = set(X.lengths.clip(1).tolist())
+    missing = bool(np.isnan(X.data).any() or (X.lengths == 0).any())
+    flags = {"timeStamps": False, "missing": missing, "univariate": X.n_rows == 1}
+    lines = [f"@{key} {str(flag).lower()}" for key, flag in flags.items()]
+    lines += [f"@dimension {X.n_rows}"] if X.n_rows > 1 else []
+    lines += [f"@equalLength {str(len(lengths) == 1).lower()}"]
+    return lines + ([f"@seriesLength {lengths.pop()}"] if len(lengths) == 1 else [])
+
+
+def _label_line(labels: list[Any] | None) -> str:
+    if labels is None:
+        return "@classLabel false"
+    if isinstance(labels[0], float):
+        return "@targetLabel true"
+    return " ".join(["@classLabel true", *sorted(set(labels))])
+
+
+def _case_line(x: np.ndarray) -> str:
+    # A series without frames is written as one that is missing throughout: it is read back so.
+    rows = x.astype(float).tolist() if x.shape[1] else [[np.nan]] * len(x)
+    return ":".join(",".join(map(repr, row)) for row in rows).replace("nan", "NaN")

@@ -1,0 +1,97 @@
+"""Kernel matrices in parts that are kept: a run that was broken off goes on where it stopped."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from itertools import combinations_with_replacement, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.assembly import fit_encoders, settings_for
+from mvdfq.kernel import SequenceKernel
+from mvdfq.sequences import check_sequences
+
+__all__ = ["fitted_kernel", "write_gram"]
+
+# Blocks of sequences; their pairs are computed and kept one by one. Every block is counted again
+# for each of its pairs, so there are few.
+BLOCKS = 6
+SMALL = 400
+
+
+def write_gram(
+    kernel: SequenceKernel, output: Path, progress: Callable[[int, int], None] | None = None
+) -> int:
+    """Write the kernel matrix of the training sequences; return how many parts were there.
+
+    Parts lie in a hidden folder beside the output until it is complete.
+    """
+    folder = _folder_for(output, kernel)
+    folder.mkdir(exist_ok=True)
+    n, found = len(kernel.train_), 0
+    K = np.empty((n, n))
+    pairs = list(combinations_with_replacement(enumerate(_blocks(n)), 2))
+    for done, ((i, rows), (j, columns)) in enumerate(pairs, start=1):
+        part, was_there = _part(kernel, folder / f"{i}-{j}.npy", rows, columns)
+        found += was_there
+        K[rows, columns], K[columns, rows] = part, part.T
+        if progress is not None:
+            progress(done, len(pairs))
+    _write(output, K)
+    shutil.rmtree(folder)
+    return found
+
+
+def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
+    """Symbols and kernel of a classifier, without its machines: no labels are needed."""
+    X = check_sequences(X)
+    settings = settings_for(clf, X)
+    *_, symbols = fit_encoders(settings, X, np.zeros(len(X)))
+    return SequenceKernel(
+        settings.kernel,
+        manifold=settings.manifold,
+        pyramid=settings.pyramid,
+        constant_rows="ignore",
+        memory_limit=clf.memory_limit,
+        n_jobs=clf.n_jobs,
+    ).fit(symbols)
+
+
+def _folder_for(output: Path, kernel: Any) -> Path:
+    """Where the parts lie: a name that other data or another kernel do not share."""
+    train = kernel.train_
+    digest = hashlib.sha256(json.dumps([repr(kernel), list(train.data.shape)]).encode())
+    digest.update(np.ascontiguousarray(train.data).tobytes())
+    digest.update(np.ascontiguousarray(train.offsets).tobytes())
+    return output.with_name(f".{output.name}.{digest.hexdigest()[:16]}")
+
+
+def _blocks(n: int) -> list[slice]:
+    cuts = np.linspace(0, n, (BLOCKS if n > SMALL else 1) + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(cuts) if a < b]
+
+
+def _part(kernel: Any, path: Path, rows: slice, columns: slice) -> tuple[np.ndarray, bool]:
+    """Return one part of the matrix, from its file if there is a good one."""
+    shape = rows.stop - rows.start, columns.stop - columns.start
+    try:
+        part = np.load(path, allow_pickle=False)
+        if part.shape == shape:
+            return part, True
+    except (OSError, ValueError, EOFError):
+        pass
+    other = None if rows == columns else kernel.train_[columns]
+    part, _ = kernel.compare(kernel.train_[rows], other)
+    _write(path, part)
+    return part, False
+
+
+def _write(path: Path, K: np.ndarray) -> None:
+    """Write a matrix; the file appears only when it is complete."""
+    temporary = path.with_name(f".{path.name}.unfinished")
+    with open(temporary, "wb") as file:
+        np.save(file, K)
+    temporary.replace(path)

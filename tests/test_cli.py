@@ -1,0 +1,417 @@
+"""The command line as users type it: in a process of its own, and once in a real terminal."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import soundfile
+
+import mvdfq
+from mvdfq.cli.errors import described
+from mvdfq.io.series import write_npz, write_ts
+
+COMMANDS = ["demo", "inspect", "train", "predict", "evaluate", "explain", "gram", "reproduce"]
+COMMANDS += ["doctor", "version"]
+RATE = 8000
+
+
+def run(*arguments, code=0, cwd=None, **options):
+    """Run the program; return what it wrote to both streams."""
+    command = [sys.executable, "-W", "error::UserWarning", "-m", "mvdfq", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, **options)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
+
+
+def tone(kind, rng):
+    """A second of sound of one of three kinds."""
+    t = np.arange(RATE) / RATE
+    pitch = rng.uniform(200, 400)
+    sounds = {
+        "tone": np.sin(2 * np.pi * pitch * t),
+        "noise": rng.normal(size=RATE) / 4,
+        "chirp": np.sin(2 * np.pi * (pitch + 800 * t) * t),
+    }
+    return 0.5 * sounds[kind] + rng.normal(size=RATE) / 100
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory):
+    """Three classes of eight files each, by two speakers, in several containers."""
+    folder, rng = tmp_path_factory.mktemp("sounds"), np.random.default_rng(0)
+    endings = ["wav", "flac", "ogg", "mp3", "au", "wav", "wav", "flac"]
+    for kind in ("tone", "noise", "chirp"):
+        (folder / kind).mkdir()
+        for i, ending in enumerate(endings):
+            path = folder / kind / f"{kind}_{'anna' if i % 2 else 'ben'}_{i}.{ending}"
+            soundfile.write(path, tone(kind, rng), RATE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(recordings, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "sounds.mvdfq"
+    out, _ = run("train", recordings, "-o", path, "--format", "json", "--n-jobs", 1)
+    assert json.loads(out)["sequences"] == 24
+    return path
+
+
+@pytest.fixture(scope="module")
+def series(tmp_path_factory):
+    """The same sequences as .ts and .npz."""
+    folder = tmp_path_factory.mktemp("series")
+    X, y = mvdfq.make_autoregressive(24, 2, (30, 50), random_state=0)
+    y = np.array([f"class {label}" for label in y])
+    write_ts(folder / "made.ts", X, y)
+    write_npz(folder / "made.npz", X, y, groups=np.arange(24) % 3)
+    return folder
+
+
+# help -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example(command):
+    out, _ = run(command, "--help")
+    assert f"Example: mvdfq {command}" in re.sub(r"\s+", " ", out)
+
+
+def test_help_lists_all_commands_and_exit_codes():
+    out, _ = run("--help")
+    assert all(f" {command} " in out for command in COMMANDS)
+    assert "130 interrupted" in re.sub(r"\s+", " ", out)
+
+
+def test_help_answers_at_once():
+    # nothing heavy is imported for it
+    code = "import sys, mvdfq.cli.app; print([m for m in ('numpy', 'sklearn') if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "[]\n"
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        run("--help")
+        times.append(time.perf_counter() - start)
+    assert min(times) < 1  # a third of that on a quiet machine
+
+
+def test_versions():
+    assert run("version")[0] == run("--version")[0] == f"mvdfq {mvdfq.__version__}\n"
+
+
+# audio ----------------------------------------------------------------------------------------
+
+
+def test_inspect_counts_what_is_there(recordings):
+    out, _ = run("inspect", recordings, "--group-pattern", "_(.+)_", "--format", "json")
+    facts = json.loads(out)
+    assert (facts["format"], facts["sequences"]) == ("audio", 24)
+    assert facts["classes"] == {"chirp": 8, "noise": 8, "tone": 8}
+    assert facts["groups"] == {"anna": 12, "ben": 12}
+    assert run("inspect", recordings)[0].count("audio") == 1
+
+
+def test_inspect_finds_duplicates_and_bad_files(recordings, tmp_path):
+    for kind in ("a", "b"):
+        (tmp_path / kind).mkdir()
+        first = next((recordings / "tone").glob("*.wav"))
+        (tmp_path / kind / "same.wav").write_bytes(first.read_bytes())
+    (tmp_path / "a" / "broken.wav").write_bytes(b"RIFF....WAVEnothing")
+    facts = json.loads(run("inspect", tmp_path, "--format", "json")[0])
+    assert len(facts["duplicates"]) == 1
+    assert "same.wav" in facts["duplicates"][0]
+    assert "broken.wav" in facts["bad"][0]
+
+
+def test_train_and_predict(recordings, model):
+    files = sorted((recordings / "noise").iterdir())
+    out, _ = run("predict", model, *files, "--format", "json", "--n-jobs", 1)
+    rows = json.loads(out)
+    assert [row["label"] for row in rows] == ["noise"] * 8
+    assert all(0 <= row["probability"] <= 1 for row in rows)
+    out, _ = run("predict", model, recordings, "--format", "csv", "--probabilities", "--n-jobs", 1)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert len(rows) == 24
+    assert set(rows[0]) == {"name", "label", "probability", "p(chirp)", "p(noise)", "p(tone)"}
+    out, _ = run("predict", model, files[0], "--n-jobs", 1)
+    assert "noise" in out
+
+
+def test_the_model_knows_how_sound_became_numbers(recordings, tmp_path):
+    path = tmp_path / "m.mvdfq"
+    run("train", recordings, "-o", path, "--recipe", "gtzan", "--preset", "mvdfqm-spectrum-alt",
+        "-C", "10", "-q", "--n-jobs", 1)  # fmt: skip
+    clf = mvdfq.load(path)
+    assert clf.source_["recipe"]["sr"] == 22050
+    out, _ = run("predict", path, recordings / "tone", "--format", "json", "--n-jobs", 1)
+    assert {row["label"] for row in json.loads(out)} == {"tone"}
+
+
+def test_evaluate_by_speaker(recordings):
+    out, err = run("evaluate", recordings, "--protocol", "group", "--group-pattern", "_(.+)_",
+                   "--format", "json", "--n-jobs", 1)  # fmt: skip
+    result = json.loads(out)
+    assert [fold["name"] for fold in result["folds"]] == ["anna", "ben"]
+    assert result["accuracy"] > 0.9
+    assert err == ""
+
+
+def test_explain_shows_words_neighbours_and_a_picture(recordings, model, tmp_path):
+    file = next((recordings / "chirp").glob("*.wav"))
+    out, _ = run("explain", model, file, "--top", 3, "-o", tmp_path / "why.png", "--n-jobs", 1)
+    assert "chirp" in out
+    assert out.count(" s") >= 3
+    assert (tmp_path / "why.png").stat().st_size > 10_000
+    out, _ = run("explain", model, file, "--format", "json", "-o", tmp_path / "why.json")
+    shown, written = json.loads(out), json.loads((tmp_path / "why.json").read_text())
+    assert shown["predicted"] == written["predicted"] == "chirp"
+    assert shown["neighbours"][0]["similarity"] == pytest.approx(1)
+    assert "chirp" in shown["neighbours"][0]["name"]
+
+
+def test_bad_files_are_named_or_skipped(recordings, model, tmp_path):
+    for path in (recordings / "tone").glob("*.wav"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "broken.wav").write_bytes(b"RIFF\x00\x00\x00\x00WAVEjunk")
+    _, err = run("predict", model, tmp_path, "--n-jobs", 1, code=3)
+    assert err.startswith("error: ")
+    assert "broken.wav" in err
+    assert "hint: " in err
+    out, err = run("predict", model, tmp_path, "--skip-bad", "--format", "json", "--n-jobs", 1)
+    assert len(json.loads(out)) == 3
+    assert "skipped" in err
+    assert "broken.wav" in err
+
+
+# series and strings ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["made.ts", "made.npz"])
+def test_series_are_recognised(series, name, tmp_path):
+    plain = tmp_path / "without an ending"
+    plain.write_bytes((series / name).read_bytes())
+    for path in (series / name, plain):
+        facts = json.loads(run("inspect", path, "--format", "json")[0])
+        assert (facts["sequences"], facts["channels"]) == (24, 2)
+        assert len(facts["classes"]) == 2
+
+
+def test_series_go_all_the_way(series, tmp_path):
+    model = tmp_path / "m.mvdfq"
+    run("train", series / "made.ts", "-o", model, "-q", "--n-jobs", 1)
+    out, _ = run("predict", model, series / "made.ts", "--format", "json")
+    assert {row["label"] for row in json.loads(out)} == {"class 0", "class 1"}
+    out, _ = run("evaluate", series / "made.npz", "--protocol", "group", "--format", "csv")
+    assert len(out.splitlines()) == 4
+    out, _ = run("evaluate", series / "made.npz", "--protocol", "3-fold", "--seeds", 2, "-q")
+    assert "95 % interval" in out
+    assert "seeds [0, 1]" in out
+
+
+def test_fasta_with_labels_in_the_header(tmp_path):
+    rng = np.random.default_rng(0)
+    letters = {"alpha": "AAELK", "beta": "VVTIS"}
+    lines = [
+        f">d{i} {kind}\n{''.join(rng.choice(list(letters[kind]), 40))}\n"
+        for i in range(20)
+        for kind in [("alpha", "beta")[i % 2]]
+    ]
+    path = tmp_path / "some.fa"
+    path.write_text("".join(lines))
+    run("train", path, "--label", 1, "-o", tmp_path / "m.mvdfq", "-q")
+    out, _ = run("predict", tmp_path / "m.mvdfq", path, "--format", "json")
+    assert [row["label"] for row in json.loads(out)] == ["alpha", "beta"] * 10
+    splits = tmp_path / "splits.tsv"
+    roles = [("pos" if i % 2 else "neg") + ("-train" if i < 12 else "-test") for i in range(20)]
+    rows = [f"fam\t{role}\td{i}\n" for i, role in enumerate(roles)]
+    splits.write_text("family\trole\tid\n" + "".join(rows))
+    out, _ = run("evaluate", path, "--protocol", "homology", "--splits", splits, "--balanced",
+                 "--format", "json")  # fmt: skip
+    assert json.loads(out)["mean"]["ROC50"] > 0.9
+
+
+# the matrix -----------------------------------------------------------------------------------
+
+
+def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, monkeypatch):
+    from mvdfq import resume
+
+    output = tmp_path / "K.npy"
+    run("gram", series / "made.ts", "-o", output, "--preset", "mvdfqm-spectrum-alt", "-q")
+    K = np.load(output)
+    data = mvdfq.io.read(series / "made.ts")
+    clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt")
+    kernel = resume.fitted_kernel(clf, data.X)
+    np.testing.assert_allclose(K, kernel.compare(kernel.train_, None)[0], atol=1e-7)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["K.names.txt", "K.npy"]
+
+    monkeypatch.setattr(resume, "SMALL", 10)
+    calls, again = [], tmp_path / "again.npy"
+
+    def stop_at_the_fifth(done, total):
+        calls.append(done)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        resume.write_gram(kernel, again, stop_at_the_fifth)
+    assert not again.exists()
+    part = next(path for path in tmp_path.iterdir() if path.name.startswith(".again"))
+    (part / "0-1.npy").write_bytes(b"broken")  # a part that cannot be read is made again
+    assert resume.write_gram(kernel, again) == 4
+    np.testing.assert_allclose(np.load(again), K, atol=1e-7)
+    assert not part.exists()
+
+
+def test_other_data_do_not_continue_where_these_stopped(series, tmp_path):
+    from mvdfq import resume
+
+    data = mvdfq.io.read(series / "made.ts")
+    clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt")
+    one = resume.fitted_kernel(clf, data.X)
+    other = resume.fitted_kernel(clf, data.X[np.arange(1, 24)])
+    assert resume._folder_for(tmp_path / "K.npy", one) != resume._folder_for(
+        tmp_path / "K.npy", other
+    )
+
+
+# errors ---------------------------------------------------------------------------------------
+
+
+def test_wrong_usage_is_2(recordings):
+    run("train", recordings, code=2)
+    run("nonsense", code=2)
+    run("train", recordings, "-o", "m.mvdfq", "-C", "much", code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["inspect", "nowhere"], 3, "nowhere: no such file"),
+        (["predict", "nowhere.mvdfq", "x.wav"], 3, "nowhere.mvdfq: no such file"),
+        (["train", "{series}/made.ts", "-o", "no/folder/m.mvdfq"], 6, "is no folder"),
+        (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 5, "preset='best'"),
+        (["evaluate", "{series}/made.ts", "--protocol", "99-fold"], 5, "99 members of every class"),
+        (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "needs groups"),
+        (["evaluate", "{series}/made.ts", "--protocol", "homology"], 5, "needs --splits"),
+        (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "'smoke' is not known"),
+        (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "no model file"),
+        (["explain", "{model}", "{sound}", "--which", "3"], 5, "number 3 is none of them"),
+        (["explain", "{model}", "{sound}", "-o", "x.html"], 5, "no known ending"),
+        (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
+        (["predict", "{model}", "{series}/made.ts"], 5, "channels"),
+        (["reproduce", "nothing"], 5, "no table 'nothing'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_errors_are_one_sentence_and_a_code(
+    arguments, code, says, series, model, recordings, tmp_path
+):
+    sound = next((recordings / "tone").glob("*.wav"))
+    places = {"series": series, "model": model, "sound": sound}
+    arguments = [argument.format(**places) for argument in arguments]
+    out, err = run(*arguments, code=code, cwd=tmp_path)
+    assert out == ""
+    assert err.startswith("error: ")
+    assert says in err
+    assert len(err.splitlines()) <= 2
+
+
+def test_data_without_labels_are_refused(recordings, tmp_path):
+    _, err = run("train", recordings / "tone", "-o", tmp_path / "m.mvdfq", code=5)
+    assert "has no labels" in err
+    assert "hint: a folder for each class" in err
+
+
+def test_faults_of_the_program_are_not_hidden():
+    assert described(ZeroDivisionError("fault")) is None
+    assert described(KeyboardInterrupt()).code == 130
+
+
+def test_names_cannot_paint_the_terminal(recordings, model, tmp_path):
+    evil = tmp_path / "a\x1b[31mred[bold].wav"
+    evil.write_bytes(next((recordings / "tone").glob("*.wav")).read_bytes())
+    out, _ = run("predict", model, evil.name, "--n-jobs", 1, cwd=tmp_path)
+    assert "\x1b" not in out
+    assert "red[bold].wav" in out
+    evil.write_bytes(b"")
+    _, err = run("predict", model, evil.name, "--n-jobs", 1, code=3, cwd=tmp_path)
+    assert "\x1b" not in err
+
+
+# a terminal -----------------------------------------------------------------------------------
+
+
+def in_terminal(*arguments, interrupt_at=None):
+    """Run the program in a pseudo-terminal; return its exit code and all it drew."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "mvdfq", *map(str, arguments)])
+    drawn, end = b"", time.monotonic() + 120
+    while time.monotonic() < end:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            drawn += os.read(terminal, 65536)
+        except OSError:  # the other end is closed
+            break
+        if interrupt_at is not None and interrupt_at in drawn:
+            os.kill(pid, signal.SIGINT)
+            interrupt_at = None
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), drawn.decode(errors="replace")
+
+
+def test_a_terminal_shows_progress_and_colours(recordings, tmp_path):
+    code, drawn = in_terminal("train", recordings, "-o", tmp_path / "m.mvdfq", "--n-jobs", 1)
+    assert code == 0
+    assert "reading" in drawn
+    assert "machines" in drawn
+    assert "inner accuracy" in drawn
+    assert (tmp_path / "m.mvdfq").exists()
+
+
+def test_ctrl_c_ends_it_and_writes_nothing(tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "large.npz", X=rng.normal(size=(400, 3, 3000)), y=np.arange(400) % 4)
+    code, drawn = in_terminal(
+        "train", tmp_path / "large.npz", "-o", tmp_path / "m.mvdfq", interrupt_at=b"kernel"
+    )
+    assert code == 130
+    assert "interrupted" in drawn
+    assert "Traceback" not in drawn
+    assert not (tmp_path / "m.mvdfq").exists()
+
+
+# real recordings ------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_spoken_digits(data_folder, tmp_path):
+    model = tmp_path / "digits.mvdfq"
+    run("train", data_folder / "fsdd_wav", "-o", model, "-q")
+    files = sorted((data_folder / "fsdd_wav" / "7").iterdir())[:10]
+    rows = json.loads(run("predict", model, *files, "--format", "json")[0])
+    assert [row["label"] for row in rows] == ["7"] * 10
+    out, _ = run("evaluate", data_folder / "fsdd_wav", "--protocol", "group",
+                 "--group-pattern", r"_(\w+)_", "--format", "json")  # fmt: skip
+    result = json.loads(out)
+    assert len(result["folds"]) == 6
+    assert result["accuracy"] > 0.7
+
+
+@pytest.mark.data
+def test_proteins(data_folder, tmp_path):
+    out, _ = run("inspect", data_folder / "proteins" / "sequences.fasta.gz", "--format", "json")
+    facts = json.loads(out)
+    assert (facts["format"], facts["sequences"]) == ("fasta", 4352)

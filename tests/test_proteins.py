@@ -1,0 +1,714 @@
+"""Proteins and nucleic acids: FASTA, labels, splits, rows of numbers, profiles."""
+
+import gzip
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import roc_auc_score
+
+from mvdfq import Letters, Profile, SequenceClassifier, SequenceKernel, Spectrum
+from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.fasta import both_strands, looks_like_fasta, reverse_complement
+from mvdfq.io.profiles import (
+    log_odds_to_probabilities,
+    looks_like_profiles,
+    read_profile_npz,
+    read_profiles,
+)
+from mvdfq.io.proteins import ROLES, homology_tasks, read_fasta, read_labels, read_splits
+from mvdfq.io.scales import (
+    AMINO_ACIDS,
+    MATRICES,
+    SCALES,
+    matrix_values,
+    property_rows,
+    substitution_rows,
+)
+
+# Files of hypothesis' examples overwrite each other, which is what we want.
+fuzz = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+TWO = ">d1 a.1.1 globin\nMVLS\nPAD\n>d2 b.1.1 antibody\nQVQL\n"
+
+
+def write(folder, text, name="file.fasta"):
+    path = folder / name
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def refused(match, function, *args, **options):
+    with pytest.raises(ReadError, match=match):
+        function(*args, **options)
+
+
+# FASTA
+
+
+@pytest.mark.parametrize("name", ["file.fasta", "file.fasta.gz", "zipped-without-ending.gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_fasta_of_any_form_is_read(tmp_path, name, end):
+    text = f"; a comment\n\n{TWO}".replace("PAD", "  pa d\n\n;another\n").replace("\n", end)
+    path = write(tmp_path, text, name)
+    path = path.rename(tmp_path / name.replace("without-ending.gz", ""))
+    data = read_fasta(path)
+    assert (data.X, data.names) == (["MVLSPAD", "QVQL"], ["d1", "d2"])
+    assert data.y is data.groups is data.split is None
+    assert looks_like_fasta(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no records"),
+        ("; only a comment\n", "holds no records"),
+        ("MVLS\n", "line 1: a sequence without a header; records begin with '>'"),
+        (">a\nMV\n>b\n>c\nM\n", "line 3: record 'b' is empty"),
+        (">a\nMV\n> \nMV\n", "line 3: a record without an id"),
+        (">a\nMV\n>b\nM\n>a\nL\n", "line 5: id 'a' occurs twice"),
+        (">a\nMV\n>b\nMVL\nS1\n", "line 3: record 'b': '1' at position 5 is not in 'protein'"),
+        (">a\nM\u0131V\n", "position 2 is not in 'protein'"),  # a dotless i is no isoleucine
+        (b">a\nM\xe9V\n", r"position 2 is not in 'protein'"),
+        (b">a\nM\0V\n", "line 2: holds a zero byte; is this text?"),
+    ],
+)
+def test_bad_fasta_is_refused_with_its_place(tmp_path, text, message):
+    refused(message, read_fasta, write(tmp_path, text))
+
+
+def test_what_cannot_be_opened_is_a_read_error(tmp_path):
+    refused("No such file", read_fasta, tmp_path / "none.fasta")
+    refused("directory", read_fasta, tmp_path)
+    whole = gzip.compress(b">a\n" + b"MVLSPAD\n" * 100)
+    refused("ended before", read_fasta, write(tmp_path, whole[:-20]))
+    refused("decompressing", read_fasta, write(tmp_path, whole[:10] + b"\xff" * 40))
+
+
+def test_bad_records_are_skipped_when_asked(tmp_path):
+    path = write(tmp_path, ">a\nMV\n>b\n>a\nL\n>c\nM?\n>d\nW\n")
+    data = read_fasta(path, skip_bad=True)
+    assert (data.X, data.names) == (["MV", "W"], ["a", "d"])
+    assert ["is empty", "occurs twice", "'?' at position 2"] == [
+        next(part for part in ("is empty", "occurs twice", "'?' at position 2") if part in str(e))
+        for e in data.skipped
+    ]
+    refused("no record can be used", read_fasta, write(tmp_path, ">b\n"), skip_bad=True)
+
+
+def test_old_headers_of_other_encodings_do_no_harm(tmp_path):
+    data = read_fasta(write(tmp_path, b"\xef\xbb\xbf>a prot\xe9ine\nMV\n"), label=1)
+    assert data.y.tolist() == ["prot\\xe9ine"]
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "lower", "expected"),
+    [
+        ("dna", "upper", "ACGTN"),
+        ("dna", "mask", "ACNNN"),
+        ("dna", "keep", "ACgtn"),
+        ("protein", "mask", "ACXXX"),
+        (None, "upper", "ACGTN"),
+        (None, "keep", "ACgtn"),
+    ],
+)
+def test_lower_case(tmp_path, alphabet, lower, expected):
+    path = write(tmp_path, ">a\nACgtn\n")
+    assert read_fasta(path, alphabet=alphabet, lower=lower).X == [expected]
+
+
+def test_any_letters_are_taken_without_an_alphabet(tmp_path):
+    assert read_fasta(write(tmp_path, ">a\nH1ß!\n"), alphabet=None).X == ["H1ß!"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alphabet": "greek"}, "alphabet must be"),
+        ({"lower": "no"}, "lower must be"),
+        ({"strands": "two"}, "strands must be"),
+        ({"strands": "both"}, "strands='both' needs alphabet='dna' or 'rna', got 'protein'"),
+        ({"lower": "mask", "alphabet": None}, "lower='mask' needs an alphabet"),
+        ({"label": "("}, "label='.' is no regular expression"),
+        ({"group": -1}, "group must be a pattern or the number of a word"),
+        ({"label": 1, "labels": {"d1": "x"}}, "pass one of the two"),
+    ],
+)
+def test_options_that_make_no_sense(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_fasta(write(tmp_path, TWO), **options)
+
+
+NAMES = st.text("abcXYZ012_|.-", min_size=1, max_size=8)
+RESIDUES = st.text("ACDEFGHIKLMNPQRSTVWYXBZ*", min_size=1, max_size=30)
+
+
+@fuzz
+@given(records=st.dictionaries(NAMES, RESIDUES, min_size=1, max_size=5), width=st.integers(1, 9))
+def test_written_records_come_back(tmp_path, records, width):
+    lines = []
+    for name, residues in records.items():
+        lines += [f">{name}", *(residues[i : i + width] for i in range(0, len(residues), width))]
+    data = read_fasta(write(tmp_path, "\n".join(lines)))
+    assert dict(zip(data.names, data.X, strict=True)) == records
+
+
+BYTES = st.one_of(
+    st.binary(max_size=60),
+    st.text(">;ACgx1 \n\r\t", max_size=60).map(str.encode),
+    st.binary(max_size=40).map(lambda b: b"\x1f\x8b" + b),
+    st.binary(max_size=40).map(gzip.compress),
+)
+
+
+@fuzz
+@given(data=BYTES, skip_bad=st.booleans(), alphabet=st.sampled_from(["protein", "dna", None]))
+def test_fasta_is_read_or_refused(tmp_path, data, skip_bad, alphabet):
+    path = write(tmp_path, data)
+    assert looks_like_fasta(path) in (True, False)
+    try:
+        found = read_fasta(path, skip_bad=skip_bad, alphabet=alphabet)
+    except ReadError:
+        return
+    assert isinstance(found, Dataset)
+    assert len(found.names) == len(found) > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hello\n",
+        ">\nMV\n",
+        ">a\n",
+        "> quoted\n> mail\nwith, a comma\n",
+        "@relation x\n",
+        "\0\1",
+    ],
+)
+def test_what_does_not_look_like_fasta(tmp_path, text):
+    assert not looks_like_fasta(write(tmp_path, text))
+    assert not looks_like_fasta(tmp_path)
+
+
+# Labels
+
+
+def test_labels_from_the_header(tmp_path):
+    path = write(tmp_path, TWO)
+    assert read_fasta(path, label=1).y.tolist() == ["a.1.1", "b.1.1"]
+    assert read_fasta(path, label=r"[ab]\.\d").y.tolist() == ["a.1", "b.1"]
+    assert read_fasta(path, label=r"\s([ab])\.").y.tolist() == ["a", "b"]
+    data = read_fasta(path, label=r"(\w+)$", group=0)
+    assert data.y.tolist() == ["globin", "antibody"]
+    assert data.groups.tolist() == ["d1", "d2"]
+    refused("line 1: no label in the header of 'd1'; looked for 3", read_fasta, path, label=3)
+    refused("no group in the header of 'd1'", read_fasta, path, group="anti")
+    assert read_fasta(path, label="anti", skip_bad=True).names == ["d2"]
+
+
+@pytest.mark.parametrize("mark", [",", "\t", ";"])
+def test_labels_from_a_table(tmp_path, mark):
+    lines = ["Label,more,id,group", "beta,,d2,g", "alpha,1,d1,g"]
+    table = write(tmp_path, "\n".join(lines).replace(",", mark), "labels.csv")
+    data = read_fasta(write(tmp_path, TWO), labels=table)
+    assert data.y.tolist() == ["alpha", "beta"]
+    assert data.groups.tolist() == ["g", "g"]
+    table = write(tmp_path, "id,label\nd1,alpha\n", "labels.csv")
+    refused("'d2' has no label", read_fasta, tmp_path / "file.fasta", labels=table)
+
+
+def test_labels_from_a_mapping(tmp_path):
+    data = read_fasta(write(tmp_path, TWO), labels={"d1": "x", "d2": "y"})
+    assert (data.y.tolist(), data.groups) == (["x", "y"], None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no columns 'id' and 'label'"),
+        ("name,label\na,b\n", "no columns 'id' and 'label' in 'name,label'"),
+        ("id,label\n", "holds no labels"),
+        ("id,label\na,x\nb\n", "line 3: the id or the label is empty"),
+        ("id,label\na,x\na,y\n", "line 3: id 'a' has two labels or groups"),
+    ],
+)
+def test_bad_tables_of_labels(tmp_path, text, message):
+    refused(message, read_labels, write(tmp_path, text, "labels.csv"))
+
+
+# The homology protocol
+
+SPLITS = "family role id\n1.1 pos-train b\n1.1 neg-train a\n1.1 pos-test d\n1.1 neg-test c\n"
+
+
+@pytest.mark.parametrize("mark", [" ", "\t", ","])
+def test_splits_become_tasks(tmp_path, mark):
+    splits = read_splits(write(tmp_path, SPLITS.replace(" ", mark), "splits.tsv.gz"))
+    assert splits == {"1.1": dict(zip(ROLES, (["b"], ["a"], ["d"], ["c"]), strict=True))}
+    (task,) = homology_tasks("dcba", splits)
+    assert (task.train.tolist(), task.y_train.tolist()) == ([2, 3], [True, False])
+    assert (task.test.tolist(), task.y_test.tolist()) == ([0, 1], [True, False])
+    part = task.dataset(Dataset(list("DCBA"), names=list("dcba")))
+    assert (part.X, part.y.tolist()) == (list("BADC"), [True, False, True, False])
+    assert part.split.tolist() == ["train", "train", "test", "test"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no splits"),
+        ("1.1 train a\n", "line 1: expected family, role and id, got '1.1 train a'; roles are"),
+        ("1.1 pos-train\n", "line 1: expected family, role and id"),
+        (SPLITS + "1.1 neg-test b\n", "line 6: 'b' has two roles in '1.1'"),
+    ],
+)
+def test_bad_splits(tmp_path, text, message):
+    refused(message, read_splits, write(tmp_path, text, "splits.tsv"))
+
+
+def test_tasks_need_all_their_sequences():
+    roles = dict(zip(ROLES, (["b"], ["a"], ["d"], ["c"]), strict=True))
+    with pytest.raises(ValueError, match=r"Family '1.1' asks for 'd', which was not read"):
+        homology_tasks("abc", {"1.1": roles})
+    with pytest.raises(ValueError, match=r"Family '1.1' has no sequence in the role 'neg-test'"):
+        homology_tasks("abcd", {"1.1": {**roles, "neg-test": []}})
+
+
+# Strands
+
+
+def test_reverse_complement_worked_by_hand():
+    assert reverse_complement("AACGTRYKMBVDHNSWX-.") == ".-XWSNDHBVKMRYACGTT"
+    assert reverse_complement("aUg", alphabet="rna") == "cAu"
+    with pytest.raises(ValueError, match="'U' at position 2 is no letter of 'dna'"):
+        reverse_complement("AUG")
+    with pytest.raises(ValueError, match="alphabet must be"):
+        reverse_complement("A", alphabet="protein")
+
+
+@given(st.text("ACGTRYSWKMBDHVNXacgtn-", max_size=30))
+def test_the_other_strand_of_the_other_strand(sequence):
+    assert reverse_complement(reverse_complement(sequence)) == sequence
+
+
+def test_reverse_complement_agrees_with_biopython():
+    seq = pytest.importorskip("Bio.Seq")
+    letters = "ACGTRYSWKMBDHVNXacgtryswkmbdhvnx"
+    assert reverse_complement(letters) == str(seq.Seq(letters).reverse_complement())
+    letters = letters.replace("T", "U").replace("t", "u")
+    other = str(seq.Seq(letters).reverse_complement_rna())
+    assert reverse_complement(letters, alphabet="rna") == other
+
+
+def counts(sequence, k):
+    return Counter(sequence[i : i + k] for i in range(len(sequence) - k + 1))
+
+
+@pytest.mark.parametrize("alphabet", [None, "ACGT"])
+@given(
+    X=st.lists(st.text("ACGT", min_size=3, max_size=12), min_size=2, max_size=4),
+    k=st.integers(1, 3),
+)
+def test_words_of_both_strands_are_the_sum_and_none_spans(alphabet, X, k):
+    words = [counts(x, k) + counts(reverse_complement(x), k) for x in X]
+    expected = [[sum(a[w] * b[w] for w in a) for b in words] for a in words]
+    symbols = Letters(alphabet).fit_transform(both_strands(X))
+    assert_array_equal(
+        SequenceKernel(Spectrum(k), normalize=False).fit_transform(symbols), expected
+    )
+
+
+def test_both_strands_of_a_file(tmp_path):
+    data = read_fasta(write(tmp_path, ">a\nAAC\n>b\nG\n"), alphabet="dna", strands="both")
+    letters = ["".join("_" if np.isnan(c) else chr(int(c)) for c in x[0]) for x in data.X]
+    assert letters == ["AAC_GTT", "G_C"]
+    assert data.take([1]).X.lengths.tolist() == [3]
+    assert both_strands(["", "A"]).lengths.tolist() == [0, 3]
+    with pytest.raises(ValueError, match="X holds no sequences"):
+        both_strands([])
+
+
+# Rows of numbers
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices_are_symmetric_and_agree_with_biopython(name):
+    found = matrix_values(name)
+    assert_array_equal(found, found.T)
+    matrices = pytest.importorskip("Bio.Align.substitution_matrices")
+    witness = matrices.load(name)
+    assert_array_equal(found, [[witness[a, b] for b in AMINO_ACIDS] for a in AMINO_ACIDS])
+
+
+def test_scales_agree_with_biopython():
+    data = pytest.importorskip("Bio.SeqUtils.ProtParamData")
+    for name, witness in [("hydropathy", data.kd), ("flexibility", data.Flex)]:
+        values = property_rows([AMINO_ACIDS], name).data[0]
+        assert_allclose(values, [witness[letter] for letter in AMINO_ACIDS], rtol=1e-6)
+
+
+def test_scales_say_what_everybody_knows():
+    X = property_rows([AMINO_ACIDS])
+    assert X.channel_names == tuple(SCALES)
+    rows = dict(zip(SCALES, X[0], strict=True))
+    best = {name: AMINO_ACIDS[row.argmax()] for name, row in rows.items()}
+    assert best["hydropathy"] == "I"
+    assert best["volume"] == "W"
+    assert best["polarity"] == "D"
+    assert best["helix"] == "E"
+    assert best["strand"] == "V"
+    charged = {a: q for a, q in zip(AMINO_ACIDS, rows["charge"], strict=True) if q}
+    assert charged == {"D": -1, "E": -1, "K": 1, "R": 1}
+
+
+# Written out a second time, to be compared with.
+RULE = {"B": "DN", "Z": "EQ", "J": "IL", "U": "C", "O": "K", "X": "", "*": "", "-": "", ".": ""}
+
+
+@pytest.mark.parametrize("letter", RULE)
+def test_the_rule_for_odd_letters(letter):
+    rows = substitution_rows([AMINO_ACIDS])[0]
+    same = [rows[:, AMINO_ACIDS.index(residue)] for residue in RULE[letter]]
+    expected = np.mean(same, axis=0) if same else np.full(20, np.nan)
+    # At the end of a sequence too: a missing residue keeps its place.
+    X = substitution_rows([f"A{letter}{letter.lower()}", "W"])
+    assert X.lengths.tolist() == [3, 1]
+    assert_array_equal(X[0][:, 1:], np.stack([expected, expected], axis=1))
+    assert sorted([*RULE, *AMINO_ACIDS]) == sorted("ABCDEFGHIJKLMNOPQRSTUVWXYZ*-.")
+
+
+def test_lower_case_may_mark_masked_residues():
+    X = property_rows(["AcD"], ["charge"], lower="mask")
+    assert_array_equal(X[0], [[0, np.nan, -1]])
+
+
+def test_scales_of_your_own():
+    scale = dict.fromkeys(AMINO_ACIDS, 0.0) | {"P": 1.0}
+    assert property_rows(["APP"], {"proline": scale})[0].tolist() == [[0, 1, 1]]
+    with pytest.raises(ValueError, match="Scale 'proline' has no value for W"):
+        property_rows(["APP"], {"proline": {a: 0 for a in AMINO_ACIDS if a != "W"}})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: substitution_rows(["AC", "A1"]), "Sequence 1: '1' at position 2 is no amino acid"),
+        (lambda: substitution_rows(["", "Aé"]), "Sequence 1: 'é' at position 2"),
+        (lambda: substitution_rows(["AC"], "BLOSUM1"), "matrix must be one of BLOSUM45"),
+        (lambda: substitution_rows(["AC"], lower="keep"), "lower must be"),
+        (lambda: substitution_rows([]), "X holds no sequences"),
+        (lambda: property_rows(["AC"], ["size"]), "Scale 'size' is not known; names are hydro"),
+        (lambda: property_rows(["AC"], []), "scales is empty"),
+    ],
+)
+def test_rows_of_what_is_not_known(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_rows_are_of_strings():
+    with pytest.raises(TypeError, match="got one string"):
+        substitution_rows("ACD")
+    with pytest.raises(TypeError, match="Sequence 0 must be a string of residues, got int"):
+        substitution_rows([1])
+
+
+def test_rows_go_into_the_classifier():
+    rng = np.random.default_rng(0)
+    kinds = ["".join(rng.choice(list(letters), 30)) for letters in ["ILVFX", "DEKRN"] * 10]
+    y = np.array(["buried", "exposed"] * 10)
+    for X in [substitution_rows(kinds), property_rows(kinds)]:
+        assert SequenceClassifier("mvdfq-sssk").fit(X[:14], y[:14]).score(X[14:], y[14:]) == 1
+
+
+# Profiles
+
+ORDER = "ARNDCQEGHILKMFPSTWYV"
+
+
+def pssm_text(scores, percent=True):
+    """A PSSM as PSI-BLAST writes it."""
+    lines = ["", "Last position-specific scoring matrix computed, weighted observed percentages"]
+    lines += ["           " + "  ".join(ORDER) + ("   " + "   ".join(ORDER)) * percent]
+    for i, row in enumerate(scores, 1):
+        more = "".join(f"{5:4d}" for _ in row) + "  0.41 0.06" if percent else ""
+        lines.append(f"{i:5d} M   " + "".join(f"{score:3d}" for score in row) + more)
+    statistics = ["", "                      K         Lambda", "PSI Ungapped  0.1946 0.3179"]
+    return "\n".join([*lines, *statistics, ""])
+
+
+def test_pssm_in_our_order(tmp_path):
+    scores = np.arange(40).reshape(2, 20) - 20  # two digits and a sign leave no space between
+    path = write(tmp_path, pssm_text(scores), "d1.pssm")
+    data = read_profiles(path)
+    assert data.names == ["d1"]
+    assert data.X.channel_names == tuple(AMINO_ACIDS)
+    assert_array_equal(data.X[0], scores.T[[ORDER.index(a) for a in AMINO_ACIDS]])
+    assert_array_equal(read_profiles(write(tmp_path, pssm_text(scores, False))).X[0], data.X[0])
+    assert looks_like_profiles(path)
+    assert not looks_like_fasta(path)
+
+
+def test_missing_scores_stay_missing(tmp_path):
+    text = pssm_text([[0] * 20]).replace("M     0", "M    -I")
+    rows = read_profiles(write(tmp_path, text, "d1.pssm.gz")).X[0]
+    assert np.isnan(rows).sum() == 1
+
+
+def hmmer_text(name, P):
+    """A model as HMMER3 writes it: costs in nats, then lines for insertions and transitions."""
+    costs = [["*" if p == 0 else f"{-np.log(p):.5f}" for p in row] for row in P]
+    lines = ["HMMER3/f [3.3.2 | Nov 2020]", f"NAME  {name}", f"LENG  {len(P)}", "ALPH  amino"]
+    lines += ["HMM     " + "    ".join(AMINO_ACIDS), "        m->m   m->i   m->d"]
+    between = ["        " + "  2.99573" * 20, "        0.01 4.6 5.3 0.6 0.7 0.0 *"]
+    lines += ["  COMPO " + "  2.99573" * 20, *between]
+    for i, row in enumerate(costs, 1):
+        lines += [f"{i:7d} " + "  ".join(row) + f"  {i} a - - -", *between]
+    return "\n".join([*lines, "//", ""])
+
+
+def hhm_text(name, P):
+    """A model as HH-suite writes it: costs in thousandths of a bit."""
+    costs = [["*" if p == 0 else f"{-1000 * np.log2(p):.0f}" for p in row] for row in P]
+    lines = [
+        "HHsearch 1.5",
+        f"NAME  {name} a.1.1 globin",
+        f"LENG  {len(P)} match states, 9 columns",
+    ]
+    lines += ["SEQ", ">Consensus", "HMM", "#", "NULL   " + "\t".join(["4322"] * 20)]
+    lines += ["HMM    " + "\t".join(AMINO_ACIDS), "       M->M\tM->I", "       0\t*\t*\t0\t*\t0\t*"]
+    for i, row in enumerate(costs, 1):
+        lines += [f"A {i}   \t" + "\t".join(row) + f"\t{i}", "       0\t*\t*\t0\t*\t0\t*", ""]
+    return "\n".join([*lines, "//", ""])
+
+
+@pytest.fixture
+def chances():
+    P = np.random.default_rng(0).dirichlet(np.full(20, 0.3), size=4)
+    P[0] = np.eye(20)[3]
+    return P
+
+
+@pytest.mark.parametrize("writer", [hmmer_text, hhm_text])
+def test_emissions_of_models(tmp_path, chances, writer):
+    path = write(tmp_path, writer("one", chances) + writer("two", chances[::-1]), "several.hmm")
+    data = read_profiles(path, values="probabilities")
+    assert data.names == ["one", "two"]
+    assert_allclose(data.X[0], chances.T, atol=1e-3)
+    assert_allclose(data.X[1], chances[::-1].T, atol=1e-3)
+    assert looks_like_profiles(path)
+    bits = read_profiles(path).X.data
+    assert np.isfinite(bits).all()
+    back = log_odds_to_probabilities(read_profiles(path).X, scale=np.log(2))
+    assert_allclose(back.data, data.X.data, atol=3e-3)  # the floor of 0.0001, twenty times
+
+
+def test_a_file_is_skipped_as_a_whole(tmp_path, chances):
+    write(tmp_path, hmmer_text("p", chances) + hmmer_text("q", chances), "several.hmm")
+    write(tmp_path, hmmer_text("r", chances), "r.hmm")
+    data = read_profiles(tmp_path, labels={"p": "x", "r": "y"}, skip_bad=True)
+    assert (data.names, data.y.tolist(), len(data.skipped)) == (["r"], ["y"], 1)
+
+
+def test_a_folder_of_profiles(tmp_path, chances):
+    for name in ["a/1.hmm", "a/2.hmm.gz", "b/1.hmm"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path, hmmer_text("same", chances), name)
+    assert looks_like_profiles(tmp_path)
+    data = read_profiles(tmp_path)
+    assert (data.names, data.y.tolist()) == (["a/1", "a/2", "b/1"], ["a", "a", "b"])
+    labels = {"a/1": "x", "a/2": "y", "b/1": "x"}
+    assert read_profiles(tmp_path, labels=labels).y.tolist() == ["x", "y", "x"]
+    del labels["a/1"]
+    assert read_profiles(tmp_path, labels=labels, skip_bad=True).names == ["a/2", "b/1"]
+    refused("1.hmm: 'a/1' has no label", read_profiles, tmp_path, labels=labels)
+    write(tmp_path, "nothing", "b/note.txt")
+    refused("note.txt: no profile in it", read_profiles, tmp_path)
+    assert len(read_profiles(tmp_path, skip_bad=True).skipped) == 1
+    write(tmp_path, pssm_text([[0] * 20]), "b/note.txt")
+    refused(r"several formats: hmmer \(1.hmm\) and pssm \(note.txt\)", read_profiles, tmp_path)
+    write(tmp_path, hmmer_text("same", chances), "b/note.txt")
+    write(tmp_path, hmmer_text("same", chances), "top.hmm")
+    refused("some files lie in folders", read_profiles, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.replace("    2 M", "    3 M"), "line 5: expected position 2, got '3'"),
+        (lambda t: t.replace("  7", ""), "line 4: expected 20 scores"),
+        (lambda t: t.replace("  7", "  x"), "line 4: expected 20 scores"),
+        (lambda t: t.replace("  7", "  1e9"), "line 4: expected 20 scores"),
+        (lambda t: t[: t.index("    1 M")], "the profile has no positions"),
+        (lambda t: "", "no profile in it; PSI-BLAST, HMMER3 and HH-suite are known"),
+    ],
+)
+def test_bad_pssm(tmp_path, change, message):
+    text = pssm_text(np.arange(40).reshape(2, 20), percent=False)
+    refused(message, read_profiles, write(tmp_path, change(text), "d1.pssm"))
+
+
+@pytest.mark.parametrize("writer", [hmmer_text, hhm_text])
+def test_bad_models(tmp_path, chances, writer):
+    text = writer("one", chances)
+    for change, message in [
+        (lambda t: t.replace("LENG  4", "LENG  5"), "4 positions, but LENG says 5"),
+        (lambda t: t.replace("*", "x"), "expected 20 emissions"),
+        (lambda t: t.replace("*", "-1"), "expected 20 emissions"),
+        (lambda t: t.replace("*", "nan"), "expected 20 emissions"),
+        (lambda t: t.replace("W", "x"), "no line names the 20 amino acids"),
+    ]:
+        found = change(text)
+        found = found.replace("LENG  4", "LENG  0") if "names" in message else found
+        refused(message, read_profiles, write(tmp_path, found, "one.hmm"))
+    empty = _empty(tmp_path)
+    refused("the folder holds no files", read_profiles, empty)
+    assert not looks_like_profiles(empty)
+    with pytest.raises(ValueError, match="values must be"):
+        read_profiles(tmp_path, values="bits")
+
+
+def _empty(folder):
+    (folder / "empty").mkdir()
+    return folder / "empty"
+
+
+@fuzz
+@given(data=st.data(), form=st.sampled_from(["pssm", "hmmer", "hhm"]))
+def test_profiles_are_read_or_refused(tmp_path, data, form):
+    P = np.full((2, 20), 0.05)
+    text = {"pssm": pssm_text([[1] * 20] * 2), "hmmer": hmmer_text("a", P), "hhm": hhm_text("a", P)}
+    start = data.draw(st.integers(0, len(text[form])))
+    stop = data.draw(st.integers(start, min(start + 30, len(text[form]))))
+    noise = data.draw(st.text("0123456789.-+*eIMA \n\t/", max_size=12))
+    path = write(tmp_path, text[form][:start] + noise + text[form][stop:], "file.txt")
+    assert looks_like_profiles(path) in (True, False)
+    try:
+        found = read_profiles(
+            path, values=data.draw(st.sampled_from(["log-odds", "probabilities"]))
+        )
+    except ReadError:
+        return
+    assert found.X.n_rows == 20
+    assert not np.isinf(found.X.data).any()
+
+
+def test_probabilities_by_hand():
+    scores = np.zeros((20, 3))
+    scores[0, 1] = 2
+    scores[4, 2] = np.nan
+    P = log_odds_to_probabilities([scores[:, :2]], scale=np.log(2), background="uniform")
+    assert_allclose(P[0][:2, 1], [4 / 23, 1 / 23])
+    assert_allclose(P.data.sum(axis=0), 1)
+    P = log_odds_to_probabilities(read_back(scores))
+    assert_allclose(P[0][[0, 18], 0], [0.07805, 0.0133])  # scores of 0: the background
+    assert np.isnan(P[0][:, 2]).all()
+    for options, message in [({"scale": 0}, "scale must be"), ({"background": [1]}, "background")]:
+        with pytest.raises(ValueError, match=message):
+            log_odds_to_probabilities([scores[:, :2]], **options)
+
+
+def read_back(scores):
+    X = substitution_rows(["A" * scores.shape[1]])
+    return X.with_data(scores)
+
+
+def test_profiles_go_into_the_kernel(tmp_path):
+    strong = np.full((9, 20), -4)
+    strong[range(9), range(9)] = 9
+    for i in range(2):
+        write(tmp_path, pssm_text(np.roll(strong, i, axis=0)), f"{i}.pssm")
+    X = read_profiles(tmp_path, values="probabilities").X
+    K = SequenceKernel(Profile(k=3, sigma=3.0)).fit_transform(X)
+    assert_allclose(np.diag(K), 1)
+    assert 0.5 < K[0, 1] < 1
+
+
+def npz(folder, **changes):
+    arrays = {
+        "pssm": np.arange(140.0).reshape(7, 20),
+        "start": [0, 3, 7],
+        "ids": ["a", "b"],
+        "label": [1, 0],
+        "folds": ["a.1\t-\tGlobin", "b.1"],
+        "columns": ORDER,
+    }
+    arrays |= changes
+    np.savez(folder / "p.npz", **{k: v for k, v in arrays.items() if v is not None})
+    return folder / "p.npz"
+
+
+def test_npz_of_profiles(tmp_path):
+    path = npz(tmp_path)
+    data = read_profile_npz(path)
+    assert (data.names, data.y.tolist()) == (["a", "b"], ["b.1", "a.1"])
+    assert data.X[1][:, 0].tolist() == [60 + ORDER.index(a) for a in AMINO_ACIDS]
+    assert looks_like_profiles(path)
+    data = read_profiles(path, labels={"a": "x", "b": "y"})
+    assert (data.names, data.y.tolist(), data.groups) == (["a", "b"], ["x", "y"], None)
+    assert read_profiles(path).y.tolist() == ["b.1", "a.1"]
+    refused("call log_odds_to_probabilities", read_profiles, path, values="probabilities")
+    data = read_profile_npz(npz(tmp_path, ids=None, label=None, columns=None))
+    assert (data.names, data.y) == (["0", "1"], None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pssm": None}, "no array 'pssm' in it"),
+        ({"pssm": np.zeros((7, 19))}, r"pssm must be \(n_positions, 20\) numbers"),
+        ({"pssm": np.full((7, 20), 1e300)}, "pssm holds infinite values"),
+        ({"start": [0, 8]}, "start must ascend from 0 to the 7 positions"),
+        ({"start": [0, 5, 3, 7]}, "start must ascend"),
+        ({"start": 7}, "start must ascend"),
+        ({"columns": "ABC"}, "columns must be the 20 amino acids"),
+        ({"label": [2, 0]}, "label must number the 2 folds from 0"),
+        ({"ids": ["a"]}, "ids must be one for each of 2 profiles"),
+        ({"pssm": np.array([object()])}, "no npz file of arrays"),
+    ],
+)
+def test_bad_npz(tmp_path, changes, message):
+    refused(message, read_profile_npz, npz(tmp_path, **changes))
+
+
+def test_what_is_no_npz(tmp_path):
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    refused("no npz file of arrays", read_profile_npz, tmp_path / "one.npy")
+    refused("no npz file of arrays", read_profile_npz, write(tmp_path, TWO))
+    whole = npz(tmp_path).read_bytes()
+    refused("no npz file of arrays", read_profile_npz, write(tmp_path, whole[:-30], "p.npz"))
+    assert not looks_like_profiles(tmp_path / "one.npy")
+
+
+# The sets of the paper
+
+
+@pytest.mark.data
+def test_remote_homologues_are_found(data_folder):
+    path = data_folder / "proteins" / "sequences.fasta.gz"
+    assert looks_like_fasta(path)
+    data = read_fasta(path, label=r"\s(\d+\.\d+\.\d+\.\d+)\.")
+    assert len(data) == 4352
+    splits = read_splits(data_folder / "proteins" / "splits.tsv.gz")
+    tasks = {task.family: task for task in homology_tasks(data.names, splits)}
+    assert len(tasks) == 54
+    task = tasks["7.3.6.2"]
+    assert (task.y_train.sum(), task.y_test.sum()) == (16, 26)
+    # Positive training sequences are of the superfamily, positive test sequences of the family.
+    assert set(data.y[task.test[task.y_test]]) == {"7.3.6.2"}
+    X = [data.X[i] for i in task.train]
+    clf = SequenceClassifier(kernel="sssk", C=1.0, class_weight="balanced").fit(X, task.y_train)
+    scores = clf.decision_function([data.X[i] for i in task.test])
+    assert roc_auc_score(task.y_test, scores) > 0.95
+
+
+@pytest.mark.data
+def test_profiles_of_the_edd_set(data_folder):
+    data = read_profile_npz(data_folder / "proteins" / "EDD_pssm.npz")
+    assert (len(data), len(np.unique(data.y))) == (3397, 27)
+    # Bits over equal frequencies: where they are not rounded, probabilities sum to 1 as they are.
+    sums = (2.0**data.X.data / 20).sum(axis=0)
+    assert np.mean(np.abs(sums - 1) < 0.01) > 0.98

@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 # Tests of compiled loops run a second time as plain Python, on less data.
-NOJIT := worked_numbers kernels features laws frames symbols
+NOJIT := worked_numbers kernels features laws frames symbols tables
 
 .PHONY: demo test lint types bench clean
 

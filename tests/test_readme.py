@@ -4,14 +4,20 @@ Python blocks of one page are executed one after the other. Shell commands are r
 but for those in INSTEAD, for the reasons given there.
 """
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+# The commands of the package lie beside the interpreter, which need not be on the path.
+BESIDE = str(Path(sys.executable).parent)
+WITH_COMMANDS = os.environ | {"PATH": os.pathsep.join([BESIDE, os.environ.get("PATH", "")])}
 
 INSTEAD = {
     "make test": "it would start itself again",
@@ -46,7 +52,9 @@ def test_python_runs(page, tmp_path, monkeypatch):
 def test_shell_commands_run(page):
     for command in commands(page):
         if command not in INSTEAD:
-            subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True)
+            subprocess.run(
+                command, shell=True, cwd=ROOT, check=True, capture_output=True, env=WITH_COMMANDS
+            )
 
 
 def test_readme_opens_with_the_two_commands():

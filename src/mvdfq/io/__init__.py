@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         reverse_complement as reverse_complement,
     )
     from mvdfq.io.mfcc import (
+        AUDIO_RECIPES as AUDIO_RECIPES,
         AudioRecipe as AudioRecipe,
         audio_recipe as audio_recipe,
         log_bands as log_bands,
@@ -45,7 +46,7 @@ _PLACES = {
     "audio": ["list_audio", "read_audio"],
     "base": ["Dataset", "ReadError"],
     "fasta": ["both_strands", "reverse_complement"],
-    "mfcc": ["AudioRecipe", "audio_recipe", "log_bands"],
+    "mfcc": ["AUDIO_RECIPES", "AudioRecipe", "audio_recipe", "log_bands"],
     "profiles": ["log_odds_to_probabilities", "read_profiles"],
     "proteins": ["HomologyTask", "homology_tasks", "read_fasta", "read_labels", "read_splits"],
     "reading": ["FORMATS", "read", "recognise"],

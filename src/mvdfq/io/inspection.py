@@ -1,6 +1,7 @@
 """What is in a data set: counts, lengths, gaps, classes, duplicates."""
 
 import hashlib
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -85,10 +86,12 @@ def facts_of_audio(
     seconds, kinds, bad = [], Counter[str](), [str(problem) for problem in listing.problems]
     for done, file in enumerate(listing.files, start=1):
         try:
+            if not os.path.isfile(file):
+                raise OSError("no ordinary file")
             info = soundfile.info(file)
             seconds.append(info.duration)
             kinds[f"{info.format} {info.samplerate} Hz, {info.channels} channels"] += 1
-        except (RuntimeError, OSError) as error:
+        except (RuntimeError, OSError, TypeError) as error:
             bad.append(f"{file}: {error}")
         if progress is not None:
             progress(done, len(listing.files))
@@ -106,7 +109,7 @@ def facts_of_audio(
 def _equal_files(files: Any) -> list[str]:
     """Names of files with the same content; only those of equal size are read."""
     by_size = defaultdict(list)
-    for file in files:
+    for file in (file for file in files if os.path.isfile(file)):
         by_size[Path(file).stat().st_size].append(file)
     by_content = defaultdict(list)
     for file in (file for alike in by_size.values() if len(alike) > 1 for file in alike):

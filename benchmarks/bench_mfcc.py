@@ -17,7 +17,8 @@ import soundfile
 from threadpoolctl import threadpool_limits
 
 from mvdfq.io.audio import audio_features
-from mvdfq.io.mfcc import AUDIO_RECIPES, mfcc
+from mvdfq.io.mfcc import mfcc
+from mvdfq.io.recipes import AUDIO_RECIPES
 
 SECONDS = 180
 ROUNDS = 15

@@ -14,18 +14,14 @@ import scipy.signal
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
-from mvdfq.io import audio, mfcc as mfcc_room
-from mvdfq.io.audio import (
-    AudioListing,
-    audio_features,
-    list_audio,
-    looks_like_audio,
-    read_audio,
-    resampled,
-)
+from mvdfq.io import audio, audio_files, decoding, spectral
+from mvdfq.io.audio import audio_features, looks_like_audio, read_audio
 from mvdfq.io.base import ReadError
 from mvdfq.io.cache import FeatureCache
-from mvdfq.io.mfcc import AUDIO_RECIPES, AudioRecipe, audio_recipe, log_bands, mfcc
+from mvdfq.io.decoding import resampled
+from mvdfq.io.listing import AudioListing, list_audio
+from mvdfq.io.mfcc import log_bands, mfcc
+from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe
 from test_docstrings import accepted, documented
 
 soundfile = pytest.importorskip("soundfile")
@@ -114,7 +110,8 @@ def test_mel_bands_are_those_of_librosa(htk, mel_norm, fmax):
     expected = filters.mel(
         sr=RATE, n_fft=1024, n_mels=40, fmax=fmax, htk=htk, norm=mel_norm, dtype=float
     )
-    ours = mfcc_room._mel(RATE, 1024, 40, 0.0, fmax or RATE / 2, htk, mel_norm, np.dtype(float))
+    bands = 40, 0.0, fmax or RATE / 2, htk, mel_norm
+    ours = spectral.mel_triangles(RATE, 1024, *bands, np.dtype(float))
     assert_allclose(ours.T, expected, atol=1e-12)
 
 
@@ -241,7 +238,7 @@ def test_recipes_have_names_and_keys():
     again = AudioRecipe(**json.loads(json.dumps(asdict(kaiser))))
     assert again == kaiser
     assert_array_equal(again.features([noise()]), kaiser.features([noise()]))
-    run = "from mvdfq.io.mfcc import AudioRecipe; print(AudioRecipe(delta=True).key)"
+    run = "from mvdfq.io.recipes import AudioRecipe; print(AudioRecipe(delta=True).key)"
     assert python(run).strip() == AudioRecipe(delta=True).key  # the same in another process
 
 
@@ -269,7 +266,7 @@ def python(code, **more):
 )
 @pytest.mark.parametrize("size", [1000, 10**6])
 def test_resampled_blocks_are_the_whole_signal_resampled(rate, wanted, size, monkeypatch):
-    monkeypatch.setattr(audio, "BLOCK", 2**15)  # pieces short enough that there are many
+    monkeypatch.setattr(decoding, "BLOCK", 2**15)  # pieces short enough that there are many
     y = noise(3.0, rate)[:-5]
     blocks = [y[i : i + size] for i in range(0, len(y), size)]
     ours = np.concatenate([*resampled(blocks, rate, wanted)])
@@ -335,7 +332,7 @@ def test_memory_does_not_grow_with_the_recording(tmp_path):
         import sys, tracemalloc
         from dataclasses import replace
         from mvdfq.io.audio import audio_features
-        from mvdfq.io.mfcc import AUDIO_RECIPES
+        from mvdfq.io.recipes import AUDIO_RECIPES
         recipe = replace(AUDIO_RECIPES["telephone"], sr=4000, n_mels=20)
         audio_features(sys.argv[1] + "/short.wav", recipe)  # imports count for nothing
         tracemalloc.start()
@@ -514,19 +511,19 @@ def test_recording_longer_than_allowed(classes, monkeypatch):
     recipe = replace(AUDIO_RECIPES["default"], max_duration=1.0)
     write(classes / "low" / "long.wav", noise(1.1))
     with monkeypatch.context() as patched:
-        patched.setattr(audio, "_mono", lambda _: pytest.fail("it was decoded"))
+        patched.setattr(decoding, "_mono", lambda _: pytest.fail("it was decoded"))
         with pytest.raises(ReadError, match=r"long.wav: lasts more than 1 seconds; .*max_durat"):
             audio_features(classes / "low" / "long.wav", recipe)
     # also where the header does not tell
     with pytest.raises(ReadError, match="lasts more than 1 seconds"):
-        [*audio._checked([noise()] * 3, RATE, "stream", recipe)]
+        [*decoding._checked([noise()] * 3, RATE, "stream", recipe)]
 
 
 def test_file_that_may_not_be_read(classes, monkeypatch):
     def refuse(file):
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr(audio, "FileIO", refuse)  # root may read everything
+    monkeypatch.setattr(audio_files, "FileIO", refuse)  # root may read everything
     with pytest.raises(ReadError, match=r"anna_1.wav: permission denied; make it readable"):
         read_audio(classes)
 
@@ -655,7 +652,7 @@ def entries(folder):
 
 
 def no_decoding(monkeypatch):
-    monkeypatch.setattr(audio, "_decoded_features", lambda *_: pytest.fail("it was decoded"))
+    monkeypatch.setattr(audio, "decoded_features", lambda *_: pytest.fail("it was decoded"))
 
 
 def test_cache_knows_content_and_recipe(classes, tmp_path_factory, monkeypatch):

@@ -425,15 +425,23 @@ def test_a_refit_that_is_broken_off_leaves_nothing_fitted(monkeypatch):
 
 
 @pytest.mark.parametrize("C", [10, "auto"])
-def test_a_class_with_one_member_can_be_learned_but_not_validated(C):
+def test_a_class_with_one_member_is_learned_and_the_others_validated(C):
     y = np.where(np.arange(36) == 5, 3, Y)
     fitted = quick(C=C).fit(UNEQUAL, y)
     assert fitted.predict([UNEQUAL[5]]) == [3]
+    assert np.isfinite(fitted.validation_score_)
+
+
+def test_classes_of_one_member_each_are_learned_but_not_validated():
+    kept = [int(np.flatnonzero(c == Y)[0]) for c in np.unique(Y)]
+    X, y = [UNEQUAL[i] for i in kept], Y[kept]
+    fitted = quick(C="auto").fit(X, y)
+    assert_array_equal(fitted.predict(X), y)
     assert np.isnan(fitted.validation_score_)
     assert np.isnan(fitted.validation_std_)
     assert fitted.C_ == 10
-    with pytest.raises(ValueError, match="A class of y has a single member"):
-        SequenceClassifierCV(quick()).fit(UNEQUAL, y)
+    with pytest.raises(ValueError, match="Nothing can be held out to validate on"):
+        SequenceClassifierCV(quick()).fit(X, y)
 
 
 def test_data_frames_do_not_get_in_the_way():

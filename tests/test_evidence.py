@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.pipeline import make_pipeline
 
 import mvdfq
 import naive
@@ -66,7 +67,7 @@ def assert_starts(machine, kernel, train, x, options):
         weights = machine.margins.coefficients[:, column]
         expected = naive.evidence(x, train, weights, twins, **options)
         found = dict.fromkeys(expected, 0.0)
-        for row, _, _, starts, shares in evidence.words:
+        for row, _, _, starts, _, shares in evidence.words:
             for start, share in zip(starts.tolist(), shares[:, column], strict=True):
                 found[row, start] += share
         assert found.keys() == expected.keys()
@@ -257,3 +258,57 @@ def test_rows_of_several_channels_name_them(vowels):
     for reason in explanation.top(20):
         assert set(reason.channels) <= set(explanation.channels)
     assert np.argsort(-np.abs(explanation.by_channel), axis=1).shape == (9, 12)
+
+
+def test_the_picture_names_the_class_that_evidence_is_for(vowels):
+    X, y = vowels
+    kept = [i for i in range(len(y)) if y[i] in ("3", "7")]
+    clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(2), C=10)
+    clf.fit([X[i] for i in kept], y[kept])
+    for i, rival in [(kept[0], "7"), (kept[-1], "3")]:
+        explanation = clf.explain(X[i])
+        assert explanation.title() == f"{y[i]} rather than {rival}"
+        title = explanation.plot().axes[1].get_title()
+        assert title == f"evidence for {y[i]} rather than {rival}"
+        assert str(explanation).startswith(explanation.title())
+
+
+def test_words_with_gaps_say_where_their_symbols_stand():
+    clf = SequenceClassifier(kernel=Gappy(4, 2), C=10, pyramid=1, manifold=False)
+    clf.fit(["AzzB", "AzzB", "BzzA", "BzzA"], [0, 0, 1, 1])
+    by_word = {reason.symbols: reason for reason in clf.explain("AzzB").top(20)}
+    assert by_word["A", "B"].offsets == (0, 3)
+    assert by_word["z", "B"].frames == (1,) or by_word["z", "B"].frames == (2,)
+
+
+def test_pipelines_and_single_collections_are_explained(vowels):
+    X, y = vowels
+    frames = make_pipeline(mvdfq.Delta(), mvdfq.Smooth(3))
+    clf = SequenceClassifier(frames=frames, symbols="direct", kernel=Spectrum(2), C=10).fit(X, y)
+    alone, listed = clf.explain(X[0]), clf.explain(X[:1])
+    assert_allclose(alone.margins, listed.margins)
+    assert alone.channels == [f"x{c}" for c in range(12)]
+    assert len(repr(alone)) < 2000
+
+
+def test_rows_of_channels_bear_their_names(vowels):
+    X, y = vowels
+    options = {"frames": "passthrough", "symbols": "direct", "kernel": Spectrum(2), "C": 10}
+    assert clf_rows(SequenceClassifier(**options).fit(X, y), X) == [f"x{c}" for c in range(12)]
+    named = mvdfq.check_sequences(X, channel_names=[f"lpc {c}" for c in range(12)])
+    rows = clf_rows(SequenceClassifier(**options).fit(named, y), named)
+    assert rows == [f"lpc {c}" for c in range(12)]
+
+
+def clf_rows(clf, X):
+    return clf.explain(X[:1]).row_names
+
+
+def test_the_linear_solver_says_why_it_cannot_trace_mismatches(vowels):
+    X, y = vowels
+    clf = SequenceClassifier(
+        frames="passthrough", symbols=mvdfq.DirectQuantizer(3), kernel=Mismatch(2, 1),
+        manifold=False, pyramid=1, solver="linear", C=1,
+    ).fit(X[:60], y[:60])  # fmt: skip
+    with pytest.raises(ValueError, match="solver='kernel' can"):
+        clf.explain(X[0])

@@ -175,7 +175,7 @@ def test_attributes_come_back_with_their_types(name, path):
     for key, value in vars(again).items():
         assert type(value) is type(getattr(model, key)), key
     assert again.classes_.dtype == model.classes_.dtype
-    assert again.machine_._table == []
+    assert again.machine_._made == {}
 
 
 def test_channel_names_and_labels_can_be_read_by_people(path):

@@ -12,13 +12,11 @@ from sklearn.metrics import roc_auc_score
 from mvdfq import Letters, Profile, SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.fasta import both_strands, looks_like_fasta, reverse_complement
-from mvdfq.io.profiles import (
-    log_odds_to_probabilities,
-    looks_like_profiles,
-    read_profile_npz,
-    read_profiles,
-)
-from mvdfq.io.proteins import ROLES, homology_tasks, read_fasta, read_labels, read_splits
+from mvdfq.io.homology import ROLES, homology_tasks, read_splits
+from mvdfq.io.labels import read_labels
+from mvdfq.io.profile_npz import read_profile_npz
+from mvdfq.io.profiles import log_odds_to_probabilities, looks_like_profiles, read_profiles
+from mvdfq.io.proteins import read_fasta
 from mvdfq.io.scales import (
     AMINO_ACIDS,
     MATRICES,

@@ -161,7 +161,7 @@ def test_errors_say_what_and_where(X, error, message):
 
 def test_a_data_frame_is_pointed_to_its_reader():
     class Frame:
-        iloc = None
+        columns = None
 
     with pytest.raises(TypeError, match=r"mvdfq.from_long_table"):
         check_sequences(Frame())

@@ -114,7 +114,29 @@ def test_bad_frames_are_refused_and_change_nothing(data):
     before = stream.decision_function()
     with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(3, 5\)"):
         stream.update(np.ones((3, 5)))
+    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(4,\)"):
+        stream.update(np.ones(4))  # one frame has two values
+    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(1, 3\)"):
+        stream.update("ABC")
     with pytest.raises(ValueError, match="channel 1: the value at time 0 is infinite"):
         stream.update([0.0, np.inf])
     assert_array_equal(stream.decision_function(), before)
     assert stream.n_frames == 30
+
+
+@pytest.mark.parametrize("text", ["ZZYYA", "ABZYZ", "YABZY", "AABBC"])
+def test_letters_never_seen_are_told_apart(text):
+    clf = SequenceClassifier(kernel=Spectrum([1, 2]), manifold=False, pyramid=1)
+    clf.fit(["ABAC", "BABC", "BBAA", "AACB"], [0, 0, 1, 1])
+    stream = clf.stream()
+    for letter in text:
+        stream.update(letter)
+    assert_array_equal(stream.decision_function(), clf.decision_function([text])[0])
+
+
+def test_a_classifier_of_symbols_has_no_stream(data):
+    X, y = data
+    symbols = mvdfq.DirectQuantizer(3).fit_transform(X)
+    clf = SequenceClassifier(kernel=Spectrum(2), C=1).fit(symbols, y)
+    with pytest.raises(ValueError, match="takes numbers or letters"):
+        clf.stream()

@@ -88,6 +88,12 @@ def test_temperature_fits_the_labels_best():
     assert losses[1] == min(losses)
 
 
+def test_few_labels_are_not_taken_for_certain():
+    y = np.array([0, 1, 0, 1])
+    factor = fit_temperature(2.0 * y - 1, y, np.ones(4))  # all are right
+    assert 0.5 < 1 / (1 + np.exp(-factor)) < 0.95
+
+
 def test_temperature_of_two_classes_is_that_of_the_log_odds():
     rng = np.random.default_rng(2)
     y = rng.integers(2, size=300)
@@ -122,12 +128,21 @@ def test_groups_stay_together(blobs):
         assert not set(groups[learn]) & set(groups[check])
 
 
-def test_nothing_is_validated_if_a_class_cannot_be_split(blobs):
+def test_the_only_member_of_a_class_is_always_learned_from(blobs):
+    _, _, y = blobs
+    y = y[np.append(np.flatnonzero(y < 3), 45)]  # one member of the last class
+    folds = Trainer(Problems(4, "ovr"), y, np.ones(len(y)))._folds()
+    assert len(folds) == 5
+    assert all(45 in learn for learn, _ in folds)
+    assert sorted(np.concatenate([check for _, check in folds]).tolist()) == list(range(45))
+
+
+def test_nothing_is_validated_if_nothing_can_be_held_out(blobs):
     _, K, y = blobs
-    kept = np.append(np.flatnonzero(y < 3), 45)  # one member of the last class
-    result, _ = trained(K[np.ix_(kept, kept)], y[kept], [1.0, 10.0, 100.0])
-    assert result.scores.shape == (3, 0)
-    assert result.C == 10
+    kept = np.array([0, 15, 30, 45])
+    result, _ = trained(K[np.ix_(kept, kept)], y[kept], [0.1, 1.0])
+    assert result.scores.shape == (2, 0)
+    assert result.C == 1  # of those that were asked for
     assert result.temperature == 1
 
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
 import naive_numbers as naive
-from mvdfq.frames import Standardize
+from mvdfq.frames import Delta, Standardize
 from mvdfq.sequences import check_sequences
 from mvdfq.symbols import (
     CodebookQuantizer,
@@ -16,6 +16,7 @@ from mvdfq.symbols import (
     HashingQuantizer,
     JointQuantizer,
     Letters,
+    Rows,
     Symbols,
     check_symbols,
     choose_n_bins,
@@ -700,3 +701,48 @@ def test_joined_symbols_keep_missing_values_missing():
     assert codes(both) == [1, None, 300]
     assert both.lengths.tolist() == [2, 1]
     assert both.rows(np.array([0, 0])).n_rows == 2
+
+
+def test_letters_do_not_read_numbers():
+    letters = Letters().fit(["AB", "BA"])
+    with pytest.raises(TypeError, match="Letters reads strings, got sequences of numbers"):
+        letters.transform([[65.0, 66.0]])
+
+
+# Rows
+
+
+def test_rows_are_those_of_all_quantizers():
+    X = [np.random.default_rng(0).normal(size=(3, 20))]
+    parts = [DirectQuantizer(4), JointQuantizer(n_bins=2), CodebookQuantizer(300)]
+    rows = Rows(parts).fit(X)
+    symbols = rows.transform(X)
+    alone = [part.fit_transform(X) for part in parts]
+    assert symbols.n_symbols.tolist() == [n for one in alone for n in one.n_symbols]
+    assert_array_equal(symbols[0], np.concatenate([one[0] for one in alone]))
+
+
+def test_rows_of_one_name_are_told_apart():
+    X = [np.random.default_rng(0).normal(size=(1, 20))]
+    symbols = Rows([DirectQuantizer(4), ("fine", DirectQuantizer(9))]).fit_transform(X)
+    assert symbols.channel_names == ("x0", "fine: x0")
+
+
+def test_rows_take_parameters_like_a_pipeline():
+    rows = Rows([DirectQuantizer(4), make_pipeline(Delta(), DirectQuantizer(4))])
+    rows.set_params(directquantizer__n_bins=3, pipeline__directquantizer__n_bins=2)
+    assert rows.fit_transform([[0.0, 1.0, 5.0, 2.0]]).n_symbols.tolist() == [3, 2, 2]
+
+
+def test_rows_must_be_symbols():
+    for view in ("passthrough", Delta()):
+        with pytest.raises(TypeError, match="not symbols; it must be a quantizer"):
+            Rows([DirectQuantizer(4), view]).fit_transform([[0.0, 1.0, 2.0]])
+
+
+def test_missing_values_have_the_code_of_the_widest_row():
+    x = np.random.default_rng(0).normal(size=(1, 400))
+    x[0, 5] = np.nan
+    symbols = Rows([DirectQuantizer(4), DirectQuantizer(300)]).fit_transform([x])
+    assert symbols.data.dtype == np.uint16
+    assert (symbols[0][:, 5] == symbols.missing).all()

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
-from mvdfq.weights import align, combine, group_units, row_units, unit_grams
+from mvdfq.weights import align, group_units, row_units, unit_grams
 from twins import as_symbols, naive_gram, random_sequences
 
 
@@ -81,17 +81,6 @@ def test_units_are_the_rows_and_groups_of_the_kernel(manifold):
         assert_allclose(K / K[0, 0], expected / expected[0, 0], rtol=1e-5)
 
 
-def test_combined_units_are_the_weighted_kernel():
-    X = random_sequences(np.random.default_rng(0), [9, 12, 15, 8], [3, 2, 4])
-    symbols = as_symbols(X, [3, 2, 4])
-    kernel = SequenceKernel(Spectrum(2), manifold=True).fit(symbols)
-    stack = np.stack(list(unit_grams(row_units(kernel.train_, kernel.recipe_))))
-    weighted = SequenceKernel(Spectrum(2), manifold=True, row_weights=[0.5, 0, 2])
-    assert_allclose(
-        combine(stack, np.array([0.5, 0, 2])), weighted.fit_transform(symbols), atol=1e-6
-    )
-
-
 @pytest.fixture(scope="module")
 def telling_channel():
     """Sequences whose classes differ in channel 1 of 4 alone."""
@@ -123,12 +112,18 @@ def test_the_group_that_tells_gets_the_weight(telling_channel):
     assert clf.group_weights_[1] > clf.group_weights_[0]  # pairs show slowness, singles do not
 
 
-def test_validation_does_not_see_what_weights_were_learned_from():
+@pytest.mark.parametrize(
+    "options", [{}, {"gamma": 1.0}, {"solver": "linear"}, {"memory_limit": "200 kB"}], ids=str
+)
+def test_validation_does_not_see_what_weights_were_learned_from(options):
     # pure noise with many rows: weights learned on all labels would look good in the folds
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 30, 31)), np.arange(40) % 2
-    clf = SequenceClassifier(**PARTS, weights="rows", C=10).fit(X, y)
-    assert clf.validation_score_ < 0.75
+    scores = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(40, 30, 31)), np.arange(40) % 2
+        clf = SequenceClassifier(**PARTS, weights="rows", C=10, **options).fit(X, y)
+        scores.append(clf.validation_score_)
+    assert np.mean(scores) < 0.6
 
 
 def test_little_memory_learns_from_some_of_the_sequences(telling_channel):
@@ -173,3 +168,40 @@ def test_importance_of_rows_made_of_several_channels_is_divided():
     assert channels[0] == pytest.approx(rows[0] + rows[12] + rows[24] / 2)
     assert channels[3] == pytest.approx(rows[3] + rows[15] + rows[25] / 2)
     assert channels.sum() == pytest.approx(1)
+
+
+def test_categories_keep_their_importance():
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 2
+    X = [
+        [rng.normal(size=20).tolist(), "AB"[c] * 12 + "".join(rng.choice(list("AB"), 8))] for c in y
+    ]
+    clf = SequenceClassifier().fit(X, y)
+    noise, state = clf.feature_importance_
+    assert state > noise
+    assert clf.explain(X[0]).top(1)[0].channels == ("x1",)
+
+
+def test_drawing_a_classifier_computes_nothing(telling_channel, monkeypatch):
+    X, y = telling_channel
+    clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
+    monkeypatch.setattr("mvdfq.classifier.row_importance", None)
+    assert "SequenceClassifier" in clf._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": "groups", "kernel": "mismatch"}, "has no groups to weight"),
+        ({"weights": "rows", "kernel": "profile"}, "Profile reads all rows together"),
+        ({"weights": "groups", "kernel": mvdfq.Subsequence(2)}, "has no groups to weight"),
+        ({"solver": "linear", "kernel": mvdfq.Subsequence(2)}, "which solver='linear' needs"),
+        ({"manifold": "yes"}, "manifold must be True or False"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_go_together_are_refused(options, message, telling_channel):
+    X, y = telling_channel
+    parts = {} if options.get("kernel") == "profile" else PARTS
+    with pytest.raises(ValueError, match=message):
+        SequenceClassifier(**{**parts, "manifold": False, **options}).fit(np.abs(X), y)

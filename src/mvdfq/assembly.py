@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from mvdfq.gram import parse_memory
 from mvdfq.kernel import SequenceFeatures, SequenceKernel
-from mvdfq.layouts import Kernel, Profile
+from mvdfq.layouts import Kernel, Mismatch, Profile
 from mvdfq.layouts.table import check_positive
 from mvdfq.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.mapping import are_letters
@@ -18,7 +19,7 @@ from mvdfq.presets import PRESETS, Settings, part
 from mvdfq.svm import Margins
 from mvdfq.symbols.base import Symbols
 from mvdfq.training import CANDIDATES
-from mvdfq.weights import align, combine, group_units, row_units, unit_grams
+from mvdfq.weights import align, group_units, row_units, unit_grams
 
 __all__ = ["candidates", "encode", "fit_encoders", "fit_matrix", "settings_for"]
 
@@ -74,8 +75,22 @@ def _check_settings(classifier: Any, settings: Settings) -> None:
         raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {settings.multi_class!r}.")
     if not isinstance(settings.kernel, Kernel):
         raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
+    _check_features(classifier, settings.kernel)
+    if not isinstance(settings.manifold, bool | np.bool_):
+        raise ValueError(f"manifold must be True or False, got {settings.manifold!r}.")
     if classifier.solver == "linear" and classifier.gamma is not None:
         raise ValueError("gamma needs solver='kernel': the RBF has no explicit features.")
+
+
+def _check_features(classifier: Any, kernel: Kernel) -> None:
+    """Refuse options that need words that can be listed, or several rows or groups."""
+    if classifier.solver == "linear" and not kernel.has_features:
+        raise ValueError(f"{kernel!r} has no explicit features, which solver='linear' needs.")
+    is_one = isinstance(kernel, Profile) or not kernel.has_features
+    if classifier.weights == "groups" and (is_one or isinstance(kernel, Mismatch)):
+        raise ValueError(f"{kernel!r} has no groups to weight; pass weights=None.")
+    if classifier.weights == "rows" and isinstance(kernel, Profile):
+        raise ValueError("Profile reads all rows together; pass weights=None.")
 
 
 def candidates(C: Any) -> tuple[float, ...]:
@@ -123,27 +138,25 @@ def fit_matrix(
     depend, and what makes a machine of margins.
     """
     reader = _reader(classifier, settings, symbols)
-    by_fold = None
+    learned = None
     if classifier.weights is not None:
-        options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
-        kernel = SequenceKernel(reader.kernel, **options).fit(symbols)
-        weights, by_fold = _learn_weights(classifier, kernel, y, report)
-        reader.set_params(**weights)
+        learned = _learn_weights(classifier, settings, symbols, y, report)
+        reader.set_params(**learned(np.arange(len(y))))
     if isinstance(reader, SequenceFeatures):
         values = reader.fit_transform(symbols)
         limits = classifier.memory_limit, classifier.n_jobs
-        return (
-            lambda learn: values,
-            lambda margins: LinearMachine(reader, margins, *limits, train=values),
-        )
-    K, result = reader.fit(symbols).compare(reader.train_, None, report)
+        machine: Any = partial(LinearMachine, reader, memory_limit=limits[0], n_jobs=limits[1])
+        machine = partial(machine, train=values)
+    else:
+        values, result = reader.fit(symbols).compare(reader.train_, None, report)
+        machine = partial(KernelMachine.from_gram, reader, result)
 
-    def matrix(learn: np.ndarray) -> np.ndarray:
-        if by_fold is None or classifier.gamma is not None or len(learn) == len(y):
-            return K
-        return by_fold(learn)
+    def matrix(learn: np.ndarray) -> Any:
+        if learned is None or len(learn) == len(y):
+            return values
+        return clone(reader).set_params(**learned(learn)).fit_transform(symbols)
 
-    return matrix, lambda margins: KernelMachine.from_gram(reader, result, margins)
+    return matrix, lambda margins: machine(margins=margins)
 
 
 def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
@@ -182,17 +195,16 @@ def _most_words(settings: Settings, symbols: Any) -> int:
 
 
 def _learn_weights(
-    classifier: Any, kernel: SequenceKernel, y: np.ndarray, report: Report
-) -> tuple[dict[str, np.ndarray], Matrix | None]:
-    """Learn the weights of rows or groups from a fitted kernel.
+    classifier: Any, settings: Settings, symbols: Any, y: np.ndarray, report: Report
+) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+    """Prepare to learn the weights of rows or groups; return what learns them from some sequences.
 
-    Returns them as a parameter of the kernel, and a function that gives the kernel matrix with the
-    weights that some of the sequences alone would teach. Where the Gram matrices of all units do
-    not fit the memory limit, weights are learned from a random part of the sequences, and there
-    is no such function.
+    It gives them as a parameter of the kernel. Where the Gram matrices of all units do not fit the
+    memory limit, a random part of the sequences is looked at.
     """
-    recipe = kernel.recipe_
-    by_rows = classifier.weights == "rows"
+    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+    kernel = SequenceKernel(clone(settings.kernel), **options).fit(symbols)
+    recipe, by_rows = kernel.recipe_, classifier.weights == "rows"
     n_units = len(recipe.row_weights) if by_rows else len(recipe.groups(0))
     most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
     random = check_random_state(classifier.random_state)
@@ -202,13 +214,14 @@ def _learn_weights(
     for u, K in enumerate(unit_grams(units, kernel.n_jobs, kernel.memory_limit)):
         stack[u] = K
         report(u + 1, 2 * n_units)
-    weights = align(stack, y[chosen])
-    if by_rows:  # rows of one symbol, which the kernel leaves out, have a weight as well
-        of_all = np.zeros(kernel.n_rows_in_)
+
+    def learned(learn: np.ndarray) -> dict[str, np.ndarray]:
+        known = np.flatnonzero(np.isin(chosen, learn))
+        weights = align(stack[:, known][:, :, known], y[chosen[known]])
+        if not by_rows:
+            return {"group_weights": weights}
+        of_all = np.zeros(kernel.n_rows_in_)  # rows of one symbol, which are left out, get none
         of_all[kernel.rows_] = weights
-        parameter = {"row_weights": of_all}
-    else:
-        parameter = {"group_weights": weights}
-    if len(chosen) < len(y):
-        return parameter, None
-    return parameter, lambda learn: combine(stack, align(stack[:, learn][:, :, learn], y[learn]))
+        return {"row_weights": of_all}
+
+    return learned

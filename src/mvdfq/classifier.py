@@ -306,6 +306,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self.n_features_in_ = given.shape[1]
         self.classes_, self.train_index_, self.train_y_ = classes, used, codes
         self.n_channels_in_, self.problems_ = X.n_rows, problems
+        self.channel_names_in_ = X.channel_names
         return X, y, trainer, settings
 
     def _forget(self) -> None:
@@ -457,7 +458,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Share of each row of symbols in what was learned, (n_rows,); they sum to 1."""
         check_is_fitted(self)
         shares = np.zeros(self.kernel_.n_rows_in_)
-        shares[self.kernel_.rows_] = row_importance(self.machine_)
+        shares[self.kernel_.rows_] = self.machine_.once("row importance", row_importance)
         return shares
 
     def explain(self, x: Any) -> Explanation:
@@ -473,9 +474,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         explanation : Explanation
             Evidence by row, time and layout that sums to the decision value.
         """
-        symbols = self.encode(x if isinstance(x, Ragged) else [x])
-        if len(symbols) != 1:
-            raise ValueError(f"explain takes one sequence, got {len(symbols)}.")
+        symbols = self._encode_one(x, "explain")
         margins = self.machine_.of(symbols)
         label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
         evidence = find_evidence(self.machine_, symbols)
@@ -487,16 +486,30 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             margins[0],
             evidence,
             symbols,
-            [kernel.row_names_[r] for r in kernel.rows_],
-            [group.layouts[0].offsets for group in kernel.recipe_.groups(0)],
+            [self._row_names()[r] for r in kernel.rows_],
+            [[one.offsets for one in group.layouts] for group in kernel.recipe_.groups(0)],
             [names[r] for r in kernel.rows_],
             self._channel_names(),
             self._channel_shares()[kernel.rows_],
         )
 
+    def _encode_one(self, x: Any, method: str) -> Any:
+        """Encode a single sequence, given by itself or as a collection of one."""
+        is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
+        symbols = self.encode(x if is_collection else [x])
+        if len(symbols) != 1:
+            raise ValueError(f"{method} takes one sequence, got {len(symbols)}.")
+        return symbols
+
     def _channel_names(self) -> list[str]:
-        names = next((step.channel_names_in_ for step in self.encoders[:1]), None)
-        return list(names or [f"x{c}" for c in range(self.n_channels_in_)])
+        return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
+
+    def _row_names(self) -> list[str]:
+        """Names of the rows of symbols; those of the channels where each is a row unnamed."""
+        names = list(self.kernel_.row_names_)
+        is_unnamed = names == [f"row {r}" for r in range(len(names))]
+        channels = self._channel_names()
+        return channels if is_unnamed and len(channels) == len(names) else names
 
     def _channel_shares(self) -> np.ndarray:
         """How each row of symbols is made up of channels."""
@@ -518,10 +531,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         neighbours : list of Neighbour
             Index in the training set, kernel value and label, the most similar first.
         """
-        symbols = self.encode(x if isinstance(x, Ragged) else [x])
-        if len(symbols) != 1:
-            raise ValueError(f"neighbours takes one sequence, got {len(symbols)}.")
-        similar = self.machine_.similarities(symbols)[0]
+        symbols = self._encode_one(x, "neighbours")
+        similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + 1e-8
         nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
         labels = self.classes_.tolist()  # plain text and numbers, which print as such
         return [
@@ -551,6 +562,12 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         save_model(self, path)
+
+    def __dir__(self) -> list[str]:
+        # scikit-learn looks at all of these to draw an estimator; that must not take seconds
+        costly = ("feature_importance_", "row_importance_")
+        names = [name for name in object.__dir__(self) if name not in costly]
+        return [name for name in names if hasattr(self, name)]  # as scikit-learn does
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_")

@@ -15,7 +15,7 @@ import numpy as np
 from mvdfq.counting import Row, pyramid_cells, word_keys
 from mvdfq.gram import inverse_root, row_scale
 from mvdfq.kernel import SequenceFeatures
-from mvdfq.layouts import Group
+from mvdfq.layouts import Group, Mismatch
 from mvdfq.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.recipe import Recipe
 from mvdfq.summing import sum_group
@@ -42,8 +42,8 @@ class Evidence:
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` (n_columns, n_rows, n_groups); summed
     over rows and frames, or over rows and layouts, they are the margins less `constant`. `words`
-    lists the words of the sequence: row, group, codes, frames where they start, evidence of each
-    start, (n_starts, n_columns).
+    lists the words of the sequence: row, group, codes, frames where windows start, layout and
+    evidence of each, (n_starts, n_columns).
     """
 
     by_frame: np.ndarray
@@ -55,6 +55,11 @@ class Evidence:
 def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
     """Return the evidence in the only sequence of `symbols`, which holds the rows in use."""
     recipe = machine.reader.recipe_
+    if recipe.listed and isinstance(recipe.kernel, Mismatch):
+        raise ValueError(
+            "The linear solver counts whole neighbourhoods of words, which cannot be traced to "
+            "frames; solver='kernel' can, unless manifold=True."
+        )
     if not recipe.counts_groups:
         raise ValueError(
             f"{recipe.kernel!r}{' with the manifold embedding' if recipe.root else ''} is no sum "
@@ -146,14 +151,15 @@ def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndar
 
 
 def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-    """Gather the occurrences of every word: codes, starts, evidence of each."""
+    """Gather the occurrences of every word: codes, starts, layouts, evidence of each."""
     if not len(read.words):
         return []
     words, which = np.unique(read.words, axis=0, return_inverse=True)
     order = np.argsort(which, kind="stable")
     cuts = np.searchsorted(which[order], np.arange(1, len(words)))
     pieces = np.split(order, cuts)
-    return [(word, read.starts[i], shares[i]) for word, i in zip(words, pieces, strict=True)]
+    pairs = zip(words, pieces, strict=True)
+    return [(word, read.starts[i], read.layout[i], shares[i]) for word, i in pairs]
 
 
 def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:

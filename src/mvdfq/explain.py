@@ -27,10 +27,10 @@ class Reason:
         Its symbols, in words.
 
     offsets : tuple of int
-        Where they stand, counted from its first frame.
+        Where they stand, counted from the first; of the strongest occurrence.
 
     frames : tuple of int
-        Where it begins, every time; the strongest first.
+        Where its first symbol stands, every time; the strongest first.
 
     time : float or None
         Seconds to the strongest, if the sampling rate is known.
@@ -61,7 +61,7 @@ class Reason:
         made_of = (
             "" if not self.channels or self._names_channels() else f" ({', '.join(self.channels)})"
         )
-        word = "-".join(self.symbols)
+        word = "-".join(self.symbols) or "anything"
         return f"{self.evidence:+.4f}  {self.row}{made_of} {word}{step} at {where}{times}"
 
     def _names_channels(self) -> bool:
@@ -78,7 +78,7 @@ def _signed(offsets: tuple[int, ...]) -> str:
     return " ".join(f"+{o}" for o in offsets)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Why a sequence was classified as it was, exactly.
 
@@ -107,8 +107,8 @@ class Explanation:
     row_names : list of str
         Names of its rows.
 
-    offsets : list of tuple of int
-        What each group of layouts reads.
+    offsets : list of list of tuple of int
+        What each layout of each group reads.
 
     names : list of list of str
         The symbols of each row in words.
@@ -137,7 +137,7 @@ class Explanation:
     evidence: Evidence
     symbols: Symbols
     row_names: list[str]
-    offsets: list[tuple[int, ...]]
+    offsets: list[list[tuple[int, ...]]]
     names: list[list[str]]
     channels: list[str]
     channel_shares: np.ndarray
@@ -224,17 +224,19 @@ class Explanation:
         return [self._reason(self.evidence.words[i], column, sign) for i in order]
 
     def _reason(self, word: tuple[Any, ...], column: int, sign: float) -> Reason:
-        row, group, codes, starts, shares = word
+        row, group, codes, starts, layouts, shares = word
         mine = sign * shares[:, column]
         order = np.argsort(-np.abs(mine), kind="stable")
+        offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))
+        frames = starts[order] + offsets[0]
         rate = self.symbols.sampling_rate
         return Reason(
             self.row_names[row],
             self._largest_channels(row),
             tuple(self._name(row, int(code)) for code in codes),
-            self.offsets[group],
-            tuple(starts[order].tolist()),
-            None if rate is None else float(starts[order[0]] / rate),
+            tuple((offsets - offsets[0]).tolist()),
+            tuple(frames.tolist()),
+            None if rate is None else float(frames[0] / rate),
             float(mine.sum()),
         )
 
@@ -272,7 +274,7 @@ class Explanation:
             "constant": self.constant.tolist(),
             "rows": list(self.row_names),
             "channels": list(self.channels),
-            "layouts": [list(offsets) for offsets in self.offsets],
+            "layouts": [[list(offsets) for offsets in group] for group in self.offsets],
             "by_row": self.by_row.tolist(),
             "by_channel": self.by_channel.tolist(),
             "by_time": self.by_time.tolist(),
@@ -298,11 +300,33 @@ class Explanation:
 
         return plot_explanation(self, label)
 
+    def title(self, label: Any = None) -> str:
+        """Return what evidence is for: a class, or one of a pair rather than the other.
+
+        Parameters
+        ----------
+        label : object, default=None
+            The class, or in one-vs-one the pair; None is the class that was predicted.
+
+        Returns
+        -------
+        title : str
+            Such as ``"jazz"`` or ``"jazz rather than blues"``.
+        """
+        column, sign = self.column(label)
+        name = self.labels[column]
+        if not isinstance(name, tuple):
+            return str(name)
+        first, second = name if sign > 0 else name[::-1]
+        return f"{first} rather than {second}"
+
     def __str__(self) -> str:
         column, sign = self.column()
         margin = sign * self.margins[column]
-        lines = [f"{self.predicted} (decision value {margin:+.3f})", *map(str, self.top())]
+        lines = [f"{self.title()} (decision value {margin:+.3f})", *map(str, self.top())]
         return "\n".join(lines)
+
+    __repr__ = __str__  # not the arrays, which are large
 
 
 def _reversed(label: Any) -> Any:

@@ -67,11 +67,11 @@ def _shares(step: Any, n: int) -> np.ndarray:
         step, Standardize | Smooth | Centre | DirectQuantizer | Letters | str
     ):
         return np.eye(n)
-    if isinstance(step, Delta) and not any(step.symbolic_in_):
-        return np.concatenate([np.eye(n)] * (1 + step.keep))
-    if isinstance(step, Rotate) and not any(step.symbolic_in_):
-        squares = step.components_**2
-        return squares[:, :n] + (squares[:, n:] if step.deltas else 0)
+    if isinstance(step, Delta):
+        is_symbolic, one = _symbolic(step, n), np.eye(n)
+        return np.concatenate([one[is_symbolic | step.keep], one[~is_symbolic]])
+    if isinstance(step, Rotate):
+        return _shares_of_rotation(step, _symbolic(step, n))
     if isinstance(step, JointQuantizer):
         return np.array([np.isin(range(n), members) / len(members) for members in step.sets_])
     if isinstance(step, Stack):
@@ -83,3 +83,18 @@ def _shares(step: Any, n: int) -> np.ndarray:
         return shares
     n_out = len(step.get_feature_names_out()) if hasattr(step, "get_feature_names_out") else n
     return np.full((n_out, n), 1 / n)
+
+
+def _symbolic(step: Any, n: int) -> np.ndarray:
+    """Which of `n` channels hold symbols, which transformers of numbers pass through."""
+    return np.array(step.symbolic_in_ or [False] * n)
+
+
+def _shares_of_rotation(step: Rotate, is_symbolic: np.ndarray) -> np.ndarray:
+    """Squares of the weights, those of slopes added to those of the channels themselves."""
+    squares, n_numbers = step.components_**2, int((~is_symbolic).sum())
+    shares = np.zeros((len(squares), len(is_symbolic)))
+    shares[:, ~is_symbolic] = squares[:, :n_numbers]
+    if step.deltas:
+        shares[:, ~is_symbolic] += squares[:, n_numbers:]
+    return np.concatenate([shares, np.eye(len(is_symbolic))[is_symbolic]])

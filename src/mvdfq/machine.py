@@ -1,5 +1,6 @@
 """A kernel and the machines trained on it: margins of new sequences, by table if there is one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -29,17 +30,21 @@ class Machine:
     margins: Margins
     memory_limit: Any = None
     n_jobs: int | None = None
-    _table: list[WordTable | None] = field(default_factory=list, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_table": []}  # large, and quickly made again
+        return {**self.__dict__, "_made": {}}  # large, and quickly made again
+
+    def once(self, name: str, make: Callable[["Machine"], Any]) -> Any:
+        """Return what is made of the machine when it is first asked for."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]
 
     @property
     def table(self) -> WordTable | None:
         """Weights of all words, or None if they would not fit or are not a sum over words."""
-        if not self._table:
-            self._table.append(self._build())
-        return self._table[0]
+        return self.once("table", lambda machine: machine._build())
 
     def of(self, collection: Any) -> np.ndarray:
         """Return the margins of sequences, (n_sequences, n_problems), read by `reader.read_new`."""

@@ -69,7 +69,7 @@ def save_model(model: Any, path: str | Path) -> None:
         "schema": SCHEMA,
         "mvdfq": version("mvdfq"),
         "labels": [str(label) for label in model.classes_],
-        "channels": getattr(model.frames_ or model.symbols_, "channel_names_in_", None),
+        "channels": model.channel_names_in_,
         "model": described,
         "arrays": {name: _passport(array) for name, array in writer.arrays.items()},
     }

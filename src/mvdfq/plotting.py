@@ -21,16 +21,10 @@ def plot_explanation(explanation: Any, label: Any = None) -> Any:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[height, 2])
     _draw_rows(above, explanation, rows, figure)
     _draw_evidence(below, explanation, sign * explanation.by_time[column])
-    name = explanation.labels[column]
-    what = f"{name[0]} rather than {name[1]}" if isinstance(name, tuple) else f"{name}"
-    figure.suptitle(f"Predicted: {_text(explanation.predicted)}", parse_math=False)
-    below.set_title(f"evidence for {_text(what)}", fontsize="medium", parse_math=False)
+    figure.suptitle(f"Predicted: {explanation.predicted}", parse_math=False)
+    title = f"evidence for {explanation.title(label)}"
+    below.set_title(title, fontsize="medium", parse_math=False)  # names are no formulas
     return figure
-
-
-def _text(name: Any) -> str:
-    """Names are shown as they are, not read as formulas."""
-    return str(name)
 
 
 def _times(explanation: Any) -> tuple[np.ndarray, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
-from mvdfq.frames import Centre, Delta, Rotate, Smooth, Standardize
+from mvdfq.frames import Centre, Delta, Lags, Rotate, Smooth, Standardize
 from mvdfq.layouts import (
     Gapped,
     Gappy,
@@ -50,6 +50,7 @@ class Settings:
 FRAMES: dict[str, Callable[[], Any]] = {
     "centre": Centre,
     "delta": Delta,
+    "lags": Lags,
     "rotate": Rotate,
     "smooth": Smooth,
     "standardize": Standardize,

@@ -121,7 +121,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         return [
             params
             for grid in grids
-            for params in ParameterGrid({k: [v] if k == "C" else v for k, v in grid.items()})
+            for params in ParameterGrid({k: _together(k, v) for k, v in grid.items()})
         ]
 
     def predict(self, X: Any) -> np.ndarray:
@@ -186,4 +186,14 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
 def _check_validated(candidate: SequenceClassifier) -> None:
     if np.isnan(candidate.validation_score_):
-        raise ValueError("A class of y has a single member, so nothing can be validated.")
+        raise ValueError(
+            "Nothing can be held out to validate on: every class has a single member, or all "
+            "sequences are of one group."
+        )
+
+
+def _together(name: str, values: Any) -> list[Any]:
+    """Values to try one by one; those of `C` go to one candidate, as does "auto"."""
+    if name != "C":
+        return values
+    return ["auto"] if "auto" in list(values) else [values]

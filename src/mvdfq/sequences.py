@@ -235,7 +235,7 @@ def check_collection(X: Any) -> None:
         raise TypeError("X must be a list of sequences, got one string; pass [X].")
     if issparse(X):  # asked first: one kind of sparse matrix is a mapping
         raise TypeError("Sparse input is not supported; pass X.toarray(), a zero is a value too.")
-    if hasattr(X, "iloc") or isinstance(X, Mapping):
+    if hasattr(X, "columns") or isinstance(X, Mapping):
         raise TypeError("X is a table; mvdfq.from_long_table(X) reads one line per id and time.")
     if isinstance(X, Iterator):
         raise TypeError(

@@ -79,6 +79,12 @@ class Stream:
 
     def __init__(self, classifier: Any) -> None:
         self._classifier = classifier
+        if not classifier.encoders:
+            raise ValueError(
+                "The classifier was fitted on symbols; a stream takes numbers or letters, which "
+                "a classifier with symbols=... of its own turns into symbols."
+            )
+        self._has_letters = isinstance(classifier.symbols_, Letters)
         self._reach = _together([reach(part) for part in classifier.encoders], sum)
         n_channels = classifier.n_channels_in_
         self._tail = np.empty((n_channels, 0), np.float32)  # frames that later ones bear on
@@ -148,12 +154,10 @@ class Stream:
         return self._classifier.probabilities(self._classifier.decide(self._symbols()))[0]
 
     def _checked(self, frames: Any) -> np.ndarray:
-        if isinstance(frames, str):
-            return check_sequences([frames]).data
-        frames = as_array(frames, 0)
         n_channels = len(self._tail)
-        if frames.ndim < 2:
-            frames = frames.reshape(n_channels, -1) if frames.size % n_channels == 0 else frames
+        frames = check_sequences([frames]).data if isinstance(frames, str) else as_array(frames, 0)
+        if frames.ndim < 2 and (n_channels == 1 or frames.size == n_channels):
+            frames = frames.reshape(n_channels, -1)
         if frames.ndim != 2 or len(frames) != n_channels:
             raise ValueError(
                 f"Frames must be of shape ({n_channels}, n_frames), got {frames.shape}; the "
@@ -164,19 +168,29 @@ class Stream:
         return frames
 
     def _sequence(self, frames: np.ndarray) -> Sequences:
-        return Sequences(frames, np.array([0, frames.shape[1]]))
+        flags = self._classifier.encoders[0].symbolic_in_ if self._has_letters else ()
+        return Sequences(frames, np.array([0, frames.shape[1]]), symbolic=flags)
 
     def _settle(self) -> None:
         """Encode the tail and put away the symbols that no later frame can change."""
         if self._reach is None:
             return
         self._ending = self._classifier.encode(self._sequence(self._tail))
+        if self._holds_news(self._ending):
+            # fresh symbols are numbered anew in every call: these frames stay together
+            self._ending = self._ending.with_data(self._ending.data[:, self._before :])
+            return
         final = max(self._ending.data.shape[1] - self._reach, self._before)
         self._settled.append(self._ending.data[:, self._before : final])
         self._ending = self._ending.with_data(self._ending.data[:, final:])
         self._n_settled += final - self._before
         start = max(final - self._reach, 0)
         self._tail, self._before = self._tail[:, start:], final - start
+
+    def _holds_news(self, symbols: Symbols) -> bool:
+        """Tell whether there are symbols that training never held."""
+        news = (symbols.codes >= symbols.n_symbols[:, None]) & (symbols.codes != symbols.missing)
+        return bool(news.any())
 
     def _symbols(self) -> Symbols:
         """Symbols of all frames so far, as one sequence."""

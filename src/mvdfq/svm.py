@@ -122,13 +122,19 @@ def _solve_linear(F, used, labels, C, sample_weight, random_state) -> tuple[np.n
 def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> float:
     """Return the factor by which decision values become log-odds that fit the labels best.
 
-    One factor for all classes, so that the most probable class is the one that is predicted.
+    One factor for all classes, so that the most probable class is the one that is predicted. As
+    Platt did, labels are taken for a little less than certain, the fewer there are: where all are
+    right the factor would be without bound.
     """
     if decision.ndim == 1:
         decision = np.stack([np.zeros_like(decision), decision], axis=1)
 
+    doubt = 1 / (len(y) + 2)
+    targets = np.full(decision.shape, doubt / decision.shape[1])
+    targets[np.arange(len(y)), y] += 1 - doubt
+
     def loss(log_factor: float) -> float:
         logs = log_softmax(np.exp(log_factor) * decision, axis=1)
-        return -float(np.average(logs[np.arange(len(y)), y], weights=sample_weight))
+        return -float(np.average((targets * logs).sum(axis=1), weights=sample_weight))
 
     return float(np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Trainer:
             scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
             report(f + 1, len(folds) + 1)
         best = int(scores.mean(axis=1).argmax()) if folds else 0
-        C = candidates[best] if folds or len(candidates) == 1 else FALLBACK
+        C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
         temperature = 1.0
         if folds:
             held_out = np.concatenate([check for _, check in folds])
@@ -71,18 +72,28 @@ class Trainer:
         return Trained(margins, float(C), temperature, scores, best)
 
     def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Indices to learn from and to check on; none if a class is too small to be split."""
-        smallest = int(np.bincount(self.y, minlength=self.problems.n_classes).min())
-        most = smallest if self.groups is None else len(np.unique(self.groups))
-        n_folds = min(self.n_folds, most)
+        """Indices to learn from and to check on; none if nothing can be held out."""
+        if self.groups is None:
+            return self._stratified()
+        n_folds = min(self.n_folds, len(np.unique(self.groups)))
         if n_folds < 2:
             return []
-        if self.groups is None:
-            cutter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
-        else:
-            cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=self.random_state)
-        folds = cutter.split(np.zeros(len(self.y)), self.y, self.groups)
+        cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=self.random_state)
+        folds = cutter.split(self.y, self.y, self.groups)
         return [(learn, check) for learn, check in folds if len(learn) and len(check)]
+
+    def _stratified(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Folds of all classes alike; the only member of a class is always learned from."""
+        sizes = np.bincount(self.y, minlength=self.problems.n_classes)
+        several, single = np.flatnonzero(sizes[self.y] > 1), np.flatnonzero(sizes[self.y] == 1)
+        if not several.size:
+            return []
+        n_folds = min(self.n_folds, int(sizes[sizes > 1].min()))
+        cutter = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        return [
+            (np.sort(np.append(several[learn], single)), several[check])
+            for learn, check in cutter.split(several, self.y[several])
+        ]
 
     def _fit(self, values: Any, learn: np.ndarray, C: float) -> Margins:
         return fit_margins(

@@ -17,12 +17,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import nnls
 
-from mvdfq.gram import gram, inverse_root
+from mvdfq.gram import gram
 from mvdfq.layouts import Group, Kernel
 from mvdfq.recipe import Recipe
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["align", "combine", "group_units", "row_units", "unit_grams"]
+__all__ = ["align", "group_units", "row_units", "unit_grams"]
 
 
 class _OneGroup(Kernel):
@@ -101,12 +101,3 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _centred(K: np.ndarray) -> np.ndarray:
     means = K.mean(axis=0)
     return K - means - means[:, None] + means.mean()
-
-
-def combine(stack: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the weighted sum of Gram matrices, normalised to a unit diagonal."""
-    K = np.zeros(stack.shape[1:])
-    for weight, unit in zip(weights, stack, strict=True):
-        K += weight * unit
-    scale = inverse_root(np.diag(K).copy())
-    return K * np.outer(scale, scale)

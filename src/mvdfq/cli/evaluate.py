@@ -110,7 +110,7 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
 def _homology(clf: Any, read: Any, splits: Path | None, format: Format, quiet: bool) -> None:
     """Each family against the rest, trained and tested as its splits say: ROC50."""
     from mvdfq.evaluation import evaluate as measure
-    from mvdfq.io.proteins import homology_tasks, read_splits
+    from mvdfq.io.homology import homology_tasks, read_splits
 
     if splits is None:
         raise Refused("--protocol homology needs --splits.", "a table with family, role and id")

@@ -63,7 +63,7 @@ def new_data(
     quiet: bool,
 ) -> Any:
     """Read new sequences in the way that the model's were read."""
-    from mvdfq.io.mfcc import AudioRecipe
+    from mvdfq.io.recipes import AudioRecipe
 
     source = getattr(clf, "source_", {"format": None, "recipe": None})
     recipe = None if source["recipe"] is None else AudioRecipe(**source["recipe"])

@@ -92,7 +92,7 @@ def useful_groups(groups: Any) -> Any:
 def source_of(format: str | None, path: Any, recipe: str | None) -> dict[str, Any]:
     """Return what a model must remember of its data: how sound became numbers."""
     from mvdfq.io import recognise
-    from mvdfq.io.mfcc import audio_recipe
+    from mvdfq.io.recipes import audio_recipe
 
     kind = format or recognise(path)
     return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}

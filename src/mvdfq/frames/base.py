@@ -70,7 +70,8 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given = self.channel_names_in_ if input_features is None else input_features
         names = None if given is None else tuple(map(str, given))
-        nothing = Sequences(np.empty((self.n_channels_in_, 0)), np.zeros(1, np.int64), names)
+        empty = np.empty((self.n_channels_in_, 0))
+        nothing = Sequences(empty, np.zeros(1, np.int64), names, symbolic=self.symbolic_in_)
         return np.array(channel_names(self.transform(nothing)), dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Any:

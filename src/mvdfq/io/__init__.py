@@ -8,30 +8,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mvdfq.io.audio import list_audio as list_audio, read_audio as read_audio
+    from mvdfq.io.audio import read_audio as read_audio
     from mvdfq.io.base import Dataset as Dataset, ReadError as ReadError
     from mvdfq.io.fasta import (
         both_strands as both_strands,
         reverse_complement as reverse_complement,
     )
-    from mvdfq.io.mfcc import (
-        AUDIO_RECIPES as AUDIO_RECIPES,
-        AudioRecipe as AudioRecipe,
-        audio_recipe as audio_recipe,
-        log_bands as log_bands,
+    from mvdfq.io.homology import (
+        HomologyTask as HomologyTask,
+        homology_tasks as homology_tasks,
+        read_splits as read_splits,
     )
+    from mvdfq.io.labels import read_labels as read_labels
+    from mvdfq.io.listing import list_audio as list_audio
+    from mvdfq.io.mfcc import log_bands as log_bands
     from mvdfq.io.profiles import (
         log_odds_to_probabilities as log_odds_to_probabilities,
         read_profiles as read_profiles,
     )
-    from mvdfq.io.proteins import (
-        HomologyTask as HomologyTask,
-        homology_tasks as homology_tasks,
-        read_fasta as read_fasta,
-        read_labels as read_labels,
-        read_splits as read_splits,
-    )
+    from mvdfq.io.proteins import read_fasta as read_fasta
     from mvdfq.io.reading import FORMATS as FORMATS, read as read, recognise as recognise
+    from mvdfq.io.recipes import (
+        AUDIO_RECIPES as AUDIO_RECIPES,
+        AudioRecipe as AudioRecipe,
+        audio_recipe as audio_recipe,
+    )
     from mvdfq.io.scales import (
         property_rows as property_rows,
         substitution_rows as substitution_rows,
@@ -43,13 +44,17 @@ if TYPE_CHECKING:
     )
 
 _PLACES = {
-    "audio": ["list_audio", "read_audio"],
+    "audio": ["read_audio"],
     "base": ["Dataset", "ReadError"],
     "fasta": ["both_strands", "reverse_complement"],
-    "mfcc": ["AUDIO_RECIPES", "AudioRecipe", "audio_recipe", "log_bands"],
+    "homology": ["HomologyTask", "homology_tasks", "read_splits"],
+    "labels": ["read_labels"],
+    "listing": ["list_audio"],
+    "mfcc": ["log_bands"],
     "profiles": ["log_odds_to_probabilities", "read_profiles"],
-    "proteins": ["HomologyTask", "homology_tasks", "read_fasta", "read_labels", "read_splits"],
+    "proteins": ["read_fasta"],
     "reading": ["FORMATS", "read", "recognise"],
+    "recipes": ["AUDIO_RECIPES", "AudioRecipe", "audio_recipe"],
     "scales": ["property_rows", "substitution_rows"],
     "series": ["read_series", "write_npz", "write_ts"],
 }

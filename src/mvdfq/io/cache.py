@@ -10,7 +10,7 @@ import os
 import tempfile
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class FeatureCache:
             problem = f"cannot be made a cache folder ({error.strerror})"
             raise ReadError(folder, problem, "name another folder, or none") from None
 
-    def entry(self, file: BinaryIO, recipe_key: str) -> Path:
+    def entry(self, file: Any, recipe_key: str) -> Path:
         """Return where the features of an open file belong; the file is back at its start."""
         content = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)

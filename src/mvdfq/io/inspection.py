@@ -80,7 +80,7 @@ def facts_of_audio(
     """Facts of sound files, from their headers."""
     import soundfile
 
-    from mvdfq.io.audio import list_audio
+    from mvdfq.io.listing import list_audio
 
     listing = list_audio(path, group_pattern=group_pattern)
     seconds, kinds, bad = [], Counter[str](), [str(problem) for problem in listing.problems]

@@ -6,18 +6,16 @@ of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``
 sequence; ``channel_names`` and ``symbolic``, one a channel; ``sampling_rate``, a number.
 """
 
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.lib import format as npy
 
 from mvdfq.converters import from_time_first
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.arrays import damage_is_said, read_archive, read_array
+from mvdfq.io.base import Dataset
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, check_sequences
 
@@ -37,16 +35,16 @@ GROUPS = ["groups", "group"]
 def read_npy(source: Source, time_first: bool = False) -> Dataset:
     """Read a 2-D or 3-D array; see `mvdfq.io.series.read_series`."""
     size = source.path.stat().st_size
-    with open(source.path, "rb") as file, _damage_is_said(source, "the array"):
-        values = _read_array(source, file, size, "the array")
+    with open(source.path, "rb") as file, damage_is_said(source, "the array"):
+        values = read_array(source, file, size, "the array")
     source.tell(size, size)
     return _foreign(source, {"x": values}, time_first)
 
 
 def read_npz(source: Source, time_first: bool = False) -> Dataset:
     """Read an archive of arrays; see `mvdfq.io.series.read_series`."""
-    with _damage_is_said(source, "the archive"):
-        arrays = _read_archive(source)
+    with damage_is_said(source, "the archive"):
+        arrays = read_archive(source)
     if MARK in arrays:
         return _own(source, arrays)
     lower = {name.lower(): values for name, values in arrays.items()}
@@ -55,60 +53,6 @@ def read_npz(source: Source, time_first: bool = False) -> Dataset:
         return _foreign(source, lower, time_first)
     datasets = [_foreign(source, found, time_first, f":{part}") for part, found in parts.items()]
     return joined(source.path, datasets, list(parts))
-
-
-@contextmanager
-def _damage_is_said(source: Source, what: str) -> Iterator[None]:
-    """Turn whatever a damaged file leads to into one kind of error."""
-    try:
-        yield
-    except ReadError:
-        raise
-    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise all sorts
-        source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
-
-
-def _read_archive(source: Source) -> dict[str, np.ndarray]:
-    arrays = {}
-    with zipfile.ZipFile(source.path) as archive:
-        members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-        total = sum(member.file_size for member in members)
-        if total > source.max_bytes:
-            source.fail(f"arrays of {total} bytes", "max_bytes allows more")
-        for i, member in enumerate(members):
-            name = member.filename.removesuffix(".npy")
-            with archive.open(member) as file:
-                arrays[name] = _read_array(source, file, member.file_size, f"array {name!r}")
-            source.tell(i + 1, len(members))
-    if not arrays:
-        source.fail("an archive without arrays", "numpy.savez writes them")
-    return arrays
-
-
-def _read_array(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
-    """Read one array, after its header was compared with the bytes there are."""
-    shape, fortran, dtype = _read_header(file)
-    if dtype.hasobject:
-        hint = "it may hold code; store numbers, of unequal length with mvdfq.io.write_npz"
-        source.fail(f"{what} holds pickled Python objects, which are never loaded", hint)
-    if dtype.kind not in "biufSU":
-        source.fail(f"{what} is of dtype {dtype}", "real numbers and text are read")
-    count = int(np.prod(shape, dtype=object)) if shape else 1
-    if count * dtype.itemsize > min(size, source.max_bytes):
-        source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")
-    content = file.read(count * dtype.itemsize)
-    values = np.frombuffer(content, dtype, count) if count * dtype.itemsize else np.empty(0, dtype)
-    return values.reshape(shape, order="F" if fortran else "C")
-
-
-def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
-    version = npy.read_magic(file)
-    if version == (1, 0):
-        return npy.read_array_header_1_0(file)
-    if version == (2, 0):
-        return npy.read_array_header_2_0(file)
-    # Version 3 differs from 2 in names of fields alone, and we read no fields.
-    raise ValueError(f"version {version} of the .npy format")
 
 
 def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:

@@ -1,31 +1,25 @@
-"""Profiles of proteins as 20 rows of numbers: PSI-BLAST's PSSM, HMMER3, HH-suite, npz.
+"""Profiles of proteins as 20 rows of numbers, log-odds or probabilities.
 
-Of a hidden Markov model the emissions of the match states are read; insertions, deletions and
-transitions are not. Formats are recognised by content, and files may be gzipped.
+Formats are recognised by content, and files may be gzipped.
 """
 
-import re
 import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.fasta import head, read_lines
-from mvdfq.io.proteins import About, as_table, columns_of, look_up
+from mvdfq.io.fasta import head
+from mvdfq.io.labels import About, as_table, columns_of, look_up
+from mvdfq.io.profile_npz import read_profile_npz
+from mvdfq.io.profile_text import Read, profile_kind, read_profile_text
 from mvdfq.io.scales import AMINO_ACIDS
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
-__all__ = [
-    "log_odds_to_probabilities",
-    "looks_like_profiles",
-    "read_profile_npz",
-    "read_profiles",
-]
+__all__ = ["log_odds_to_probabilities", "looks_like_profiles", "read_profiles"]
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
@@ -34,35 +28,6 @@ ROBINSON = """78.05 19.25 53.64 62.95 38.56 73.77 21.99 51.42 57.44 90.19
     22.43 44.87 52.03 42.64 51.29 71.20 58.41 64.41 13.30 32.16"""
 # Emissions below this one count as this in log-odds, which would be infinite for 0.
 FLOOR = 1e-4
-# No score is larger; one that is would overflow.
-LARGEST = 1e6
-NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
-# What numpy raises on a file that is no npz, or one that is cut short or altered.
-UNREADABLE = (
-    *(OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, NotImplementedError),
-    *(zlib.error, zipfile.BadZipFile),
-)
-Lines = Sequence[tuple[int, str]]
-
-
-class Read(NamedTuple):
-    """What is read of a protein: its name in the file, and 20 rows."""
-
-    name: str
-    rows: np.ndarray
-
-
-class Model(NamedTuple):
-    """How a kind of hidden Markov model writes emissions: the line, and nats in a unit."""
-
-    line: re.Pattern[str]
-    unit: float
-
-
-MODELS = {
-    "hmmer": Model(re.compile(r"\s*([0-9]+)\s+(.+)"), 1.0),
-    "hhm": Model(re.compile(r"[A-Za-z]\s+([0-9]+)\s+(.+)"), np.log(2) / 1000),
-}
 
 
 def read_profiles(
@@ -121,7 +86,7 @@ def read_profiles(
     skipped, kinds = [], {}
     for file in _files(Path(path)):
         try:
-            kind, profiles = _read_file(file)
+            kind, profiles = read_profile_text(file)
             found += list(_named(Path(path), file, profiles, table))  # all of a file, or none
             kinds[kind] = file
         except ReadError as error:
@@ -227,127 +192,7 @@ def looks_like_profiles(path: str | Path) -> bool:
                 return {"pssm.npy", "start.npy"} <= set(archive.namelist())
     except (OSError, ReadError, zipfile.BadZipFile):
         return False
-    return _kind(head(first).splitlines()) is not None
-
-
-def _kind(lines: list[str]) -> str | None:
-    """The format of a file that begins with these lines."""
-    lines = [line for line in lines[:20] if line.strip()][:3]
-    if not lines:
-        return None
-    for mark, kind in [("HMMER3", "hmmer"), ("HHsearch", "hhm")]:
-        if lines[0].startswith(mark):
-            return kind
-    return "pssm" if any(_letters(line) for line in lines) else None
-
-
-def _read_file(path: Path) -> tuple[str, list[Read]]:
-    lines = list(read_lines(path))
-    kind = _kind([line for _, line in lines[:20]])
-    if kind is None:
-        raise ReadError(path, "no profile in it", "PSI-BLAST, HMMER3 and HH-suite are known")
-    if kind == "pssm":
-        return kind, [Read(path.name, _read_pssm(path, lines))]
-    return kind, [_read_model(path, block, MODELS[kind]) for block in _blocks(lines)]
-
-
-def _letters(line: str) -> list[str] | None:
-    """The amino acids in the order in which a line names them; None if it does not."""
-    letters = line.split()[:20]
-    return letters if sorted(letters) == sorted(AMINO_ACIDS) else None
-
-
-def _in_order(path: Path, letters: list[str] | None, rows: list[list[float]]) -> np.ndarray:
-    """Rows of a file as (20, n), the amino acids in our order."""
-    if letters is None:
-        raise ReadError(path, "no line names the 20 amino acids", "is it of a nucleic acid?")
-    if not rows:
-        raise ReadError(path, "the profile has no positions", "is the file complete?")
-    return np.array(rows).T[[letters.index(letter) for letter in AMINO_ACIDS]]
-
-
-def _read_pssm(path: Path, lines: Lines) -> np.ndarray:
-    """Scores of a PSSM; columns right of them, if any, are percentages and are left out."""
-    letters: list[str] | None = None
-    rows: list[list[float]] = []
-    for number, line in lines:
-        fields = line.split(maxsplit=2)
-        if letters is None:
-            letters = _letters(line)
-        elif rows and (not fields or fields[0] == "K"):  # statistics follow
-            break
-        elif fields:
-            _check_position(path, number, fields[0], len(rows) + 1)
-            rows.append(_scores(path, number, fields[-1]))
-    return _in_order(path, letters, rows)
-
-
-def _check_position(path: Path, number: int, text: str, expected: int) -> None:
-    if text != str(expected):
-        raise ReadError(path, f"line {number}: expected position {expected}, got {text[:20]!r}")
-
-
-def _scores(path: Path, number: int, text: str) -> list[float]:
-    """The first 20 numbers, also where a minus sign is all that parts them; -I is missing."""
-    tokens = NUMBER.findall(text)
-    scores = [np.nan if token == "-I" else float(token) for token in tokens[:20]]
-    if (
-        len(scores) < 20
-        or NUMBER.sub("", text).strip()
-        or np.nanmax(np.abs([0, *scores])) > LARGEST
-    ):
-        raise ReadError(path, f"line {number}: expected 20 scores, got {text[:40]!r}")
-    return scores
-
-
-def _blocks(lines: Lines) -> Iterator[Lines]:
-    """The lines of each model; ``//`` ends one."""
-    block: list[tuple[int, str]] = []
-    for number, line in lines:
-        if line.strip() == "//":
-            yield block
-            block = []
-        elif block or line.strip():
-            block.append((number, line))
-    if block:
-        yield block
-
-
-def _read_model(path: Path, lines: Lines, model: Model) -> Read:
-    """Emissions of the match states of one model, as probabilities."""
-    facts: dict[str, str] = {}
-    letters: list[str] | None = None
-    rows: list[list[float]] = []
-    for number, line in lines:
-        if letters is None:
-            key, rest = (*line.split(maxsplit=1), "", "")[:2]
-            facts.setdefault(key, rest)
-            letters = _letters(rest) if key == "HMM" else None
-        elif match := model.line.fullmatch(line):
-            _check_position(path, number, match[1], len(rows) + 1)
-            rows.append(_emissions(path, number, match[2], model.unit))
-    _check_length(path, facts.get("LENG", ""), len(rows))
-    return Read(facts.get("NAME", "").partition(" ")[0], _in_order(path, letters, rows))
-
-
-def _emissions(path: Path, number: int, text: str, unit: float) -> list[float]:
-    """Probabilities that sum to 1, of costs; ``*`` is a cost without end."""
-    try:
-        costs = [np.inf if token == "*" else float(token) for token in text.split()[:20]]
-    except ValueError:
-        costs = []
-    # What is no cost, below 0 or NaN, makes the sum NaN, which is refused with the sum 0.
-    chances = np.array([np.exp(-unit * cost) if cost >= 0 else np.nan for cost in costs])
-    if len(costs) < 20 or not chances.sum() > 0:
-        raise ReadError(path, f"line {number}: expected 20 emissions, got {text[:40]!r}")
-    return (chances / chances.sum()).tolist()
-
-
-def _check_length(path: Path, told: str, found: int) -> None:
-    """Refuse a model that was cut short."""
-    said = told.partition(" ")[0]
-    if said and said != str(found):
-        raise ReadError(path, f"{found} positions, but LENG says {said}", "is the file complete?")
+    return profile_kind(head(first).splitlines()) is not None
 
 
 def log_odds_to_probabilities(
@@ -400,85 +245,3 @@ def _frequencies(background: Any) -> np.ndarray:
     if frequencies.shape != (20,) or not (frequencies > 0).all():
         raise ValueError("background must be 20 positive frequencies, 'uniform' or None.")
     return frequencies / frequencies.sum()
-
-
-def read_profile_npz(path: str | Path) -> Dataset:
-    """Read profiles out of one npz file.
-
-    Parameters
-    ----------
-    path : str or Path
-        Arrays ``pssm`` (n_positions, 20), all profiles one below the other, and ``start``
-        (n + 1), where each begins; and, where they are known, ``ids``, ``label`` (with
-        ``folds``, the names of the classes, of which what stands before a tab is taken) and
-        ``columns``, the letters of the columns, in alphabetic order if it is not there.
-
-    Returns
-    -------
-    dataset : Dataset
-        20 channels of numbers as they are in the file. Those of the EDD set are bits over equal
-        frequencies: ``log_odds_to_probabilities(X, scale=np.log(2), background="uniform")``.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> import numpy as np
-    >>> from mvdfq.io.profiles import read_profile_npz
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "two.npz")
-    ...     np.savez(path, pssm=np.zeros((7, 20)), start=[0, 3, 7], label=[0, 1])
-    ...     data = read_profile_npz(path)
-    >>> data.X.lengths, data.y
-    (array([3, 4]), array([0, 1]))
-    """
-    arrays = _load(path)
-    pssm, start = arrays["pssm"], arrays["start"]
-    letters = list(str(arrays.get("columns", AMINO_ACIDS)))
-    _check_arrays(path, pssm, start, letters)
-    for name in ("ids", "label"):
-        if name in arrays and arrays[name].shape != (len(start) - 1,):
-            raise ReadError(path, f"{name} must be one for each of {len(start) - 1} profiles")
-    order = [letters.index(letter) for letter in AMINO_ACIDS]
-    X = Sequences(pssm.T[order].astype(np.float32), start.astype(np.int64), tuple(AMINO_ACIDS))
-    names = [str(name) for name in arrays.get("ids", np.arange(len(X)))]
-    return Dataset(X, y=_classes(path, arrays), names=names)
-
-
-def _load(path: str | Path) -> dict[str, np.ndarray]:
-    try:
-        # Opened here, for numpy leaves files open that it cannot read.
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except UNREADABLE as error:
-        raise ReadError(path, f"no npz file of arrays: {error}") from error
-    lacking = [name for name in ("pssm", "start") if name not in arrays]
-    if lacking:
-        raise ReadError(path, f"no array {lacking[0]!r} in it", "pssm and start are needed")
-    return arrays
-
-
-def _check_arrays(
-    path: str | Path, pssm: np.ndarray, start: np.ndarray, letters: list[str]
-) -> None:
-    if pssm.ndim != 2 or pssm.shape[1] != 20 or pssm.dtype.kind not in "fiu":
-        raise ReadError(path, f"pssm must be (n_positions, 20) numbers, got {pssm.shape}")
-    if sorted(letters) != sorted(AMINO_ACIDS):
-        raise ReadError(path, f"columns must be the 20 amino acids, got {''.join(letters)!r}")
-    ends = start.ndim == 1 and start.size > 1 and start[0] == 0 and start[-1] == len(pssm)
-    if start.dtype.kind not in "iu" or not ends or (np.diff(start.astype(np.int64)) < 0).any():
-        raise ReadError(path, f"start must ascend from 0 to the {len(pssm)} positions of pssm")
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
-        infinite = np.isinf(pssm.astype(np.float32)).any()
-    if infinite:
-        raise ReadError(path, "pssm holds infinite values", "NaN marks a missing one")
-
-
-def _classes(path: str | Path, arrays: dict[str, np.ndarray]) -> np.ndarray | None:
-    """Labels, by their names where the file has these."""
-    y, folds = arrays.get("label"), arrays.get("folds")
-    if y is None or folds is None:
-        return y
-    if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
-        raise ReadError(path, f"label must number the {len(folds)} folds from 0")
-    return np.array([str(name).partition("\t")[0] for name in folds])[y]

@@ -1,37 +1,27 @@
 """Series from files of many formats, recognised by what is in them, not by how they are called."""
 
-import csv
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mvdfq.io.arff import read_arff
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.folder import csv_files, read_csv_folder
+from mvdfq.io.folder import read_csv_folder
 from mvdfq.io.long import read_long, read_parquet
 from mvdfq.io.npz import joined, read_npy, read_npz, write_npz
-from mvdfq.io.tables import Columns, read_wide, table_kind
-from mvdfq.io.text import Source, open_plain
+from mvdfq.io.series_kind import series_kind
+from mvdfq.io.tables import Columns, read_wide
+from mvdfq.io.text import Source
 from mvdfq.io.ts import read_ts, write_ts
 
 __all__ = ["looks_like_series", "read_series", "write_npz", "write_ts"]
 
 FORMATS = ("ts", "arff", "npz", "npy", "wide-csv", "long-csv", "parquet", "csv-folder")
 
-# So much of a text is looked at; the comments on top of archive files take some of it.
-LOOK = 1 << 18
-
 # Of a data set stored in several formats, as the UEA archive does, the first one is read.
 ENDINGS = ("ts", "arff", "npz", "npy", "parquet", "csv", "tsv", "txt")
 PART = re.compile(rf"(.+)_(train|test)\.({'|'.join(ENDINGS)})(\.gz)?", re.IGNORECASE)
-TS_KEY = re.compile(
-    r"@(problemname|timestamps|missing|univariate|dimensions?|equallength|serieslength"
-    r"|classlabel|targetlabel|data)\b",
-    re.IGNORECASE,
-)
 
 
 def read_series(
@@ -158,7 +148,8 @@ def _read(source: Source, format: str | None, columns: Columns, time_first: bool
             source.fail("the file is empty")
         # The ending counts only where the content says nothing: the reader will know why.
         by_name = source.path.suffix.lower().removeprefix(".")
-        found = format or _kind(source.path, columns) or (by_name if by_name in FORMATS else None)
+        found = format or series_kind(source.path, columns)
+        found = found or (by_name if by_name in FORMATS else None)
         if found is None and source.path.is_file():
             next(source.lines(), None)  # says so if it is UTF-16, damaged or no text at all
         if found is None:
@@ -248,64 +239,6 @@ def looks_like_series(path: str | Path, *, id: str = "id", time: str = "time") -
     'wide-csv'
     """
     try:
-        return _kind(_files(Path(path), None)[0], Columns(id=id, time=time))
+        return series_kind(_files(Path(path), None)[0], Columns(id=id, time=time))
     except (ReadError, OSError):
         return None
-
-
-def _kind(path: Path, columns: Columns) -> str | None:
-    """The format of one file, or of a folder of tables."""
-    if path.is_dir():
-        files = csv_files(path)
-        return "csv-folder" if files and _holds_rows(files[0]) else None
-    with open(path, "rb") as file:
-        head = file.read(6)
-    if head.startswith(b"PK\x03\x04"):
-        return "npz" if _holds_arrays(path) else None
-    known = {b"\x93NUMPY": "npy", b"PAR1": "parquet"}
-    for magic, kind in known.items():
-        if head.startswith(magic):
-            return kind
-    return _text_kind(_first_lines(path), columns)
-
-
-def _holds_arrays(path: Path) -> bool:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return any(name.endswith(".npy") for name in archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        # Cut short: the list of members is at the end. The reader says so.
-        return path.suffix.lower() == ".npz"
-
-
-def _first_lines(path: Path) -> list[str]:
-    """Lines at the beginning, the last of them whole as far as can be known."""
-    with open(path, "rb") as file:
-        try:
-            head = open_plain(file).read(LOOK)
-        except (EOFError, OSError, zlib.error):
-            return []
-    if b"\0" in head:
-        return []
-    lines = head.decode("utf-8-sig", errors="replace").splitlines()
-    return lines if len(head) < LOOK or len(lines) < 2 else lines[:-1]
-
-
-def _text_kind(lines: Sequence[str], columns: Columns) -> str | None:
-    said = [line.strip() for line in lines if line.strip() and line.strip()[0] not in "#%"]
-    if not said:
-        return None
-    if re.match(r"@(relation|attribute)\b", said[0], re.IGNORECASE):
-        return "arff"
-    if TS_KEY.match(said[0]):
-        return "ts"
-    try:
-        return table_kind(said[:100], columns)
-    except csv.Error:
-        return None
-
-
-def _holds_rows(path: Path) -> bool:
-    """Has the file a table's rows: a line with a number in it, and no other format's words?"""
-    lines = [line for line in _first_lines(path) if line.strip()]
-    return len(lines) > 0 and any(re.search(r"\d", line) for line in lines)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.frames.base import SequenceTransformer
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.values import MISSING, encode_values, to_symbols
 
@@ -78,7 +78,7 @@ class Letters(SequenceTransformer):
         symbols : Symbols
             One row of codes per string.
         """
-        X = self._read(X)
+        X = self._read(_only_letters(check_sequences(X)))
         rows = [self._encode(*pair) for pair in zip(X.data, self.alphabets_, strict=True)]
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
         return to_symbols(X, rows, sizes, X.channel_names)

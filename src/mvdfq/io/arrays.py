@@ -1,0 +1,72 @@
+"""Arrays out of .npz and .npy files of others, which are not trusted.
+
+Nothing is unpickled, and no more memory is taken than the bytes of the file can fill.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import numpy as np
+from numpy.lib import format as npy
+
+from mvdfq.io.base import ReadError
+from mvdfq.io.text import Source
+
+__all__ = ["damage_is_said", "read_archive", "read_array"]
+
+
+@contextmanager
+def damage_is_said(source: Source, what: str) -> Iterator[None]:
+    """Turn whatever a damaged file leads to into one kind of error."""
+    try:
+        yield
+    except ReadError:
+        raise
+    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise all sorts
+        source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
+
+
+def read_archive(source: Source) -> dict[str, np.ndarray]:
+    """Read all arrays of an archive, by name."""
+    arrays = {}
+    with zipfile.ZipFile(source.path) as archive:
+        members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        total = sum(member.file_size for member in members)
+        if total > source.max_bytes:
+            source.fail(f"arrays of {total} bytes", "max_bytes allows more")
+        for i, member in enumerate(members):
+            name = member.filename.removesuffix(".npy")
+            with archive.open(member) as file:
+                arrays[name] = read_array(source, file, member.file_size, f"array {name!r}")
+            source.tell(i + 1, len(members))
+    if not arrays:
+        source.fail("an archive without arrays", "numpy.savez writes them")
+    return arrays
+
+
+def read_array(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
+    """Read one array, after its header was compared with the bytes there are."""
+    shape, fortran, dtype = _read_header(file)
+    if dtype.hasobject:
+        hint = "it may hold code; store numbers, of unequal length with mvdfq.io.write_npz"
+        source.fail(f"{what} holds pickled Python objects, which are never loaded", hint)
+    if dtype.kind not in "biufSU":
+        source.fail(f"{what} is of dtype {dtype}", "real numbers and text are read")
+    count = int(np.prod(shape, dtype=object)) if shape else 1
+    if count * dtype.itemsize > min(size, source.max_bytes):
+        source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")
+    content = file.read(count * dtype.itemsize)
+    values = np.frombuffer(content, dtype, count) if count * dtype.itemsize else np.empty(0, dtype)
+    return values.reshape(shape, order="F" if fortran else "C")
+
+
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    version = npy.read_magic(file)
+    if version == (1, 0):
+        return npy.read_array_header_1_0(file)
+    if version == (2, 0):
+        return npy.read_array_header_2_0(file)
+    # Version 3 differs from 2 in names of fields alone, and we read no fields.
+    raise ValueError(f"version {version} of the .npy format")

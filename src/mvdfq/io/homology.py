@@ -1,0 +1,170 @@
+"""The families of the protein homology protocol, each a task of its own."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.fasta import read_lines
+
+__all__ = ["ROLES", "HomologyTask", "homology_tasks", "read_splits"]
+
+ROLES = ("pos-train", "neg-train", "pos-test", "neg-test")
+
+
+def read_splits(path: str | Path) -> dict[str, dict[str, list[str]]]:
+    r"""Read which sequences each family trains and tests with: lines ``family role id``.
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain or gzipped; a first line with these names may be there. Roles are ``pos-train``,
+        ``neg-train``, ``pos-test`` and ``neg-test``.
+
+    Returns
+    -------
+    splits : dict of str to dict of str to list of str
+        Family -> role -> ids, in the order of the file; every role is there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io.homology import read_splits
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "splits.tsv")
+    ...     _ = path.write_text("family\trole\tid\n1.1\tpos-train\td1\n1.1\tneg-test\td2\n")
+    ...     read_splits(path)["1.1"]["pos-train"]
+    ['d1']
+    """
+    splits: dict[str, dict[str, list[str]]] = {}
+    seen = set()
+    for number, line in read_lines(path):
+        fields = line.replace(",", " ").split()
+        if not fields or fields == ["family", "role", "id"]:
+            continue
+        if len(fields) != 3 or fields[1] not in ROLES:
+            problem = f"line {number}: expected family, role and id, got {line[:60]!r}"
+            raise ReadError(path, problem, f"roles are {', '.join(ROLES)}")
+        family, role, name = fields
+        if (family, name) in seen:
+            raise ReadError(path, f"line {number}: {name!r} has two roles in {family!r}")
+        seen.add((family, name))
+        splits.setdefault(family, {role: [] for role in ROLES})[role].append(name)
+    if not splits:
+        raise ReadError(path, "holds no splits", "lines are: family role id")
+    return splits
+
+
+@dataclass(frozen=True, eq=False)
+class HomologyTask:
+    """Tell the members of one family from all others, trained on their wider kin.
+
+    Parameters
+    ----------
+    family : str
+        The family.
+
+    train, test : ndarray of int
+        Indices of the sequences to learn from and to rank.
+
+    y_train, y_test : ndarray of bool
+        Which of them are positive.
+
+    Examples
+    --------
+    >>> from mvdfq.io import Dataset
+    >>> from mvdfq.io.homology import homology_tasks
+    >>> roles = {"pos-train": ["b"], "neg-train": ["a"], "pos-test": ["d"], "neg-test": ["c"]}
+    >>> task = homology_tasks(["a", "b", "c", "d"], {"1.1": roles})[0]
+    >>> task.family, task.train, task.y_train
+    ('1.1', array([0, 1]), array([False,  True]))
+    >>> task.dataset(Dataset(["A", "B", "C", "D"], names=["a", "b", "c", "d"])).split.tolist()
+    ['train', 'train', 'test', 'test']
+    """
+
+    family: str
+    train: np.ndarray
+    test: np.ndarray
+    y_train: np.ndarray
+    y_test: np.ndarray
+
+    def dataset(self, data: Dataset) -> Dataset:
+        """Return the sequences of this task, with their classes and the split.
+
+        Parameters
+        ----------
+        data : Dataset
+            The sequences whose names the task was made with.
+
+        Returns
+        -------
+        dataset : Dataset
+            Training sequences, then test sequences; `y` is True for members of the family.
+        """
+        parts = ["train"] * len(self.train) + ["test"] * len(self.test)
+        chosen = data.take(np.concatenate([self.train, self.test]))
+        y = np.concatenate([self.y_train, self.y_test])
+        return replace(chosen, y=y, split=np.array(parts))
+
+
+def homology_tasks(
+    names: Iterable[str], splits: Mapping[str, Mapping[str, Sequence[str]]]
+) -> list[HomologyTask]:
+    """Make one binary task of each family, the protocol of remote homology detection [1]_.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Ids of the sequences, `Dataset.names`.
+
+    splits : mapping of str to mapping of str to sequence of str
+        Family -> role -> ids, as `read_splits` returns it.
+
+    Returns
+    -------
+    tasks : list of HomologyTask
+        One a family, in the order of `splits`; indices ascend.
+
+    References
+    ----------
+    .. [1] L. Liao, W. S. Noble, "Combining pairwise sequence similarity and support vector
+       machines for detecting remote protein evolutionary and structural relationships",
+       Journal of Computational Biology 10(6), 2003.
+
+    Examples
+    --------
+    >>> from mvdfq.io.homology import homology_tasks
+    >>> roles = {"pos-train": ["b"], "neg-train": ["a"], "pos-test": ["d"], "neg-test": ["c"]}
+    >>> homology_tasks(["a", "b", "c", "d"], {"1.1": roles})[0].test
+    array([2, 3])
+    """
+    places = {name: i for i, name in enumerate(names)}
+    return [_task(family, roles, places) for family, roles in splits.items()]
+
+
+def _task(
+    family: str, roles: Mapping[str, Sequence[str]], places: Mapping[str, int]
+) -> HomologyTask:
+    for role in ROLES:
+        if not roles.get(role):
+            raise ValueError(f"Family {family!r} has no sequence in the role {role!r}.")
+        for name in roles[role]:
+            if name not in places:
+                raise ValueError(f"Family {family!r} asks for {name!r}, which was not read.")
+    train, y_train = _part(roles, "train", places)
+    test, y_test = _part(roles, "test", places)
+    return HomologyTask(family, train, test, y_train, y_test)
+
+
+def _part(
+    roles: Mapping[str, Sequence[str]], part: str, places: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and classes of the training or of the test part, in ascending order."""
+    positive = [places[name] for name in roles[f"pos-{part}"]]
+    negative = [places[name] for name in roles[f"neg-{part}"]]
+    indices = np.array(positive + negative, dtype=np.int64)
+    order = np.argsort(indices)
+    return indices[order], order < len(positive)

@@ -1,0 +1,244 @@
+"""The sound files of a folder: where they lie says their names, classes and groups."""
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mvdfq.io.audio_files import MEND, looks_like_audio, shown, unreadable
+from mvdfq.io.base import ReadError
+
+__all__ = ["AudioListing", "list_audio"]
+
+
+@dataclass
+class AudioListing:
+    """The sound files of a folder and what their places say about them.
+
+    Parameters
+    ----------
+    files : list of Path
+        The files.
+
+    names : list of str
+        Their names: paths relative to the folder, with slashes.
+
+    labels : list of str
+        The class of each file; empty if there are no classes.
+
+    groups : list of str
+        The group of each file; empty if there are no groups.
+
+    problems : list of ReadError
+        What is wrong with the folder, in name order (`metadata.csv`: in its order).
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from mvdfq.io.listing import AudioListing
+    >>> AudioListing([Path("music/rock/a.mp3")], ["rock/a.mp3"], ["rock"]).labels
+    ['rock']
+    """
+
+    files: list[Path] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    problems: list[ReadError] = field(default_factory=list)
+
+    def add(self, file: Path, name: str, label: str | None, group: str | None = None) -> None:
+        """Take in a file, or say why not."""
+        if not _is_utf8(name):
+            problem = "the name is not valid UTF-8"
+            self.problems.append(ReadError(shown(file), problem, "rename the file"))
+            return
+        self.files.append(file)
+        self.names.append(name)
+        self.labels += [] if label is None else [label]
+        self.groups += [] if group is None else [group]
+
+    def keep(self, kept: list[int]) -> None:
+        """Leave out the other files."""
+        columns: list[list[Any]] = [self.files, self.names, self.labels, self.groups]
+        for values in columns:
+            values[:] = [values[i] for i in kept] if values else []
+
+
+def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
+    """List the sound files of a folder with their classes and groups, without reading them.
+
+    Parameters
+    ----------
+    path : str, Path or list of these
+        A folder, a file, or several files, as in `read_audio`.
+
+    group_pattern : str, default=None
+        Regular expression that finds the group in a name, as in `read_audio`.
+
+    Returns
+    -------
+    listing : AudioListing
+        The files, and what is wrong with the folder.
+
+    Examples
+    --------
+    >>> from mvdfq.io.listing import list_audio
+    >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"], group_pattern="_(.+)_").groups
+    ['anna', 'ben']
+    """
+    pattern = _group_expression(group_pattern)
+    if not isinstance(path, str | os.PathLike):
+        listing = _from_files(path)
+    elif not os.path.isdir(path):
+        listing = _from_files([path])
+    elif os.path.isfile(os.path.join(path, "metadata.csv")):
+        listing = _from_metadata(Path(path))
+    else:
+        listing = _from_folders(Path(path))
+    if pattern is not None:
+        _find_groups(listing, pattern)
+    return listing
+
+
+def _from_files(paths: Iterable[Any]) -> AudioListing:
+    listing = AudioListing()
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"path must hold paths of files, got {type(path).__name__}.")
+        listing.add(Path(path), os.fspath(path), None)
+    return listing
+
+
+def _from_folders(root: Path) -> AudioListing:
+    """A folder for each class; where there is no folder, files without a class."""
+    listing = AudioListing()
+    entries = _entries(root, listing)
+    folders = [entry for entry in entries if os.path.isdir(entry)]
+    for entry in entries:
+        if not folders:
+            listing.add(entry, entry.name, None)
+        elif entry in folders:
+            before = len(listing.files) + len(listing.problems)
+            _walk(entry, root, listing, (_identity(root),))
+            if len(listing.files) + len(listing.problems) == before:
+                hint = "put the files of the class into it, or remove it"
+                listing.problems.append(ReadError(shown(entry), "is an empty folder", hint))
+        elif looks_like_audio(entry):
+            hint = "move it into the folder of its class"
+            listing.problems.append(ReadError(shown(entry), "lies beside the class folders", hint))
+    return listing
+
+
+def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...]) -> None:
+    """Take in all files below a class folder; links are followed, but not in circles."""
+    here = _identity(folder)
+    if here in above:
+        problem = "is a link to a folder that it lies in"
+        listing.problems.append(ReadError(shown(folder), problem, "remove the link"))
+        return
+    for entry in _entries(folder, listing):
+        if os.path.isdir(entry):
+            _walk(entry, root, listing, (*above, here))
+        else:
+            parts = entry.relative_to(root).parts
+            listing.add(entry, "/".join(parts), parts[0])
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    status = os.stat(folder)
+    return status.st_dev, status.st_ino
+
+
+def _entries(folder: Path, listing: AudioListing) -> list[Path]:
+    """What lies in a folder, by name, without what is hidden."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    except OSError as error:
+        listing.problems.append(unreadable(folder, error))
+        return []
+    return [folder / name for name in names]
+
+
+def _from_metadata(root: Path) -> AudioListing:
+    """The files that a table lists, in its order."""
+    table = root / "metadata.csv"
+    listing = AudioListing()
+    seen: set[str] = set()
+    for line, row in _rows(table):
+        name = row["file_name"] or ""
+        problem = _row_problem(row, root, seen)
+        seen.add(name)
+        if problem:
+            listing.problems.append(ReadError(shown(table), f"line {line}: {problem}", MEND))
+        else:
+            listing.add(root / name, name, row["label"], row.get("group"))
+    return listing
+
+
+def _rows(table: Path) -> Iterator[tuple[int, dict[Any, Any]]]:
+    """Yield the lines of a table, numbered, as dictionaries of its columns."""
+    hint = "its columns are file_name,label[,group], with commas, in UTF-8"
+    try:
+        with open(table, encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, skipinitialspace=True)
+            for column in ("file_name", "label"):
+                if column not in (reader.fieldnames or ()):
+                    raise ReadError(shown(table), f"line 1: there is no column {column!r}", hint)
+            for row in reader:
+                yield reader.line_num, row
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ReadError(shown(table), f"is no table ({error})", hint) from None
+    except OSError as error:
+        raise unreadable(table, error) from None
+
+
+def _row_problem(row: dict[Any, Any], root: Path, seen: set[str]) -> str | None:
+    """Say what is wrong with a line of the table, if anything is."""
+    for column, value in row.items():
+        if column is None:
+            return f"{len(row) - 1 + len(value)} values, expected {len(row) - 1}"
+        if column in ("file_name", "label", "group") and not value:
+            return f"no {column}"
+    name = row["file_name"]
+    if os.path.isabs(name) or ".." in Path(name).parts:
+        return f"{name!r} lies outside the folder"
+    if name in seen:
+        return f"{name!r} is listed a second time"
+    return None if os.path.isfile(root / name) else f"there is no file {name!r}"
+
+
+def _group_expression(pattern: str | None) -> re.Pattern[str] | None:
+    if pattern is None:
+        return None
+    try:
+        expression = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"group_pattern {pattern!r} is no regular expression: {error}.") from None
+    if not expression.groups:
+        raise ValueError(f"group_pattern {pattern!r} has no group; put the part in parentheses.")
+    return expression
+
+
+def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
+    """Read the group of each file from its name; where there is none, leave out the file."""
+    which = "group" if "group" in pattern.groupindex else 1
+    kept, groups = [], []
+    for i, name in enumerate(listing.names):
+        text = name if "/" in pattern.pattern else name.rpartition("/")[2]
+        match = pattern.search(text)
+        if match and match[which]:
+            kept.append(i)
+            groups.append(match[which])
+        else:
+            problem = f"group_pattern {pattern.pattern!r} finds nothing in {text!r}"
+            hint = "change the expression, or the name"
+            listing.problems.append(ReadError(shown(listing.files[i]), problem, hint))
+    listing.keep(kept)
+    listing.groups = groups
+
+
+def _is_utf8(name: str) -> bool:
+    return shown(name) == name

@@ -1,0 +1,101 @@
+"""Profiles of many proteins as arrays in one npz file."""
+
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.scales import AMINO_ACIDS
+from mvdfq.sequences import Sequences
+
+__all__ = ["read_profile_npz"]
+
+# What numpy raises on a file that is no npz, or one that is cut short or altered.
+UNREADABLE = (
+    *(OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, NotImplementedError),
+    *(zlib.error, zipfile.BadZipFile),
+)
+
+
+def read_profile_npz(path: str | Path) -> Dataset:
+    """Read profiles out of one npz file.
+
+    Parameters
+    ----------
+    path : str or Path
+        Arrays ``pssm`` (n_positions, 20), all profiles one below the other, and ``start``
+        (n + 1), where each begins; and, where they are known, ``ids``, ``label`` (with
+        ``folds``, the names of the classes, of which what stands before a tab is taken) and
+        ``columns``, the letters of the columns, in alphabetic order if it is not there.
+
+    Returns
+    -------
+    dataset : Dataset
+        20 channels of numbers as they are in the file. Those of the EDD set are bits over equal
+        frequencies: ``log_odds_to_probabilities(X, scale=np.log(2), background="uniform")``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from mvdfq.io.profile_npz import read_profile_npz
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "two.npz")
+    ...     np.savez(path, pssm=np.zeros((7, 20)), start=[0, 3, 7], label=[0, 1])
+    ...     data = read_profile_npz(path)
+    >>> data.X.lengths, data.y
+    (array([3, 4]), array([0, 1]))
+    """
+    arrays = _load(path)
+    pssm, start = arrays["pssm"], arrays["start"]
+    letters = list(str(arrays.get("columns", AMINO_ACIDS)))
+    _check_arrays(path, pssm, start, letters)
+    for name in ("ids", "label"):
+        if name in arrays and arrays[name].shape != (len(start) - 1,):
+            raise ReadError(path, f"{name} must be one for each of {len(start) - 1} profiles")
+    order = [letters.index(letter) for letter in AMINO_ACIDS]
+    X = Sequences(pssm.T[order].astype(np.float32), start.astype(np.int64), tuple(AMINO_ACIDS))
+    names = [str(name) for name in arrays.get("ids", np.arange(len(X)))]
+    return Dataset(X, y=_classes(path, arrays), names=names)
+
+
+def _load(path: str | Path) -> dict[str, np.ndarray]:
+    try:
+        # Opened here, for numpy leaves files open that it cannot read.
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except UNREADABLE as error:
+        raise ReadError(path, f"no npz file of arrays: {error}") from error
+    lacking = [name for name in ("pssm", "start") if name not in arrays]
+    if lacking:
+        raise ReadError(path, f"no array {lacking[0]!r} in it", "pssm and start are needed")
+    return arrays
+
+
+def _check_arrays(
+    path: str | Path, pssm: np.ndarray, start: np.ndarray, letters: list[str]
+) -> None:
+    if pssm.ndim != 2 or pssm.shape[1] != 20 or pssm.dtype.kind not in "fiu":
+        raise ReadError(path, f"pssm must be (n_positions, 20) numbers, got {pssm.shape}")
+    if sorted(letters) != sorted(AMINO_ACIDS):
+        raise ReadError(path, f"columns must be the 20 amino acids, got {''.join(letters)!r}")
+    ends = start.ndim == 1 and start.size > 1 and start[0] == 0 and start[-1] == len(pssm)
+    if start.dtype.kind not in "iu" or not ends or (np.diff(start.astype(np.int64)) < 0).any():
+        raise ReadError(path, f"start must ascend from 0 to the {len(pssm)} positions of pssm")
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+        infinite = np.isinf(pssm.astype(np.float32)).any()
+    if infinite:
+        raise ReadError(path, "pssm holds infinite values", "NaN marks a missing one")
+
+
+def _classes(path: str | Path, arrays: dict[str, np.ndarray]) -> np.ndarray | None:
+    """Labels, by their names where the file has these."""
+    y, folds = arrays.get("label"), arrays.get("folds")
+    if y is None or folds is None:
+        return y
+    if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
+        raise ReadError(path, f"label must number the {len(folds)} folds from 0")
+    return np.array([str(name).partition("\t")[0] for name in folds])[y]

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,6 +240,44 @@ def test_fasta_with_labels_in_the_header(tmp_path):
     out, _ = run("evaluate", path, "--protocol", "homology", "--splits", splits, "--balanced",
                  "--format", "json")  # fmt: skip
     assert json.loads(out)["mean"]["ROC50"] > 0.9
+
+
+def test_both_strands_of_dna(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(24):
+        motif = ("GATTACA", "CCCTGAA")[i % 2]
+        strand = "".join(rng.choice(list("ACGT"), 30)) + motif * 3
+        if i % 4 > 1:  # half of them are read from the other strand
+            strand = mvdfq.io.reverse_complement(strand)
+        lines.append(f">d{i} {'ab'[i % 2]}\n{strand}\n")
+    path = tmp_path / "reads.fa"
+    path.write_text("".join(lines))
+    for strands, expected in [("one", 0.6), ("both", 0.95)]:
+        out, _ = run("evaluate", path, "--label", 1, "--strands", strands, "--kernel", "spectrum",
+                     "--format", "json", "-q")  # fmt: skip
+        assert json.loads(out)["accuracy"] > expected
+    run("train", path, "--label", 1, "--strands", "both", "-o", tmp_path / "m.mvdfq", "-q")
+    out, _ = run("predict", tmp_path / "m.mvdfq", path, "--format", "json")
+    assert [row["label"] for row in json.loads(out)] == ["a", "b"] * 12
+
+
+def test_japanese_vowels_as_aeon_has_them():
+    folder = Path(pytest.importorskip("aeon").__file__).parent / "datasets/data/JapaneseVowels"
+    out, _ = run("evaluate", folder, "--format", "json", "-q")
+    result = json.loads(out)
+    assert result["protocol"] == "split"
+    assert result["folds"][0]["n"] == 370
+    assert result["accuracy"] > 0.95
+
+
+def test_more_rows_of_sound(recordings, tmp_path):
+    model = tmp_path / "m.mvdfq"
+    run("train", recordings, "-o", model, "--recipe", "gtzan+fft64", "--symbols", "direct",
+        "--kernel", "spectrum", "-q", "--n-jobs", 1)  # fmt: skip
+    assert mvdfq.load(model).n_channels_in_ == 77
+    _, err = run("inspect", recordings, "--as", "fasta", code=3)
+    assert "hint: " in err or "error: " in err
 
 
 # the matrix -----------------------------------------------------------------------------------

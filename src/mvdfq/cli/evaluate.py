@@ -35,6 +35,7 @@ def evaluate(
     labels: o.Labels = None,
     group_pattern: o.GroupPattern = None,
     skip_bad: o.SkipBad = False,
+    strands: o.Strands = "one",
     cache: o.Cache = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
@@ -47,7 +48,9 @@ def evaluate(
     Without --protocol it is the split that the data say, else 5-fold cross-validation.
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
-    reading = o.Reading(as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet)
+    reading = o.Reading(
+        as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
+    )
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
     read = reading.read(data)

@@ -24,6 +24,7 @@ __all__ = [
     "Recipe",
     "Seed",
     "SkipBad",
+    "Strands",
 ]
 
 READ, MODEL = "Reading data", "The classifier"
@@ -35,7 +36,7 @@ DataFormat = Annotated[
     str | None, typer.Option("--as", help="Format of the data.", rich_help_panel=READ)
 ]
 Recipe = Annotated[
-    str | None, typer.Option(help="How sound becomes numbers.", rich_help_panel=READ)
+    str | None, typer.Option(help="Sound to numbers: gtzan+fft64, ...", rich_help_panel=READ)
 ]
 Label = Annotated[
     str | None,
@@ -50,6 +51,10 @@ GroupPattern = Annotated[
 ]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave bad files out, list them.", rich_help_panel=READ)
+]
+Strands = Annotated[
+    str,
+    typer.Option(help="both: DNA with its reverse complement.", rich_help_panel=READ),
 ]
 Cache = Annotated[
     Path | None, typer.Option(help="Folder for audio features.", rich_help_panel=READ)
@@ -86,6 +91,7 @@ class Reading:
     cache: Path | None = None
     n_jobs: int = 1
     quiet: bool = False
+    strands: str = "one"
 
     def read(self, path: Any) -> Any:
         """Read a data set, with a bar; say what was left out."""
@@ -101,6 +107,7 @@ class Reading:
                 recipe=self.recipe,
                 label=label,
                 labels=self.labels,
+                strands=self.strands,
                 group_pattern=self.group_pattern,
                 skip_bad=self.skip_bad,
                 n_jobs=self.n_jobs,

@@ -65,7 +65,8 @@ def new_data(
     """Read new sequences in the way that the model's were read."""
     from mvdfq.io.recipes import AudioRecipe
 
-    source = getattr(clf, "source_", {"format": None, "recipe": None})
-    recipe = None if source["recipe"] is None else AudioRecipe(**source["recipe"])
-    reading = o.Reading(format, recipe, label, None, None, skip_bad, cache, n_jobs, quiet)
+    source = getattr(clf, "source_", {})
+    recipe = AudioRecipe(**source["recipe"]) if source.get("recipe") else None
+    strands = source.get("strands", "one")
+    reading = o.Reading(format, recipe, label, None, None, skip_bad, cache, n_jobs, quiet, strands)
     return reading.read(paths[0] if len(paths) == 1 else paths)

@@ -29,6 +29,7 @@ def train(
     labels: o.Labels = None,
     group_pattern: o.GroupPattern = None,
     skip_bad: o.SkipBad = False,
+    strands: o.Strands = "one",
     cache: o.Cache = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
@@ -41,7 +42,9 @@ def train(
     Example: mvdfq train recordings/ -o digits.mvdfq
     """
     check_folder(output)
-    reading = o.Reading(as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet)
+    reading = o.Reading(
+        as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
+    )
     read = labelled(reading.read(data), data)
     if read.split is not None:
         read = read.take((read.split == "train").nonzero()[0])
@@ -49,7 +52,7 @@ def train(
     show = not quiet and sys.stderr.isatty()
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=show)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
-    clf.source_ = source_of(as_, data, recipe) | {"names": read.names}
+    clf.source_ = source_of(as_, data, recipe) | {"names": read.names, "strands": strands}
     clf.save(output)
     facts = {
         "model": str(output),

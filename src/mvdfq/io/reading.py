@@ -87,6 +87,7 @@ def read(
     recipe: Any = None,
     label: Any = None,
     labels: str | Path | None = None,
+    strands: str = "one",
     group_pattern: str | None = None,
     skip_bad: bool = False,
     n_jobs: int | None = None,
@@ -111,6 +112,9 @@ def read(
 
     labels : str or Path, default=None
         A table ``id,label[,group]`` for FASTA files and profiles.
+
+    strands : {"one", "both"}, default="one"
+        ``"both"`` reads FASTA as DNA, each sequence with its reverse complement.
 
     group_pattern : str, default=None
         Regular expression that finds the group in the name of a sequence.
@@ -161,16 +165,26 @@ def read(
             cache=cache,
             progress=progress,
         )
-    parts = [_read_one(one, kind, label, labels, skip_bad, progress) for one in paths]
+    if strands != "one" and kind != "fasta":
+        raise ValueError(f"strands={strands!r} is for FASTA files, not for {kind}.")
+    if kind == "fasta":
+        parts = [_read_fasta(one, label, labels, strands, skip_bad) for one in paths]
+    else:
+        parts = [_read_one(one, kind, label, labels, skip_bad, progress) for one in paths]
     return _with_groups(reduce(_joined, parts), group_pattern)
 
 
-def _read_one(path: Path, kind: str, label: Any, labels: Any, skip_bad: bool, progress) -> Dataset:
-    """Read one file or folder that is no sound."""
-    if kind == "fasta":
-        from mvdfq.io.proteins import read_fasta
+def _read_fasta(path: Path, label: Any, labels: Any, strands: str, skip_bad: bool) -> Dataset:
+    from mvdfq.io.proteins import read_fasta
 
-        return read_fasta(path, label=label, labels=labels, skip_bad=skip_bad)
+    alphabet = "protein" if strands == "one" else "dna"
+    return read_fasta(
+        path, label=label, labels=labels, alphabet=alphabet, strands=strands, skip_bad=skip_bad
+    )
+
+
+def _read_one(path: Path, kind: str, label: Any, labels: Any, skip_bad: bool, progress) -> Dataset:
+    """Read one file or folder of series or profiles."""
     if kind == "profiles":
         from mvdfq.io.profiles import read_profiles
 

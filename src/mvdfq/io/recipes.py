@@ -28,6 +28,7 @@ __all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe"]
 # Part of the key of a cache: to be raised when the same recipe gives other numbers.
 VERSION = 1
 N_BANDS = 64
+ADDITIONS = ("delta", "fft64")
 CHOICES = {
     "center": (True, False, "snip"),
     "mel_norm": ("slaney", None),
@@ -256,7 +257,8 @@ def audio_recipe(recipe: AudioRecipe | str | None) -> AudioRecipe:
     Parameters
     ----------
     recipe : AudioRecipe, str or None
-        A recipe, or a name in `AUDIO_RECIPES`.
+        A recipe, or a name in `AUDIO_RECIPES`, with ``+delta`` or ``+fft64`` after it for the
+        rows to be added.
 
     Returns
     -------
@@ -268,11 +270,16 @@ def audio_recipe(recipe: AudioRecipe | str | None) -> AudioRecipe:
     >>> from mvdfq.io.recipes import audio_recipe
     >>> audio_recipe(None).sr, audio_recipe("gtzan").sr
     (16000, 22050)
+    >>> audio_recipe("gtzan+fft64").n_rows
+    77
     """
     if isinstance(recipe, AudioRecipe):
         return recipe
-    name = "default" if recipe is None else recipe
-    if not isinstance(name, str) or name not in AUDIO_RECIPES:
-        names = [*AUDIO_RECIPES]
-        raise ValueError(f"recipe must be an AudioRecipe or one of {names}, got {name!r}.")
-    return AUDIO_RECIPES[name]
+    name, *added = ["default"] if recipe is None else str(recipe).split("+")
+    if name not in AUDIO_RECIPES or not set(added) <= set(ADDITIONS):
+        raise ValueError(
+            f"recipe must be an AudioRecipe or one of {[*AUDIO_RECIPES]}, with +delta or +fft64 "
+            f"after it for more rows, got {recipe!r}."
+        )
+    rows: dict[str, Any] = dict.fromkeys(added, True)
+    return replace(AUDIO_RECIPES[name], **rows)

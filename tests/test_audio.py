@@ -226,10 +226,13 @@ def test_empty_mel_bands_are_told():
 
 
 def test_recipes_have_names_and_keys():
-    assert audio_recipe(None) is AUDIO_RECIPES["default"]
-    assert audio_recipe("gtzan") is AUDIO_RECIPES["gtzan"]
+    assert audio_recipe(None) == AUDIO_RECIPES["default"]
+    assert audio_recipe("gtzan") == AUDIO_RECIPES["gtzan"]
+    assert audio_recipe("gtzan+fft64+delta").n_rows == 13 + 13 + 64
     with pytest.raises(ValueError, match=r"one of .*'librosa'.* got 'mp3'"):
         audio_recipe("mp3")
+    with pytest.raises(ValueError, match=r"got 'gtzan.chroma'"):
+        audio_recipe("gtzan+chroma")
     variants = [*AUDIO_RECIPES.values(), AudioRecipe(delta=True), AudioRecipe(window="hamming")]
     assert len({recipe.key for recipe in variants}) == len(variants)
     assert pickle.loads(pickle.dumps(variants[0])).key == variants[0].key

@@ -157,3 +157,21 @@ def test_the_whole_of_it_on_real_sequences():
     assert_allclose(plain["error"] + plain["accuracy"], 1)
     assert [row["label"] for row in plain["classes"]] == ["1", "2"]
     assert np.sum(plain["confusion"]) == len(y)
+
+
+def test_rankings_need_two_classes_in_every_fold():
+    both = Fold("a", 0, np.arange(4), np.array([0, 1, 0, 1]), np.zeros(4), np.arange(4.0))
+    one = Fold("b", 0, np.arange(2), np.array([0, 0]), np.zeros(2), np.arange(2.0))
+    assert Evaluation("group", [0, 1], [both]).ranking == pytest.approx((0.99, 0.75), abs=0.02)
+    assert Evaluation("group", [0, 1], [both, one]).ranking is None
+    assert Evaluation("group", [0, 1, 2], [both]).ranking is None
+
+
+def test_classes_that_were_never_tested_do_not_count():
+    fold = Fold("test", 0, np.arange(3), np.array([0, 2, 2]), np.array([0, 2, 2]))
+    assert Evaluation("split", [0, 1, 2], [fold]).f1 == (1, 1)
+
+
+def test_a_split_of_other_names_is_refused():
+    with pytest.raises(ValueError, match=r"this one has \['Test', 'Train'\]"):
+        list(folds_of("split", Y, split=np.array(["Train", "Test"] * 18)))

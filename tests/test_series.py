@@ -788,3 +788,27 @@ def test_uea_npz_is_the_bundled_set(data_folder):
     X, y = load_japanese_vowels()
     assert same(data.X, [x.astype(np.float32) for x in X])
     assert_array_equal(data.y, y)
+
+
+def test_names_that_count_up_are_no_series(tmp_path):
+    path = tmp_path / "frame.csv"
+    rows = [f"{'ab'[i % 2]},{','.join(f'{i + j / 10}' for j in range(6))}" for i in range(4)]
+    path.write_text("class,0,1,2,3,4,5\n" + "\n".join(rows) + "\n")
+    data = read_series(path)
+    assert len(data) == 4
+    assert data.y.tolist() == ["a", "b", "a", "b"]
+
+
+def test_padding_is_cut_off_where_lengths_say_so(tmp_path):
+    X = np.arange(60.0).reshape(2, 3, 10)
+    np.savez(tmp_path / "padded.npz", X=X, y=np.array([0, 1]), lengths=np.array([10, 4]))
+    data = read_series(tmp_path / "padded.npz")
+    assert data.X.lengths.tolist() == [10, 4]
+    np.savez(tmp_path / "wrong.npz", X=X, y=np.array([0, 1]), lengths=np.array([10, 40]))
+    with pytest.raises(ReadError, match="lengths are not one whole number"):
+        read_series(tmp_path / "wrong.npz")
+
+
+def test_one_part_alone_is_no_split(tmp_path):
+    np.savez(tmp_path / "train.npz", X_train=np.ones((4, 2, 9)), y_train=np.arange(4) % 2)
+    assert read_series(tmp_path / "train.npz").split is None

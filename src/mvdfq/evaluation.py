@@ -39,6 +39,11 @@ class Fold:
         """Share of the test part that was classified rightly."""
         return float(np.mean(self.truth == self.predicted))
 
+    @property
+    def has_ranking(self) -> bool:
+        """Whether members of two classes were ranked."""
+        return self.scores is not None and len(np.unique(self.truth)) == 2
+
 
 def roc50(truth: Any, scores: Any) -> float:
     """Area under the ROC curve up to the fiftieth false positive, as a share of the whole.
@@ -112,7 +117,11 @@ def folds_of(
         yield from cut(y, groups)
     elif protocol == "split":
         split = _needed(split, protocol, "a split into train and test")
-        yield "test", np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
+        train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
+        if not train.size or not test.size:
+            found = sorted(set(split.tolist()))
+            raise ValueError(f"A split names 'train' and 'test' sequences; this one has {found}.")
+        yield "test", train, test
     else:
         raise ValueError(
             f"protocol={protocol!r} is not known; '5-fold', 'group', 'group-per-class' and "
@@ -241,7 +250,8 @@ class Evaluation:
 
         The second is what the paper's author reported in 2008.
         """
-        table = self.per_class
+        said = set(self.predicted.tolist())
+        table = [row for row in self.per_class if row["n"] or row["label"] in said]
         precision, recall = (
             np.mean([row[key] for row in table]) for key in ("precision", "recall")
         )
@@ -250,8 +260,8 @@ class Evaluation:
 
     @property
     def ranking(self) -> tuple[float, float] | None:
-        """Mean ROC50 and ROC area over the folds; None unless there are two classes."""
-        if any(fold.scores is None for fold in self.folds):
+        """Mean ROC50 and ROC area over the folds; None unless each has members of two classes."""
+        if len(self.labels) != 2 or not all(fold.has_ranking for fold in self.folds):
             return None
         pairs = [(fold.truth == self.labels[1], fold.scores) for fold in self.folds]
         areas = [(roc50(truth, scores), roc_auc_score(truth, scores)) for truth, scores in pairs]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from mvdfq.assembly import fit_encoders, settings_for
 from mvdfq.kernel import SequenceKernel
@@ -41,7 +42,8 @@ def write_gram(
         if progress is not None:
             progress(done, len(pairs))
     _write(output, K)
-    shutil.rmtree(folder)
+    for remains in output.parent.glob(f".{output.name}.*"):  # also of runs that never ended
+        shutil.rmtree(remains, ignore_errors=True)
     return found
 
 
@@ -63,7 +65,8 @@ def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
 def _folder_for(output: Path, kernel: Any) -> Path:
     """Where the parts lie: a name that other data or another kernel do not share."""
     train = kernel.train_
-    digest = hashlib.sha256(json.dumps([repr(kernel), list(train.data.shape)]).encode())
+    same = clone(kernel).set_params(n_jobs=None, memory_limit=None)  # these change no value
+    digest = hashlib.sha256(json.dumps([repr(same), list(train.data.shape)]).encode())
     digest.update(np.ascontiguousarray(train.data).tobytes())
     digest.update(np.ascontiguousarray(train.offsets).tobytes())
     return output.with_name(f".{output.name}.{digest.hexdigest()[:16]}")

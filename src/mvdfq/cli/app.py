@@ -3,6 +3,8 @@
 Commands import what they need when they run, so that ``mvdfq --help`` answers at once.
 """
 
+import os
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
@@ -70,6 +72,9 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     def run(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever read it has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Exception, KeyboardInterrupt) as error:
             known = described(error)
             if known is None:

@@ -5,7 +5,7 @@ import platform
 from typing import Any
 
 from mvdfq.cli import options as o
-from mvdfq.cli.output import Format, show_json, table
+from mvdfq.cli.output import Format, show_facts
 
 __all__ = ["doctor"]
 
@@ -19,10 +19,7 @@ def doctor(format: o.Output = Format.human) -> None:
     Example: mvdfq doctor --format json
     """
     facts = {**_machine(), **_versions(), **_compiler(), **_sound(), **_further()}
-    if format is Format.json:
-        show_json(facts)
-    else:
-        table([{"": key, " ": str(value)} for key, value in facts.items()])
+    show_facts(facts, format)
 
 
 def _machine() -> dict[str, Any]:

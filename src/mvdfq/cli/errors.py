@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-__all__ = ["CANNOT_READ_DATA", "CANNOT_WRITE", "Described", "Refused", "described"]
+__all__ = ["CANNOT_READ_MODEL", "CANNOT_WRITE", "USAGE", "Described", "Refused", "described"]
 
+USAGE = 2
 CANNOT_READ_DATA = 3
 CANNOT_READ_MODEL = 4
 NO_SENSE = 5
@@ -33,7 +34,7 @@ def described(error: BaseException) -> Described | None:
     from mvdfq.model_file import ModelFileError
 
     if isinstance(error, KeyboardInterrupt):
-        return Described("interrupted; nothing was written.", "", INTERRUPTED)
+        return Described("interrupted.", "", INTERRUPTED)
     if isinstance(error, Refused):
         return error.described
     if isinstance(error, ReadError):

@@ -1,16 +1,21 @@
 """``mvdfq evaluate``: what a classifier is worth on a data set, by a protocol."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused
+from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, progress_bar, show_json, show_rows, table
 from mvdfq.cli.train import labelled
 
 __all__ = ["evaluate"]
+
+PROTOCOLS = ("group", "group-per-class", "split", "homology")
+# A wider table of confusions does not fit a terminal.
+MOST_CLASSES = 20
 
 
 def evaluate(
@@ -52,6 +57,8 @@ def evaluate(
         as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
+    parts.check()
+    _check_protocol(protocol, splits, seeds)
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
     read = reading.read(data)
     if protocol == "homology":
@@ -101,7 +108,9 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
     table([{"": key, " ": value} for key, value in facts.items()])
     table(plain["classes"], "classes")
     names = [row["label"] for row in plain["classes"]]
-    if len(names) <= 20:
+    if len(names) > MOST_CLASSES:
+        note(f"The confusions of {len(names)} classes are in --format json.", quiet)
+    else:
         rows = [
             {"true \\ said": name, **dict(zip(names, line, strict=True))}
             for name, line in zip(names, plain["confusion"], strict=True)
@@ -110,13 +119,24 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
     note(f"classifier: {settings['classifier']}", quiet)
 
 
-def _homology(clf: Any, read: Any, splits: Path | None, format: Format, quiet: bool) -> None:
+def _check_protocol(protocol: str, splits: Path | None, seeds: int) -> None:
+    """Refuse what cannot be meant, before data are read."""
+    is_k_fold = re.fullmatch(r"\d+-fold", protocol) is not None
+    if protocol and not is_k_fold and protocol not in PROTOCOLS:
+        hint = f"a number as in 5-fold, or {', '.join(PROTOCOLS)}"
+        raise Refused(f"protocol={protocol!r} is not known.", hint, USAGE)
+    if protocol == "homology" and splits is None:
+        hint = "a table with family, role and id"
+        raise Refused("--protocol homology needs --splits.", hint, USAGE)
+    if seeds > 1 and protocol and not is_k_fold:
+        raise Refused(f"--seeds has no meaning for --protocol {protocol}.", "leave it out", USAGE)
+
+
+def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> None:
     """Each family against the rest, trained and tested as its splits say: ROC50."""
     from mvdfq.evaluation import evaluate as measure
     from mvdfq.io.homology import homology_tasks, read_splits
 
-    if splits is None:
-        raise Refused("--protocol homology needs --splits.", "a table with family, role and id")
     tasks = homology_tasks(read.names, read_splits(splits))
     rows: list[dict[str, Any]] = []
     with progress_bar("families", quiet) as progress:

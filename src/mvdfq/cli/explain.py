@@ -10,7 +10,7 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, show_json, show_rows, table
 from mvdfq.cli.predict import ModelPath, load, new_data
-from mvdfq.cli.train import check_folder
+from mvdfq.cli.train import check_output
 
 __all__ = ["explain"]
 
@@ -27,6 +27,7 @@ def explain(
     top: Annotated[int, typer.Option(help="How many words to show.", min=1)] = 10,
     neighbours: Annotated[int, typer.Option(help="How many neighbours to show.", min=0)] = 3,
     as_: o.DataFormat = None,
+    label: o.Label = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
@@ -36,11 +37,11 @@ def explain(
     Example: mvdfq explain genres.mvdfq song.mp3 -o song.png
     """
     if output is not None:
-        check_folder(output)
+        check_output(output, data)
         if output.suffix not in (".json", *PICTURES):
             raise Refused(f"{output} has no known ending.", "use .json, .png, .svg or .pdf")
     clf = load(model)
-    read = new_data(clf, [data], as_, None, False, None, n_jobs, quiet)
+    read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
     if not 0 <= which < len(read):
         raise Refused(f"{data} holds {len(read)} sequences, number {which} is none of them.")
     x = read.X[which] if isinstance(read.X, list) else read.X[[which]]

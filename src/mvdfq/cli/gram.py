@@ -7,8 +7,8 @@ import typer
 
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
-from mvdfq.cli.output import Format, note, progress_bar, show_json, table
-from mvdfq.cli.train import check_folder
+from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
+from mvdfq.cli.train import check_output
 
 __all__ = ["gram"]
 
@@ -22,6 +22,7 @@ def gram(
     kernel: o.KernelName = None,
     as_: o.DataFormat = None,
     recipe: o.Recipe = None,
+    label: o.Label = None,
     skip_bad: o.SkipBad = False,
     cache: o.Cache = None,
     format: o.Output = Format.human,
@@ -37,17 +38,20 @@ def gram(
     """
     from mvdfq.resume import fitted_kernel, write_gram
 
-    check_folder(output)
+    check_output(output, data)
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.")
-    read = o.Reading(as_, recipe, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet)
-    found = read.read(data)
+    read = o.Reading(as_, recipe, label, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet)
     parts = o.Parts(preset, frames, symbols, kernel)
+    parts.check()
+    found = read.read(data)
     clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)
     fitted = fitted_kernel(clf, found.X)
     with progress_bar("kernel", quiet) as progress:
         resumed = write_gram(fitted, output, progress)
-    output.with_suffix(".names.txt").write_text("\n".join(found.names) + "\n", encoding="utf-8")
+    output.with_suffix(".names.txt").write_text(
+        "".join(f"{printable(name)}\n" for name in found.names), encoding="utf-8"
+    )
     if resumed:
         note(f"{resumed} parts were there from an earlier run.", quiet)
     facts = {
@@ -55,7 +59,4 @@ def gram(
         "sequences": len(found),
         "kernel": " ".join(repr(fitted.kernel_).split()),
     }
-    if format is Format.json:
-        show_json(facts)
-    else:
-        table([{"": key, " ": value} for key, value in facts.items()])
+    show_facts(facts, format)

@@ -1,11 +1,14 @@
 """``mvdfq inspect``: what is in a data set, before anything is learned from it."""
 
+from typing import Any
+
 from mvdfq.cli import options as o
-from mvdfq.cli.output import Format, note, progress_bar, show_json, table
+from mvdfq.cli.output import Format, note, progress_bar, show_facts, table
 
 __all__ = ["inspect"]
 
-MOST_SHOWN = 10
+# What a person reads; machines get everything.
+MOST_ROWS, MOST_LINES = 40, 10
 
 
 def inspect(
@@ -33,15 +36,21 @@ def inspect(
         reading = o.Reading(kind, None, label, labels, group_pattern, True, None, 1, True)
         facts = facts_of(reading.read(data))
     facts = {"data": str(data), "format": kind, **facts}
-    if format is Format.json:
-        show_json(facts)
+    if format is not Format.human:
+        show_facts(facts, format)
         return
-    shown = {key: value for key, value in facts.items() if not isinstance(value, list | dict)}
-    table([{"": key, " ": value} for key, value in shown.items()])
+    show_facts({k: v for k, v in facts.items() if not isinstance(v, list | dict)}, format)
     for key in ("classes", "groups"):
         if facts.get(key):
             rows = [{key: name, "sequences": n} for name, n in facts[key].items()]
-            table(rows[:40], "")
+            table(rows[:MOST_ROWS])
+            _say_how_many_more(rows[MOST_ROWS:], key)
     for key in ("duplicates", "bad"):
-        for line in facts.get(key, [])[:MOST_SHOWN]:
-            note(f"{key}: {line}", quiet)
+        for line in facts.get(key, [])[:MOST_LINES]:
+            note(f"{key}: {line}")
+        _say_how_many_more(facts.get(key, [])[MOST_LINES:], key)
+
+
+def _say_how_many_more(rest: list[Any], what: str) -> None:
+    if rest:
+        note(f"... and {len(rest)} more {what}; --format json lists all")

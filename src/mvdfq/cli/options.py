@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, progress_bar
 
 __all__ = [
@@ -129,6 +130,18 @@ class Parts:
     kernel: str | None = None
     C: str | None = None
     balanced: bool = False
+
+    def check(self) -> None:
+        """Refuse names that are not known, before data are read."""
+        from mvdfq.presets import PRESETS, part
+
+        if self.preset is not None and self.preset not in PRESETS:
+            names = ", ".join(PRESETS)
+            raise Refused(f"preset={self.preset!r} is not known.", f"one of {names}", USAGE)
+        for kind in ("frames", "symbols", "kernel"):
+            part(kind, getattr(self, kind))
+        if self.C is not None:
+            _penalty(self.C)
 
     def classifier(self, seed: int, n_jobs: int, memory: str | None, verbose: bool) -> Any:
         """Return it, not fitted."""

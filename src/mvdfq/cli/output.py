@@ -2,13 +2,23 @@
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Format", "note", "progress_bar", "show_json", "show_rows", "table"]
+__all__ = [
+    "Format",
+    "note",
+    "printable",
+    "progress_bar",
+    "show_facts",
+    "show_json",
+    "show_rows",
+    "table",
+]
 
 
 class Format(StrEnum):
@@ -21,7 +31,8 @@ class Format(StrEnum):
 
 def show_json(value: Any) -> None:
     """Print a value as JSON, and nothing else."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=1, default=str)
+    # escaped, as names may hold characters that steer a terminal
+    json.dump(value, sys.stdout, indent=1, default=str, allow_nan=False)
     sys.stdout.write("\n")
 
 
@@ -30,11 +41,26 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
     if output is Format.json:
         show_json(list(rows))
     elif output is Format.csv:
-        writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [])
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        for line in ([*rows[0]] if rows else [], *(row.values() for row in rows)):
+            writer.writerow([printable(v) if isinstance(v, str) else v for v in line])
     else:
         table(rows, title)
+
+
+def show_facts(facts: dict[str, Any], output: Format) -> None:
+    """Print facts by their names, in the format asked for."""
+    if output is Format.json:
+        show_json({key: _plain(value) for key, value in facts.items()})
+    elif output is Format.csv:
+        show_rows([{"fact": key, "value": value} for key, value in facts.items()], output)
+    else:
+        table([{"": key, " ": value} for key, value in facts.items()])
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no number for what is not known."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
@@ -44,12 +70,13 @@ def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
     from rich.text import Text
 
     console = Console()
+    title_text = "\n".join(map(printable, title.split("\n")))
     shown = Table(
-        title=Text(title) if title else None, title_justify="left", box=None, pad_edge=False
+        title=Text(title_text) if title else None, title_justify="left", box=None, pad_edge=False
     )
     for name in rows[0] if rows else []:
         is_number = all(isinstance(row[name], int | float) or row[name] == "" for row in rows)
-        shown.add_column(Text(str(name)), justify="right" if is_number else "left")
+        shown.add_column(Text(printable(str(name))), justify="right" if is_number else "left")
     for row in rows:
         shown.add_row(*(Text(_cell(value)) for value in row.values()))
     console.print(shown)

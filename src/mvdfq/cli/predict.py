@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, show_rows
 
 __all__ = ["load", "new_data", "predict"]
@@ -49,7 +50,12 @@ def load(model: Path) -> Any:
     """Read a model file."""
     from mvdfq.model_file import load as load_model
 
-    return load_model(model)
+    try:
+        return load_model(model)
+    except OSError as error:
+        problem = f"{model}: {(error.strerror or str(error)).lower()}"
+        hint = "mvdfq train writes model files"
+        raise Refused(problem, hint, CANNOT_READ_MODEL) from None
 
 
 def new_data(
@@ -63,10 +69,13 @@ def new_data(
     quiet: bool,
 ) -> Any:
     """Read new sequences in the way that the model's were read."""
+    from mvdfq.io import recognise
     from mvdfq.io.recipes import AudioRecipe
 
     source = getattr(clf, "source_", {})
-    recipe = AudioRecipe(**source["recipe"]) if source.get("recipe") else None
-    strands = source.get("strands", "one")
-    reading = o.Reading(format, recipe, label, None, None, skip_bad, cache, n_jobs, quiet, strands)
+    kind = format or recognise(paths[0])
+    is_sound = kind == "audio" and source.get("recipe")
+    recipe = AudioRecipe(**source["recipe"]) if is_sound else None
+    strands = source.get("strands", "one") if kind == "fasta" else "one"
+    reading = o.Reading(kind, recipe, label, None, None, skip_bad, cache, n_jobs, quiet, strands)
     return reading.read(paths[0] if len(paths) == 1 else paths)

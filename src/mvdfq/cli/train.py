@@ -1,5 +1,6 @@
 """``mvdfq train``: data -> model file."""
 
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused
-from mvdfq.cli.output import Format, note, show_json, table
+from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.output import Format, note, show_facts
 
 __all__ = ["labelled", "source_of", "train"]
 
@@ -41,14 +42,16 @@ def train(
 
     Example: mvdfq train recordings/ -o digits.mvdfq
     """
-    check_folder(output)
+    check_output(output, data)
+    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
+    parts.check()
     reading = o.Reading(
         as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
     read = labelled(reading.read(data), data)
     if read.split is not None:
+        note("Learning from the training part that the data name.", quiet)
         read = read.take((read.split == "train").nonzero()[0])
-    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     show = not quiet and sys.stderr.isatty()
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=show)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
@@ -63,18 +66,25 @@ def train(
         "inner accuracy": clf.validation_score_,
         "bytes": output.stat().st_size,
     }
-    if format is Format.json:
-        show_json(facts)
-    else:
-        table([{"": key, " ": value} for key, value in facts.items()])
+    show_facts(facts, format)
+    if format is Format.human:
         note("The inner accuracy is that of cross-validation on these data; mvdfq evaluate "
              "measures it by a protocol.", quiet)  # fmt: skip
 
 
-def check_folder(path: Path) -> None:
-    """Refuse a place that cannot be written to before hours are spent."""
+def check_output(path: Path, data: Path) -> None:
+    """Refuse a place that cannot be written to, or must not be, before hours are spent."""
+    problem, hint = "", "name another output"
     if not path.parent.is_dir():
-        raise Refused(f"{path.parent} is no folder.", "create it first, or name another", code=6)
+        problem, hint = f"{path.parent} is no folder.", "create it first, or name another"
+    elif path.exists() and not path.is_file():
+        problem = f"{path} is there and is no ordinary file."
+    elif path.exists() and data.exists() and path.samefile(data):
+        problem = f"{path} holds the data."
+    elif not os.access(path.parent, os.W_OK):
+        problem = f"{path.parent} cannot be written to."
+    if problem:
+        raise Refused(problem, hint, CANNOT_WRITE)
 
 
 def labelled(data: Any, path: Any) -> Any:

@@ -6,7 +6,8 @@ and with a cache (`read_audio`).
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -100,16 +101,17 @@ def read_audio(
     if listing.problems and not skip_bad:
         raise listing.problems[0]
     features, bad = {}, []
-    results = _extracted([(file, recipe, store) for file in listing.files], workers)
-    for i, result in enumerate(results):
-        if not isinstance(result, ReadError):
-            features[i] = result
-        elif skip_bad:
-            bad.append(result)
-        else:
-            raise result
-        if progress is not None:
-            progress(i + 1, len(listing.files))
+    jobs = [(file, recipe, store) for file in listing.files]
+    with closing(_extracted(jobs, workers)) as results:
+        for i, result in enumerate(results):
+            if not isinstance(result, ReadError):
+                features[i] = result
+            elif skip_bad:
+                bad.append(result)
+            else:
+                raise result
+            if progress is not None:
+                progress(i + 1, len(listing.files))
     if not features:
         raise _nothing(path, [*listing.problems, *bad])
     listing.keep([*features])
@@ -146,7 +148,7 @@ def _nothing(path: Any, problems: list[ReadError]) -> ReadError:
 
 def _extracted(
     jobs: list[tuple[Path, AudioRecipe, FeatureCache | None]], workers: int
-) -> Iterator[np.ndarray | ReadError]:
+) -> Generator[np.ndarray | ReadError, None, None]:
     """Yield the features of each file, or what is wrong with it, in order."""
     if workers == 1 or len(jobs) < 2:
         yield from (_attempt(*job) for job in jobs)
@@ -154,7 +156,14 @@ def _extracted(
     import joblib
 
     parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
-    yield from parallel(joblib.delayed(_attempt)(*job) for job in jobs)
+    results = parallel(joblib.delayed(_attempt)(*job) for job in jobs)
+    try:
+        for result in results:  # not "yield from", which would close it outside of what follows
+            yield result  # noqa: UP028
+    finally:
+        with warnings.catch_warnings():  # it would tell of work that nobody needs any more
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.ndarray | ReadError:

@@ -42,6 +42,10 @@ PAIRS = "RY SS WW KM BV DH NN XX -- .."
 COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
 
 
+# More text than this is not read: a small zipped file may hold any amount.
+MOST_TEXT = 2**32
+
+
 class Record(NamedTuple):
     """One record of a FASTA file: the line its header stands on, the header, the letters."""
 
@@ -63,7 +67,11 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     try:
         with open(path, "rb") as raw:
             text = io.TextIOWrapper(_unzipped(raw), "utf-8-sig", errors="backslashreplace")
+            size = 0
             for number, line in enumerate(text, 1):
+                size += len(line)
+                if size > MOST_TEXT:
+                    raise ReadError(path, f"holds more than {MOST_TEXT} characters", "cut it up")
                 if "\0" in line:
                     raise ReadError(path, f"line {number}: holds a zero byte", "is this text?")
                 yield number, line.rstrip("\n")

@@ -89,7 +89,7 @@ def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
     >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"], group_pattern="_(.+)_").groups
     ['anna', 'ben']
     """
-    pattern = _group_expression(group_pattern)
+    pattern = group_expression(group_pattern)
     if not isinstance(path, str | os.PathLike):
         listing = _from_files(path)
     elif not os.path.isdir(path):
@@ -210,7 +210,8 @@ def _row_problem(row: dict[Any, Any], root: Path, seen: set[str]) -> str | None:
     return None if os.path.isfile(root / name) else f"there is no file {name!r}"
 
 
-def _group_expression(pattern: str | None) -> re.Pattern[str] | None:
+def group_expression(pattern: str | None) -> re.Pattern[str] | None:
+    """Compile an expression that has a group; None is none."""
     if pattern is None:
         return None
     try:

@@ -171,9 +171,19 @@ def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool)
             f"shape {values.shape} cannot be (n_sequences, n_channels, n_timepoints) or, "
             f"univariate, (n_sequences, n_timepoints)"
         )
-    if time_first and values.ndim == 3:
-        return from_time_first(values)
-    return check_sequences(values)
+    X = from_time_first(values) if time_first and values.ndim == 3 else check_sequences(values)
+    return X if lengths is None else _without_padding(X, lengths)
+
+
+def _without_padding(X: Sequences, lengths: np.ndarray) -> Sequences:
+    """Sequences that were filled up to one length, cut to their own."""
+    is_whole = lengths.dtype.kind in "iu" and lengths.shape == (len(X),)
+    if not is_whole or (lengths < 0).any() or (lengths > X.lengths.max()).any():
+        raise ValueError(
+            f"its lengths are not one whole number for each of {len(X)} sequences, at most "
+            f"{X.lengths.max()}"
+        )
+    return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
 
 
 def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
@@ -197,7 +207,7 @@ def joined(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Datas
         X = X.joined(other.X)
     columns = {key: _together(parts, key) for key in ("y", "groups")}
     names = [name for part in parts for name in part.names]
-    split = np.repeat(np.array(splits), [len(part) for part in parts])
+    split = np.repeat(np.array(splits), [len(part) for part in parts]) if len(parts) > 1 else None
     skipped = tuple(dict.fromkeys(error for part in parts for error in part.skipped))
     return Dataset(X, names=names, split=split, skipped=skipped, **columns)
 

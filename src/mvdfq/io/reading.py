@@ -1,7 +1,6 @@
 """Any file or folder -> a data set: the format is recognised by content, or named."""
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -11,12 +10,21 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.listing import group_expression
 
 __all__ = ["FORMATS", "read", "recognise"]
 
 SERIES = ("ts", "arff", "npz", "npy", "wide-csv", "long-csv", "parquet", "csv-folder")
 FORMATS = ("audio", "fasta", "profiles", *SERIES)
 
+# Which formats an option has a meaning for.
+MEANT_FOR = {
+    "recipe": ("audio",),
+    "cache": ("audio",),
+    "label": ("fasta", "arff", "wide-csv", "long-csv", "parquet"),
+    "labels": ("fasta", "profiles"),
+    "strands": ("fasta",),
+}
 # Files looked at to find out what a folder holds.
 FEW = 20
 
@@ -108,7 +116,8 @@ def read(
         How sound becomes numbers.
 
     label : str or int, default=None
-        Which column, attribute or part of a FASTA header holds the label.
+        Which column, attribute or part of a FASTA header holds the label; ``"none"`` where a
+        table has none.
 
     labels : str or Path, default=None
         A table ``id,label[,group]`` for FASTA files and profiles.
@@ -152,6 +161,9 @@ def read(
     kind = format or recognise(paths[0])
     if kind not in FORMATS:
         raise ValueError(f"format={kind!r} is not known; it is one of {', '.join(FORMATS)}.")
+    given = {"recipe": recipe, "label": label, "labels": labels, "cache": cache}
+    given["strands"] = None if strands == "one" else strands
+    _refuse_unused(kind, given)
     if kind == "audio":
         from mvdfq.io.audio import read_audio
 
@@ -165,13 +177,18 @@ def read(
             cache=cache,
             progress=progress,
         )
-    if strands != "one" and kind != "fasta":
-        raise ValueError(f"strands={strands!r} is for FASTA files, not for {kind}.")
     if kind == "fasta":
         parts = [_read_fasta(one, label, labels, strands, skip_bad) for one in paths]
     else:
         parts = [_read_one(one, kind, label, labels, skip_bad, progress) for one in paths]
     return _with_groups(reduce(_joined, parts), group_pattern)
+
+
+def _refuse_unused(kind: str, given: dict[str, Any]) -> None:
+    """Refuse options that have no meaning for a format, rather than pass over them."""
+    for name, value in given.items():
+        if value is not None and kind not in MEANT_FOR[name]:
+            raise ValueError(f"{name} has no meaning for data of the format {kind}; leave it out.")
 
 
 def _read_fasta(path: Path, label: Any, labels: Any, strands: str, skip_bad: bool) -> Dataset:
@@ -191,7 +208,9 @@ def _read_one(path: Path, kind: str, label: Any, labels: Any, skip_bad: bool, pr
         return read_profiles(path, labels=labels, skip_bad=skip_bad)
     from mvdfq.io.series import read_series
 
-    options = {} if label is None else {"label": label}
+    options: dict[str, Any] = {} if label is None else {"label": label}
+    if isinstance(label, str) and label.lower() == "none":
+        options["label"] = None
     return read_series(path, kind, skip_bad=skip_bad, progress=progress, **options)
 
 
@@ -211,15 +230,13 @@ def _joined(first: Dataset, second: Dataset) -> Dataset:
 
 def _with_groups(data: Dataset, pattern: str | None) -> Dataset:
     """Find groups in the names of sequences."""
-    if pattern is None:
+    expression = group_expression(pattern)
+    if expression is None:
         return data
-    found = [(name, re.search(pattern, name)) for name in data.names]
+    which = "group" if "group" in expression.groupindex else 1
+    found = [(name, expression.search(name)) for name in data.names]
     for name, match in found:
-        if match is None:
-            raise ReadError(
-                name,
-                f"no group is found in its name by {pattern!r}",
-                "the expression must match every name",
-            )
-    groups = [match[1] if match.re.groups else match[0] for _, match in found if match]
-    return replace(data, groups=np.array(groups))
+        if match is None or not match[which]:
+            problem = f"no group is found in its name by {pattern!r}"
+            raise ReadError(name, problem, "the expression must match every name")
+    return replace(data, groups=np.array([match[which] for _, match in found if match]))

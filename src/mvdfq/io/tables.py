@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,15 @@ def _ends(row: Sequence[str]) -> tuple[int, int]:
 
 def has_header(row: Sequence[str]) -> bool:
     """Does the first row hold names? At its ends a word may be a label."""
-    return "label" in row or not all(map(is_value, row[1:-1] if len(row) > 2 else row))
+    inner = row[1:-1] if len(row) > 2 else row
+    return "label" in row or _counts_up(inner) or not all(map(is_value, inner))
+
+
+def _counts_up(cells: Sequence[str]) -> bool:
+    """Tell names such as data frames give columns, 0, 1, 2, ..., from values."""
+    if len(cells) < 3 or not all(cell.isdigit() for cell in cells):
+        return False
+    return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
 
 
 def read_wide(source: Source, columns: Columns) -> Dataset:

@@ -158,8 +158,9 @@ def _extracted(
     parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
     results = parallel(joblib.delayed(_attempt)(*job) for job in jobs)
     try:
-        for result in results:  # not "yield from", which would close it outside of what follows
-            yield result  # noqa: UP028
+        # not "yield from", which would close it outside of what follows
+        for result in results:  # noqa: UP028
+            yield result
     finally:
         with warnings.catch_warnings():  # it would tell of work that nobody needs any more
             warnings.simplefilter("ignore", UserWarning)

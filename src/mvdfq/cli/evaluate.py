@@ -106,7 +106,7 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
     if "roc50" in plain:
         facts["ROC50, ROC"] = f"{plain['roc50']:.4f}, {plain['roc']:.4f}"
     table([{"": key, " ": value} for key, value in facts.items()])
-    table(plain["classes"], "classes")
+    table(plain["classes"], "\nclasses")
     names = [row["label"] for row in plain["classes"]]
     if len(names) > MOST_CLASSES:
         note(f"The confusions of {len(names)} classes are in --format json.", quiet)
@@ -115,7 +115,7 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
             {"true \\ said": name, **dict(zip(names, line, strict=True))}
             for name, line in zip(names, plain["confusion"], strict=True)
         ]
-        table(rows, "confusions, all folds")
+        table(rows, "\nconfusions, all folds")
     note(f"classifier: {settings['classifier']}", quiet)
 
 

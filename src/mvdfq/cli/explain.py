@@ -56,7 +56,7 @@ def explain(
     title = f"{read.names[which]}: {explanation.predicted}"
     show_rows(rows, format, title)
     if near and format is Format.human:
-        table(near, "most like it, of the training sequences")
+        table(near, "\nmost like it, of the training sequences")
 
 
 def _neighbour(one: Any, clf: Any) -> dict[str, Any]:

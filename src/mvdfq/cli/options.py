@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 READ, MODEL = "Reading data", "The classifier"
+# Sound that one process reads in about a second.
+MANY_BYTES = 50_000_000
 
 DataPath = Annotated[
     Path, typer.Argument(help="Audio folder, .ts, .arff, .npz, .csv, .parquet or FASTA.")
@@ -111,13 +113,25 @@ class Reading:
                 strands=self.strands,
                 group_pattern=self.group_pattern,
                 skip_bad=self.skip_bad,
-                n_jobs=self.n_jobs,
+                n_jobs=_processes(path) if self.n_jobs == -1 else self.n_jobs,
                 cache=self.cache,
                 progress=progress,
             )
         for problem in data.skipped:
             note(f"skipped {problem}")
         return data
+
+
+def _processes(path: Any) -> int:
+    """All processors for many bytes; for few, other processes take longer to start than to work."""
+    total = 0
+    for one in path if isinstance(path, list) else [path]:
+        files = [one] if one.is_file() else (file for file in one.rglob("*") if file.is_file())
+        for file in files:
+            total += file.stat().st_size
+            if total > MANY_BYTES:
+                return -1
+    return 1
 
 
 @dataclass(frozen=True)

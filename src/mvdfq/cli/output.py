@@ -70,10 +70,9 @@ def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
     from rich.text import Text
 
     console = Console()
-    title_text = "\n".join(map(printable, title.split("\n")))
-    shown = Table(
-        title=Text(title_text) if title else None, title_justify="left", box=None, pad_edge=False
-    )
+    if title:  # by itself, for a title of the table would be folded to its width
+        console.print(Text("\n".join(map(printable, title.split("\n"))), style="italic"))
+    shown = Table(box=None, pad_edge=False)
     for name in rows[0] if rows else []:
         is_number = all(isinstance(row[name], int | float) or row[name] == "" for row in rows)
         shown.add_column(Text(printable(str(name))), justify="right" if is_number else "left")

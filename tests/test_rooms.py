@@ -16,7 +16,7 @@ SOURCES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
 # A room may import from itself and from rooms that stand before it, and from no other.
 ROOMS = ["sequences", "converters", "engines", "frames", "symbols", "layouts", "counting"]
 ROOMS += ["products", "neighbourhood", "profiles", "subsequence", "recipe", "threads", "io", "gram"]
-ROOMS += ["features", "mapping", "kernel", "datasets"]
+ROOMS += ["features", "mapping", "kernel", "explicit", "datasets"]
 ROOMS += [
     "tables",
     "summing",
@@ -29,7 +29,7 @@ ROOMS += [
     "plotting",
 ]
 ROOMS += ["explain", "presets", "training", "assembly", "model_checks"]
-ROOMS += ["model_tree", "model_file", "progress", "stream"]
+ROOMS += ["model_tree", "model_file", "progress", "stream", "questions"]
 ROOMS += ["classifier", "search", "evaluation", "resume", "cli", "__main__"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mvdfq import io as io
-    from mvdfq.classifier import Neighbour as Neighbour, SequenceClassifier as SequenceClassifier
+    from mvdfq.classifier import SequenceClassifier as SequenceClassifier
     from mvdfq.converters import (
         from_long_table as from_long_table,
         from_time_first as from_time_first,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from mvdfq.evaluation import Evaluation as Evaluation, evaluate as evaluate
     from mvdfq.explain import Explanation as Explanation, Reason as Reason
+    from mvdfq.explicit import SequenceFeatures as SequenceFeatures
     from mvdfq.frames import (
         Centre as Centre,
         Delta as Delta,
@@ -29,10 +30,7 @@ if TYPE_CHECKING:
         Stack as Stack,
         Standardize as Standardize,
     )
-    from mvdfq.kernel import (
-        SequenceFeatures as SequenceFeatures,
-        SequenceKernel as SequenceKernel,
-    )
+    from mvdfq.kernel import SequenceKernel as SequenceKernel
     from mvdfq.layouts import (
         Gapped as Gapped,
         Gappy as Gappy,
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     )
     from mvdfq.model_file import ModelFileError as ModelFileError, load as load
     from mvdfq.presets import list_presets as list_presets
+    from mvdfq.questions import Neighbour as Neighbour
     from mvdfq.search import SequenceClassifierCV as SequenceClassifierCV
     from mvdfq.sequences import Sequences as Sequences, check_sequences as check_sequences
     from mvdfq.stream import Stream as Stream
@@ -64,13 +63,14 @@ if TYPE_CHECKING:
     __version__: str
 
 _ROOMS = {
-    "classifier": ["Neighbour", "SequenceClassifier"],
+    "classifier": ["SequenceClassifier"],
     "converters": ["from_long_table", "from_time_first"],
     "datasets": ["load_japanese_vowels", "make_autoregressive"],
     "evaluation": ["Evaluation", "evaluate"],
     "explain": ["Explanation", "Reason"],
+    "explicit": ["SequenceFeatures"],
     "frames": ["Centre", "Delta", "Lags", "Rotate", "Smooth", "Stack", "Standardize"],
-    "kernel": ["SequenceFeatures", "SequenceKernel"],
+    "kernel": ["SequenceKernel"],
     "layouts": [
         "Gapped",
         "Gappy",
@@ -85,6 +85,7 @@ _ROOMS = {
     ],
     "model_file": ["ModelFileError", "load"],
     "presets": ["list_presets"],
+    "questions": ["Neighbour"],
     "search": ["SequenceClassifierCV"],
     "sequences": ["Sequences", "check_sequences"],
     "stream": ["Stream"],

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from mvdfq.explicit import SequenceFeatures
 from mvdfq.gram import parse_memory
-from mvdfq.kernel import SequenceFeatures, SequenceKernel
+from mvdfq.kernel import SequenceKernel
 from mvdfq.layouts import Kernel, Mismatch, Profile
 from mvdfq.layouts.table import check_positive
 from mvdfq.machine import KernelMachine, LinearMachine, Machine

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq.counting import Row, pyramid_cells, word_keys
+from mvdfq.explicit import SequenceFeatures
 from mvdfq.gram import inverse_root, row_scale
-from mvdfq.kernel import SequenceFeatures
 from mvdfq.layouts import Group, Mismatch
 from mvdfq.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.recipe import Recipe

@@ -7,9 +7,10 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
+from mvdfq.explicit import SequenceFeatures
 from mvdfq.features import Vocabulary
 from mvdfq.gram import Gram, inverse_root, parse_memory
-from mvdfq.kernel import SequenceFeatures, SequenceKernel
+from mvdfq.kernel import SequenceKernel
 from mvdfq.mapping import warn_wordless
 from mvdfq.summing import TableTooLarge, learned_table, sum_up
 from mvdfq.svm import Margins

@@ -24,7 +24,8 @@ DTYPES = "biufU"
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier",
     **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machine"),
-    **dict.fromkeys(["SequenceKernel", "SequenceFeatures"], "mvdfq.kernel"),
+    "SequenceKernel": "mvdfq.kernel",
+    "SequenceFeatures": "mvdfq.explicit",
     **dict.fromkeys(["Problems", "Margins"], "mvdfq.svm"),
     "Recipe": "mvdfq.recipe",
     "Symbols": "mvdfq.symbols.base",

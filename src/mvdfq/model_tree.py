@@ -20,6 +20,9 @@ __all__ = ["DTYPES", "TreeReader", "TreeWriter"]
 # Kinds of arrays that are numbers or text and nothing else.
 DTYPES = "biufU"
 
+# A model is a tree of a dozen levels; Python itself ends at a depth that differs by version.
+MOST_DEEP = 200
+
 # Where the classes live that a tree may hold.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier",
@@ -125,9 +128,18 @@ class TreeReader:
     def __init__(self, arrays: dict[str, np.ndarray]) -> None:
         self.arrays = arrays
         self.numbered: dict[int, Any] = {}
+        self.depth = 0
 
     def built(self, value: Any) -> Any:
         """Return the value that was described."""
+        if self.depth > MOST_DEEP:
+            raise ValueError("its parts are nested too deeply")
+        self.depth += 1
+        result = self._numbered(value)
+        self.depth -= 1
+        return result
+
+    def _numbered(self, value: Any) -> Any:
         match value:
             case None | bool() | int() | float() | str():
                 return value

@@ -22,7 +22,7 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.training import CANDIDATES
 from mvdfq.weights import align, group_units, row_units, unit_grams
 
-__all__ = ["candidates", "encode", "fit_encoders", "fit_matrix", "settings_for"]
+__all__ = ["candidates", "encode", "fit_encoders", "fit_matrix", "kernel_for", "settings_for"]
 
 # Sequences beyond which explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
@@ -145,9 +145,13 @@ def fit_matrix(
         reader.set_params(**learned(np.arange(len(y))))
     if isinstance(reader, SequenceFeatures):
         values = reader.fit_transform(symbols)
-        limits = classifier.memory_limit, classifier.n_jobs
-        machine: Any = partial(LinearMachine, reader, memory_limit=limits[0], n_jobs=limits[1])
-        machine = partial(machine, train=values)
+        machine: Any = partial(
+            LinearMachine,
+            reader,
+            memory_limit=classifier.memory_limit,
+            n_jobs=classifier.n_jobs,
+            train=values,
+        )
     else:
         values, result = reader.fit(symbols).compare(reader.train_, None, report)
         machine = partial(KernelMachine.from_gram, reader, result)
@@ -169,18 +173,23 @@ def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
     }
 
 
+def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
+    """Return the kernel of a classifier, not fitted, without the RBF on top of it."""
+    options = _options(classifier, settings)
+    limit = classifier.memory_limit
+    return SequenceKernel(clone(settings.kernel), memory_limit=limit, **options)
+
+
 def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel | SequenceFeatures:
     """Return what turns symbols into a matrix, not fitted: the kernel or explicit features."""
-    options = _options(classifier, settings)
     kernel = clone(settings.kernel)
     is_large = len(symbols) > MANY and kernel.has_features and classifier.gamma is None
     if classifier.solver == "kernel" or (classifier.solver == "auto" and not is_large):
-        limit = classifier.memory_limit
-        return SequenceKernel(kernel, gamma=classifier.gamma, memory_limit=limit, **options)
+        return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
     n_features = classifier.n_features
     if n_features is None and _most_words(settings, symbols) > MANY_WORDS:
         n_features = MANY_WORDS
-    return SequenceFeatures(kernel, n_features=n_features, **options)
+    return SequenceFeatures(kernel, n_features=n_features, **_options(classifier, settings))
 
 
 def _most_words(settings: Settings, symbols: Any) -> int:
@@ -203,8 +212,7 @@ def _learn_weights(
     It gives them as a parameter of the kernel. Where the Gram matrices of all units do not fit the
     memory limit, a random part of the sequences is looked at.
     """
-    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
-    kernel = SequenceKernel(clone(settings.kernel), **options).fit(symbols)
+    kernel = kernel_for(classifier, settings).fit(symbols)
     recipe, by_rows = kernel.recipe_, classifier.weights == "rows"
     n_units = len(recipe.row_weights) if by_rows else len(recipe.groups(0))
     most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))

@@ -391,11 +391,16 @@ def _fold(clf: Any, X: Any, y: np.ndarray, name: str, seed: int, test: np.ndarra
     return Fold(name, seed, test, y[test], clf.predict(part), scores)
 
 
-def _inner_groups(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
+def _inner_groups(estimator: Any, groups: np.ndarray | None) -> dict[str, Any]:
     """Groups for the inner validation, where there are enough of them and it takes them."""
-    if groups is None or len(np.unique(groups)) < 2:
+    if useful_groups(groups) is None:
         return {}
     return {"groups": groups} if "groups" in signature(estimator.fit).parameters else {}
+
+
+def useful_groups(groups: np.ndarray | None) -> np.ndarray | None:
+    """Groups that can be held apart: at least two of them."""
+    return None if groups is None or len(np.unique(groups)) < 2 else groups
 
 
 def _take(X: Any, indices: np.ndarray) -> Any:

@@ -55,6 +55,11 @@ class Reason:
     evidence: float
 
     def __str__(self) -> str:
+        return f"{self.evidence:+.4f}  {self.text}"
+
+    @property
+    def text(self) -> str:
+        """What it says and where, without the evidence."""
         where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
         times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
         step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
@@ -62,7 +67,7 @@ class Reason:
             "" if not self.channels or self._names_channels() else f" ({', '.join(self.channels)})"
         )
         word = "-".join(self.symbols) or "anything"
-        return f"{self.evidence:+.4f}  {self.row}{made_of} {word}{step} at {where}{times}"
+        return f"{self.row}{made_of} {word}{step} at {where}{times}"
 
     def _names_channels(self) -> bool:
         """Tell whether the name of the row says which channels it is made of."""

@@ -158,7 +158,6 @@ def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
     """Tell which sequences hold symbols that no training sequence held."""
     if closed:
         return np.zeros(len(symbols), dtype=bool)
-    unseen = (symbols.codes >= symbols.n_symbols[:, None]) & (symbols.codes != symbols.missing)
-    unseen_frames = np.append(unseen.any(axis=0), False)
+    unseen_frames = np.append(symbols.unseen.any(axis=0), False)
     frames = np.add.reduceat(unseen_frames.astype(int), symbols.offsets[:-1])
     return (frames > 0) & (symbols.lengths > 0)

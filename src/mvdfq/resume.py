@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mvdfq.assembly import fit_encoders, settings_for
+from mvdfq.assembly import fit_encoders, kernel_for, settings_for
 from mvdfq.kernel import SequenceKernel
 from mvdfq.sequences import check_sequences
 
@@ -52,14 +52,7 @@ def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
     X = check_sequences(X)
     settings = settings_for(clf, X)
     *_, symbols = fit_encoders(settings, X, np.zeros(len(X)))
-    return SequenceKernel(
-        settings.kernel,
-        manifold=settings.manifold,
-        pyramid=settings.pyramid,
-        constant_rows="ignore",
-        memory_limit=clf.memory_limit,
-        n_jobs=clf.n_jobs,
-    ).fit(symbols)
+    return kernel_for(clf, settings).fit(symbols)
 
 
 def _folder_for(output: Path, kernel: Any) -> Path:

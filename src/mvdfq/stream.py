@@ -176,7 +176,7 @@ class Stream:
         if self._reach is None:
             return
         self._ending = self._classifier.encode(self._sequence(self._tail))
-        if self._holds_news(self._ending):
+        if self._ending.unseen.any():
             # fresh symbols are numbered anew in every call: these frames stay together
             self._ending = self._ending.with_data(self._ending.data[:, self._before :])
             return
@@ -186,11 +186,6 @@ class Stream:
         self._n_settled += final - self._before
         start = max(final - self._reach, 0)
         self._tail, self._before = self._tail[:, start:], final - start
-
-    def _holds_news(self, symbols: Symbols) -> bool:
-        """Tell whether there are symbols that training never held."""
-        news = (symbols.codes >= symbols.n_symbols[:, None]) & (symbols.codes != symbols.missing)
-        return bool(news.any())
 
     def _symbols(self) -> Symbols:
         """Symbols of all frames so far, as one sequence."""

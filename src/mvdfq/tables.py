@@ -6,6 +6,7 @@ sequence is classified by looking its words up, however many sequences were lear
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -34,6 +35,17 @@ class GroupTable:
     first: np.ndarray
     keys: np.ndarray
     values: np.ndarray
+
+    @cached_property
+    def reading(self) -> tuple[Any, ...]:
+        """The layouts of the group as compiled code takes them."""
+        layouts = self.group.layouts
+        return (
+            np.array([layout.offsets for layout in layouts], np.int64),
+            np.array([layout.window for layout in layouts], np.int64),
+            np.array([layout.weight for layout in layouts], float),
+            self.group.distinct,
+        )
 
     @property
     def dense(self) -> bool:
@@ -91,7 +103,7 @@ class WordTable:
                 symbols.codes,
                 symbols.offsets,
                 present,
-                (*_reading(table.group), buffer),
+                (*table.reading, buffer),
                 table.bases,
                 (table.first, *keys, table.values),
                 self.recipe.n_levels,
@@ -115,16 +127,6 @@ def has_table(recipe: Recipe) -> bool:
         int(n_symbols) ** len(group.layouts[0].offsets) < 2**64 - 1
         for r, n_symbols in enumerate(recipe.n_symbols)
         for group in recipe.groups(r)
-    )
-
-
-def _reading(group: Group) -> tuple[Any, ...]:
-    """Return the layouts of a group as compiled code takes them."""
-    return (
-        np.array([layout.offsets for layout in group.layouts], np.int64),
-        np.array([layout.window for layout in group.layouts], np.int64),
-        np.array([layout.weight for layout in group.layouts], float),
-        group.distinct,
     )
 
 

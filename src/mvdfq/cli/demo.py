@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from mvdfq.cli import options as o
+from mvdfq.cli.explain import reason_row
 from mvdfq.cli.output import Format, note, show_json, table
 
 __all__ = ["demo"]
@@ -60,10 +61,9 @@ def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str
 
 def _why(clf: Any, x: Any) -> dict[str, Any]:
     explanation = clf.explain(x)
-    reasons = [str(reason).split("  ", 1) for reason in explanation.top(5)]
     ranked = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])[:3]
     return {
         "predicted": explanation.predicted,
-        "reasons": [{"evidence": float(value), "what": text} for value, text in reasons],
+        "reasons": [reason_row(reason) for reason in explanation.top(5)],
         "channels": [{"channel": c, "share %": round(100 * share, 1)} for c, share in ranked],
     }

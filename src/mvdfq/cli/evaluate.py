@@ -8,7 +8,7 @@ import typer
 
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused
-from mvdfq.cli.output import Format, note, progress_bar, show_json, show_rows, table
+from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
 from mvdfq.cli.train import labelled
 
 __all__ = ["evaluate"]
@@ -105,7 +105,7 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
     }
     if "roc50" in plain:
         facts["ROC50, ROC"] = f"{plain['roc50']:.4f}, {plain['roc']:.4f}"
-    table([{"": key, " ": value} for key, value in facts.items()])
+    show_facts(facts, format)
     table(plain["classes"], "\nclasses")
     names = [row["label"] for row in plain["classes"]]
     if len(names) > MOST_CLASSES:

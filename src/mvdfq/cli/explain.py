@@ -12,7 +12,7 @@ from mvdfq.cli.output import Format, show_json, show_rows, table
 from mvdfq.cli.predict import ModelPath, load, new_data
 from mvdfq.cli.train import check_output
 
-__all__ = ["explain"]
+__all__ = ["explain", "reason_row"]
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -52,7 +52,7 @@ def explain(
     if format is Format.json:
         show_json({**explanation.to_dict(top), "neighbours": near})
         return
-    rows = [_row(reason) for reason in explanation.top(top)]
+    rows = [reason_row(reason) for reason in explanation.top(top)]
     title = f"{read.names[which]}: {explanation.predicted}"
     show_rows(rows, format, title)
     if near and format is Format.human:
@@ -66,10 +66,9 @@ def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
     return {"name": name, "label": one.label, "similarity": round(one.similarity, 4)}
 
 
-def _row(reason: Any) -> dict[str, Any]:
+def reason_row(reason: Any) -> dict[str, Any]:
     """One line of the table: a reason for people."""
-    evidence, _, rest = str(reason).partition("  ")
-    return {"evidence": float(evidence), "what": rest}
+    return {"evidence": round(reason.evidence, 4), "what": reason.text}
 
 
 def _write(explanation: Any, path: Path, top: int) -> None:

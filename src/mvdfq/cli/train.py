@@ -42,11 +42,15 @@ def train(
 
     Example: mvdfq train recordings/ -o digits.mvdfq
     """
+    from mvdfq.evaluation import useful_groups
+    from mvdfq.io import recognise
+
     check_output(output, data)
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
+    kind = as_ or recognise(data)
     reading = o.Reading(
-        as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
+        kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
     read = labelled(reading.read(data), data)
     if read.split is not None:
@@ -55,7 +59,7 @@ def train(
     show = not quiet and sys.stderr.isatty()
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=show)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
-    clf.source_ = source_of(as_, data, recipe) | {"names": read.names, "strands": strands}
+    clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
     clf.save(output)
     facts = {
         "model": str(output),
@@ -97,15 +101,8 @@ def labelled(data: Any, path: Any) -> Any:
     return data
 
 
-def useful_groups(groups: Any) -> Any:
-    """Groups for inner validation: at least two of them."""
-    return groups if groups is not None and len(set(groups.tolist())) > 1 else None
-
-
-def source_of(format: str | None, path: Any, recipe: str | None) -> dict[str, Any]:
+def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
     """Return what a model must remember of its data: how sound became numbers."""
-    from mvdfq.io import recognise
     from mvdfq.io.recipes import audio_recipe
 
-    kind = format or recognise(path)
     return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}

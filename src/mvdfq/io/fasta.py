@@ -1,16 +1,16 @@
 """FASTA as text: lines of plain or zipped files, records, alphabets and strands."""
 
-import gzip
 import io
 import string
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mvdfq.io.base import ReadError
+from mvdfq.io.text import open_plain
 from mvdfq.sequences import Sequences, check_collection, offsets_of
 
 __all__ = [
@@ -66,7 +66,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """
     try:
         with open(path, "rb") as raw:
-            text = io.TextIOWrapper(_unzipped(raw), "utf-8-sig", errors="backslashreplace")
+            text = io.TextIOWrapper(open_plain(raw), "utf-8-sig", errors="backslashreplace")
             size = 0
             for number, line in enumerate(text, 1):
                 size += len(line)
@@ -83,14 +83,9 @@ def head(path: str | Path, size: int = 8192) -> str:
     """Return the first characters of a text file, zipped or not; "" if it cannot be read."""
     try:
         with open(path, "rb") as raw:
-            return _unzipped(raw).read(size).decode("utf-8-sig", errors="replace")
+            return open_plain(raw).read(size).decode("utf-8-sig", errors="replace")
     except (OSError, EOFError, zlib.error):
         return ""
-
-
-def _unzipped(raw: io.BufferedReader) -> Any:
-    zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-    return gzip.GzipFile(fileobj=raw) if zipped else raw
 
 
 def read_records(path: str | Path) -> Iterator[Record]:

@@ -11,7 +11,7 @@ from typing import Any
 from mvdfq.io.audio_files import MEND, looks_like_audio, shown, unreadable
 from mvdfq.io.base import ReadError
 
-__all__ = ["AudioListing", "list_audio"]
+__all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
 
 
 @dataclass
@@ -223,16 +223,22 @@ def group_expression(pattern: str | None) -> re.Pattern[str] | None:
     return expression
 
 
+def group_in(text: str, pattern: re.Pattern[str]) -> str | None:
+    """Return the group that a name tells: that of the name ``group``, else the first."""
+    match = pattern.search(text)
+    found = match["group" if "group" in pattern.groupindex else 1] if match else None
+    return found or None
+
+
 def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
     """Read the group of each file from its name; where there is none, leave out the file."""
-    which = "group" if "group" in pattern.groupindex else 1
     kept, groups = [], []
     for i, name in enumerate(listing.names):
         text = name if "/" in pattern.pattern else name.rpartition("/")[2]
-        match = pattern.search(text)
-        if match and match[which]:
+        group = group_in(text, pattern)
+        if group is not None:
             kept.append(i)
-            groups.append(match[which])
+            groups.append(group)
         else:
             problem = f"group_pattern {pattern.pattern!r} finds nothing in {text!r}"
             hint = "change the expression, or the name"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.listing import group_expression
+from mvdfq.io.listing import group_expression, group_in
 
 __all__ = ["FORMATS", "read", "recognise"]
 
@@ -233,10 +233,9 @@ def _with_groups(data: Dataset, pattern: str | None) -> Dataset:
     expression = group_expression(pattern)
     if expression is None:
         return data
-    which = "group" if "group" in expression.groupindex else 1
-    found = [(name, expression.search(name)) for name in data.names]
-    for name, match in found:
-        if match is None or not match[which]:
+    groups = [group_in(name, expression) for name in data.names]
+    for name, group in zip(data.names, groups, strict=True):
+        if group is None:
             problem = f"no group is found in its name by {pattern!r}"
             raise ReadError(name, problem, "the expression must match every name")
-    return replace(data, groups=np.array([match[which] for _, match in found if match]))
+    return replace(data, groups=np.array(groups))

@@ -52,6 +52,11 @@ class Symbols(Ragged):
         """The code of a missing value."""
         return int(np.iinfo(self.data.dtype).max)
 
+    @property
+    def unseen(self) -> np.ndarray:
+        """Where symbols stand that training never held, (n_rows, n_frames)."""
+        return (self.codes >= self.n_symbols[:, None]) & (self.codes != self.missing)
+
     def rows(self, which: slice | np.ndarray) -> "Symbols":
         """Return the same sequences with some of the rows alone."""
         names = self.channel_names

@@ -26,6 +26,8 @@ from mvdfq import (
     Wildcard,
     Words,
 )
+from mvdfq.neighbourhood import NeighbourTask
+from mvdfq.recipe import Recipe
 from twins import as_symbols, fast_gram, n_groups, naive_gram, random_sequences
 
 # Powers of two wherever counts are weighted: such sums are exact as well.
@@ -367,6 +369,22 @@ def test_mismatch_takes_symbols_beyond_the_alphabet_for_missing(kernel, options)
     features = SequenceFeatures(kernel, **options).fit(as_symbols(train, 3))
     A, B = (features.transform(as_symbols(X, 3)) for X in (new, train))
     assert_allclose((A @ B.T).toarray(), K, rtol=1e-5)
+
+
+@pytest.mark.parametrize("table", [True, False], ids=["table", "columns"])
+@pytest.mark.parametrize(
+    "options", [{"normalize": False}, {"manifold": True, "pyramid": 2}], ids=str
+)
+@pytest.mark.parametrize("kernel", [*MISMATCHES[:3], Mismatch(3, 1, dilation=[1, 2])], ids=repr)
+def test_neighbours_are_counted_alike_in_a_table_and_in_columns(
+    kernel, options, table, monkeypatch
+):
+    """A table of all words there can be, or columns of those that any window is near to."""
+    monkeypatch.setattr(NeighbourTask, "_is_small", lambda self, row: table)
+    monkeypatch.setattr(Recipe, "_has_few_words", lambda self, r: True)
+    X = random_sequences(np.random.default_rng(5), [9, 0, 16, 12], [3, 4], missing=0.1)
+    K = fast_gram(kernel, X, X, [3, 4], **options)
+    assert_allclose(K, naive_gram(kernel, X, X, [3, 4], **options), rtol=1e-5)
 
 
 @pytest.mark.parametrize("n_features", [None, 16])

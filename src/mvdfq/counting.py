@@ -137,6 +137,11 @@ class GroupTask:
         n_words = row.base**self.length
         if n_words * row.n_sequences > row.data.size * len(self.group.layouts):
             return None
+        return self.full_table(row)
+
+    def full_table(self, row: Row) -> np.ndarray:
+        """Counts as a dense (n_sequences, n_words) table, however large."""
+        n_words = row.base**self.length
         entries, shifts, _ = self._entries(row)
         weights = self._weights(row)
         table = np.zeros((row.n_sequences, n_words), dtype=weights.dtype)

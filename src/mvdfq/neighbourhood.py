@@ -21,12 +21,14 @@ from mvdfq.counting import Columns, GroupTask, Row, find_words, pack_words, word
 from mvdfq.engines import cpu
 from mvdfq.layouts import Group, Layout, intersection_size
 
-__all__ = ["NeighbourTask", "observed_words"]
+__all__ = ["SMALL_TABLE", "NeighbourTask", "observed_words"]
 
 # Counts in one block of columns; a block takes about 16 bytes for each.
 BLOCK_COUNTS = 2**21
 # Words that may be listed one by one before we say that it would take hours.
 LISTED_WORDS = 2**31
+# Words that there can be at most for a table of all of them, whatever the sequences.
+SMALL_TABLE = 2**10
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,36 @@ class NeighbourTask:
         """Add the products of all counts to `products`."""
         size = intersection_size(self.k, self.m, row.n_symbols, 0)
         bound = int(np.diff(row.offsets).max(initial=0)) * size
+        if self._is_small(row):
+            products.add_table(self._table(row), bound)
+            return
         for columns in self.columns(row):
             products.add_columns(columns, bound)
+
+    def _is_small(self, row: Row) -> bool:
+        """Whether the counts of all words there can be take little memory."""
+        n_words = row.base**self.k
+        is_little = n_words <= SMALL_TABLE or n_words * row.n_sequences <= 8 * row.data.size
+        return is_little and self.vocabulary is None
+
+    def _table(self, row: Row) -> np.ndarray:
+        """Counts of all words, (n_sequences, n_words).
+
+        Those at each exact distance grow one position at a time: a window either agrees there, or
+        has one of the other symbols.
+        """
+        window = tuple(range(0, self.k * self.dilation, self.dilation))
+        exact = GroupTask(Group((Layout(window, window),)), self.cell).full_table(row)
+        cube = exact.T.reshape(*(row.base,) * self.k, row.n_sequences)
+        known = cube[(slice(row.n_symbols),) * self.k]  # a missing value is in no word
+        near = np.zeros((self.m + 1, known.size))
+        near[0] = known.ravel()
+        for place in range(self.k):
+            inner = row.n_symbols ** (self.k - 1 - place) * row.n_sequences
+            at = near.reshape(self.m + 1, -1, row.n_symbols, inner)
+            for distance in range(self.m, 0, -1):
+                at[distance] += at[distance - 1].sum(axis=1, keepdims=True) - at[distance - 1]
+        return near.sum(axis=0).reshape(-1, row.n_sequences).T
 
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts block by block."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from mvdfq.counting import GroupTask, Row, pyramid_cells, row_of
 from mvdfq.layouts import Group, Kernel, Mismatch, Profile, Subsequence
-from mvdfq.neighbourhood import NeighbourTask, observed_words
+from mvdfq.neighbourhood import SMALL_TABLE, NeighbourTask, observed_words
 from mvdfq.profiles import ProfileTask, profile_row
 from mvdfq.sequences import Ragged
 from mvdfq.subsequence import SubsequenceTask
@@ -61,7 +61,7 @@ class Recipe:
             return [(1, ProfileTask(k, sigma, cell)) for cell in cells]
         if isinstance(self.kernel, Subsequence) and not self.kernel.has_features:
             return [(1, SubsequenceTask(self.kernel.k, self.kernel.decay))]
-        if self.counts_neighbours:
+        if self.counts_neighbours or self._has_few_words(r):
             return [(1, task) for cell in cells for task in self._neighbour_tasks(r, cell)]
         return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in cells]
 
@@ -76,6 +76,12 @@ class Recipe:
         if not isinstance(self.kernel, Mismatch):
             return False
         return self.root or self.listed or self.kernel.neighbourhood == "observed"
+
+    def _has_few_words(self, r: int) -> bool:
+        """Whether counting neighbours directly is cheaper than the closed form."""
+        if not isinstance(self.kernel, Mismatch):
+            return False
+        return int(self.n_symbols[r]) ** self.kernel.k <= SMALL_TABLE
 
     @property
     def counts_groups(self) -> bool:

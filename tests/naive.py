@@ -14,7 +14,7 @@ Nothing here imports mvdfq: a reference that leans on the code it checks proves 
 
 from collections import Counter
 from functools import partial
-from itertools import accumulate, combinations, product
+from itertools import accumulate, combinations, permutations, product
 from math import exp, isnan, log, prod, sqrt
 
 # kernels --------------------------------------------------------------------------------------
@@ -268,3 +268,21 @@ def evidence(x, train, coefficients, kernels, *, manifold=False, pyramid=1):
                 key = group, level, t * 2**level // n_starts, word
                 by_start[r, t] += shares[r, key] * weight / counts[key]
     return by_start
+
+
+# metrics --------------------------------------------------------------------------------------
+
+
+def roc(truth, scores, n):
+    """Walk down the ranking to the n-th negative; the mean over all orders of equal scores."""
+    items = list(zip(scores, truth, strict=True))
+    falling = sorted(scores, reverse=True)
+    orders = (order for order in permutations(items) if [s for s, _ in order] == falling)
+    areas = [walk([positive for _, positive in order], n) for order in orders]
+    return sum(areas) / len(areas)
+
+
+def walk(ranked, n):
+    """At each of the first `n` negatives the share of the positives found so far; their mean."""
+    above = [sum(ranked[:i]) for i, positive in enumerate(ranked) if not positive][:n]
+    return sum(above) / (len(above) * sum(ranked))

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 
 import mvdfq
+import naive
 from mvdfq.evaluation import Evaluation, Fold, evaluate, folds_of, roc50, wilson
 
 # The confusion matrix of algorithms.md 7.2 and what follows from it.
@@ -29,27 +30,49 @@ def test_worked_numbers_of_both_f1():
     assert result.f1 == pytest.approx((0.667669, 0.668681), abs=1e-6)
 
 
-def naive_roc50(truth, scores):
-    """Walk down the ranking; at every false positive the true ones so far are counted."""
-    ranked = [t for _, t in sorted(zip(scores, truth, strict=True), key=lambda pair: -pair[0])]
-    area = false = true = 0
-    for positive in ranked:
-        if positive:
-            true += 1
-        elif false < 50:
-            false += 1
-            area += true
-    return (area + (50 - false) * true) / (50 * sum(truth))
+# Best first: the labels of algorithms.md 7.4, all of them tied in the last case.
+RANKED = np.array([1, 0, 1, 1, 0, 0, 1, 0], dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("n", "scores", "area"),
+    [(2, -np.arange(8), 0.5), (4, -np.arange(8), 0.6875), (50, -np.arange(8), 0.6875),
+     (50, np.zeros(8), 0.5), (2, np.zeros(8), 0.3)],
+)  # fmt: skip
+def test_worked_numbers_of_roc50(n, scores, area):
+    assert roc50(RANKED, scores, n) == pytest.approx(area)
+    assert naive.roc(RANKED.tolist(), scores.tolist(), n) == pytest.approx(area)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 50])
+@pytest.mark.parametrize("seed", range(12))
+def test_ties_count_as_the_mean_over_their_orders(seed, n):
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation(np.arange(7) < rng.integers(1, 7))
+    scores = rng.integers(0, 4, size=7).astype(float)
+    assert roc50(truth, scores, n) == pytest.approx(naive.roc(truth.tolist(), scores.tolist(), n))
 
 
 @pytest.mark.parametrize("n_negative", [3, 49, 50, 51, 400])
-def test_roc50_is_the_walk_down_the_ranking(n_negative):
+def test_roc50_counts_the_positives_above_each_of_fifty_negatives(n_negative):
     rng = np.random.default_rng(n_negative)
     truth = np.arange(n_negative + 12) < 12
     scores = rng.normal(size=len(truth)) + truth
-    assert roc50(truth, scores) == pytest.approx(naive_roc50(truth.tolist(), scores.tolist()))
-    if n_negative == 50:
+    first = np.sort(scores[~truth])[::-1][:50]
+    assert roc50(truth, scores) == pytest.approx(np.mean(scores[truth] > first[:, np.newaxis]))
+
+
+def test_with_few_negatives_roc50_is_the_whole_area():
+    rng = np.random.default_rng(0)
+    truth = np.arange(60) < 12
+    for scores in (rng.normal(size=60), rng.integers(0, 5, size=60)):
         assert roc50(truth, scores) == pytest.approx(roc_auc_score(truth, scores))
+
+
+@pytest.mark.parametrize("truth", [[True, True], [False, False], []])
+def test_roc50_needs_both_positives_and_negatives(truth):
+    with pytest.raises(ValueError, match="only one of the two"):
+        roc50(truth, np.arange(len(truth)))
 
 
 def test_intervals_cover_what_they_promise():
@@ -162,7 +185,7 @@ def test_the_whole_of_it_on_real_sequences():
 def test_rankings_need_two_classes_in_every_fold():
     both = Fold("a", 0, np.arange(4), np.array([0, 1, 0, 1]), np.zeros(4), np.arange(4.0))
     one = Fold("b", 0, np.arange(2), np.array([0, 0]), np.zeros(2), np.arange(2.0))
-    assert Evaluation("group", [0, 1], [both]).ranking == pytest.approx((0.99, 0.75), abs=0.02)
+    assert Evaluation("group", [0, 1], [both]).ranking == pytest.approx((0.75, 0.75))
     assert Evaluation("group", [0, 1], [both, one]).ranking is None
     assert Evaluation("group", [0, 1, 2], [both]).ranking is None
 

@@ -45,8 +45,12 @@ class Fold:
         return self.scores is not None and len(np.unique(self.truth)) == 2
 
 
-def roc50(truth: Any, scores: Any) -> float:
-    """Area under the ROC curve up to the fiftieth false positive, as a share of the whole.
+def roc50(truth: Any, scores: Any, n: int = 50) -> float:
+    r"""Area under the ROC curve up to the fiftieth false positive, as a share of the whole.
+
+    .. math:: \frac{1}{n P} \sum_{i=1}^{n} t_i
+
+    where :math:`t_i` of the :math:`P` positives rank above the i-th negative.
 
     Parameters
     ----------
@@ -54,7 +58,10 @@ def roc50(truth: Any, scores: Any) -> float:
         Which members are positive.
 
     scores : array-like of float
-        The higher, the more positive; of equal ones the earlier counts as higher.
+        The higher, the more positive. Equal ones count as their random orders do on average.
+
+    n : int, default=50
+        False positives to go up to; all negatives where there are fewer.
 
     Returns
     -------
@@ -63,14 +70,21 @@ def roc50(truth: Any, scores: Any) -> float:
 
     Examples
     --------
+    >>> from mvdfq.evaluation import roc50
     >>> roc50([True, False, True], [3, 2, 1])
-    0.99
+    0.5
     """
-    ranked = np.asarray(truth, dtype=bool)[np.argsort(-np.asarray(scores), kind="stable")]
-    n_positive = int(ranked.sum())
-    found = np.cumsum(ranked)[~ranked][:50]
-    missing = 50 - len(found)  # with fewer negatives the curve goes on as it ended
-    return float((found.sum() + missing * n_positive) / (50 * max(n_positive, 1)))
+    truth, scores = np.asarray(truth, dtype=bool), np.asarray(scores)
+    if truth.all() or not truth.any():
+        raise ValueError("roc50 ranks positives against negatives; there is only one of the two.")
+    levels, level = np.unique(-scores, return_inverse=True)
+    positives, negatives = (np.bincount(level[p], minlength=len(levels)) for p in (truth, ~truth))
+    above = np.cumsum(positives) - positives
+    block = np.repeat(np.arange(len(levels)), negatives)[:n]
+    place = np.arange(len(block)) - (np.cumsum(negatives) - negatives)[block] + 1
+    # The j-th of b negatives that share a score with a positives has a j / (b + 1) above it.
+    found = above[block] + positives[block] * place / (negatives[block] + 1)
+    return float(found.mean() / truth.sum())
 
 
 def folds_of(

@@ -75,9 +75,11 @@ class Trainer:
         """Indices to learn from and to check on; none if nothing can be held out."""
         if self.groups is None:
             return self._stratified()
-        n_folds = min(self.n_folds, len(np.unique(self.groups)))
-        if n_folds < 2:
+        n_groups = len(np.unique(self.groups))
+        if n_groups < 2:
             return []
+        smallest = int(np.bincount(self.y).min())
+        n_folds = min(self.n_folds, n_groups, max(smallest, 2))
         cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=self.random_state)
         folds = cutter.split(self.y, self.y, self.groups)
         return [(learn, check) for learn, check in folds if len(learn) and len(check)]

@@ -363,6 +363,9 @@ def test_wrong_usage_is_2(recordings):
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
         (["predict", "{model}", "{series}/made.ts"], 5, "channels"),
         (["reproduce", "nothing"], 5, "no table 'nothing'"),
+        (["reproduce", "genre", "--data", ".", "--reading", "x"], 2, "reading='x' is not known"),
+        (["reproduce", "genre", "--data", ".", "-o", "no/folder/out"], 6, "is no folder"),
+        (["reproduce", "genre", "--data", "nowhere"], 3, "nowhere"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -30,7 +30,7 @@ ROOMS += [
 ]
 ROOMS += ["explain", "presets", "training", "assembly", "model_checks"]
 ROOMS += ["model_tree", "model_file", "progress", "stream", "questions"]
-ROOMS += ["classifier", "search", "evaluation", "resume", "cli", "__main__"]
+ROOMS += ["classifier", "search", "evaluation", "resume", "reproduce", "cli", "__main__"]
 
 
 def room_of(path):

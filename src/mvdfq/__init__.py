@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mvdfq import io as io
+    from mvdfq import io as io, reproduce as reproduce
     from mvdfq.classifier import SequenceClassifier as SequenceClassifier
     from mvdfq.converters import (
         from_long_table as from_long_table,
@@ -109,8 +109,8 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for, once: the name is then an ordinary attribute."""
     if name in _ROOM_OF:
         value = getattr(import_module(f"mvdfq.{_ROOM_OF[name]}"), name)
-    elif name == "io":  # a room that is used under its own name
-        value = import_module("mvdfq.io")
+    elif name in ("io", "reproduce"):  # rooms that are used under their own names
+        value = import_module(f"mvdfq.{name}")
     elif name == "__version__":
         value = import_module("importlib.metadata").version("mvdfq")
     else:
@@ -120,4 +120,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__", "io"})
+    return sorted({*globals(), *__all__, "__version__", "io", "reproduce"})

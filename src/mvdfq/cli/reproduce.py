@@ -1,43 +1,185 @@
-"""``mvdfq reproduce``: the tables of the paper."""
+"""``mvdfq reproduce``: the tables of the paper, published figures and ours."""
 
-from importlib.resources import files
-from typing import Annotated
+import os
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused
-from mvdfq.cli.output import Format, note, show_rows
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
+from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
 
 __all__ = ["reproduce"]
+
+RUN = "Running it again"
+MORE = "finished folds are kept: the same command goes on where it stopped"
 
 
 def reproduce(
     name: Annotated[str, typer.Argument(metavar="TABLE", help="Its name; none lists them.")] = "",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the data sets.", rich_help_panel=RUN),
+    ] = None,
+    reading: Annotated[
+        list[str] | None,
+        typer.Option(help="Settings of text, comment or tuned; all.", rich_help_panel=RUN),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(help="Ways to cut the data; all of the table.", rich_help_panel=RUN),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(help="Repetitions with other folds.", min=1, rich_help_panel=RUN)
+    ] = 5,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smoke run of a few clips.", rich_help_panel=RUN)
+    ] = False,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder for finished folds.", rich_help_panel=RUN)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for TABLE.csv, .json and .html."),
+    ] = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
+    n_jobs: o.Jobs = -1,
+    memory_limit: o.Memory = None,
 ) -> None:
-    """Show a table of the paper as it was published.
+    """Show a table of the paper; with --data compute it again, side by side.
 
-    Our own figures beside the published ones are not part of this version.
-    Example: mvdfq reproduce genre
+    Without TABLE the tables are listed. Every finished fold is kept, so a run can be broken off.
+    Example: mvdfq reproduce genre --data sets/ -o results/
     """
-    tables = _published()
+    _check(name, data, output, reading or [])
     if not name:
-        show_rows([{"table": key, "figures": len(rows)} for key, rows in tables.items()], format)
-        return
-    if name not in tables:
-        raise Refused(f"There is no table {name!r}.", f"one of {', '.join(tables)}")
-    show_rows(tables[name], format)
-    note("Published figures only: runs of our own come with a later version.", quiet)
+        _list_tables(format)
+    elif data is None:
+        _show_published(name, format)
+        note("Published figures only: --data FOLDER puts ours beside them.", quiet)
+    elif not _can_be_run(name):
+        _show_published(name, format)
+        note("Published figures only: there is nothing to run in this table.", quiet)
+    else:
+        options = {
+            "readings": reading,
+            "protocols": protocol or None,
+            "seeds": seeds,
+            "quick": quick,
+            "cache": cache,
+            "n_jobs": n_jobs,
+            "memory_limit": memory_limit,
+        }
+        result = _run(name, data, {k: v for k, v in options.items() if v is not None}, quiet)
+        if output is not None:  # first, as who reads the rest may leave before its end
+            _write(result, output, quiet)
+        _show(result, format)
+        if quick:
+            note("A smoke run: these figures mean nothing.", quiet)
 
 
-def _published() -> dict[str, list[dict[str, str]]]:
-    """Published figures, by table."""
-    import csv
+def _check(name: str, data: Path | None, output: Path | None, readings: list[str]) -> None:
+    """Refuse what cannot be meant, before hours are spent."""
+    from mvdfq.reproduce.arrange import READING_WORDS
+    from mvdfq.reproduce.published import TITLES
 
-    text = files("mvdfq.cli").joinpath("published.csv").read_text(encoding="utf-8")
-    tables: dict[str, list[dict[str, str]]] = {}
-    for row in csv.DictReader(text.splitlines()):
-        tables.setdefault(row.pop("table"), []).append(row)
-    return tables
+    if name and name not in TITLES:
+        raise Refused(f"There is no table {name!r}.", f"one of {', '.join(TITLES)}")
+    for reading in readings:
+        if reading not in READING_WORDS:
+            known = ", ".join(READING_WORDS)
+            raise Refused(f"reading={reading!r} is not known.", f"one of {known}", USAGE)
+    if output is not None:
+        if not name or data is None:
+            raise Refused("--output needs TABLE and --data.", "there is nothing to write", USAGE)
+        _check_folder(output)
+
+
+def _check_folder(path: Path) -> None:
+    place = path if path.exists() else path.parent
+    if not place.is_dir():
+        raise Refused(f"{place} is no folder.", "create it first, or name another", CANNOT_WRITE)
+    if not os.access(place, os.W_OK):
+        raise Refused(f"{place} cannot be written to.", "name another output", CANNOT_WRITE)
+
+
+def _list_tables(format: Format) -> None:
+    from mvdfq.reproduce.published import TITLES, figures
+
+    rows = [
+        {"table": name, "title": title, "published figures": len(figures(name))}
+        for name, title in TITLES.items()
+    ]
+    show_rows(rows, format)
+
+
+def _can_be_run(name: str) -> bool:
+    from mvdfq.reproduce.api import TABLES
+
+    return name in TABLES
+
+
+def _show_published(name: str, format: Format) -> None:
+    from mvdfq.reproduce.published import figures
+
+    rows = [asdict(figure) for figure in figures(name)]
+    if format is Format.human:
+        keys = ("name", "kernel", "manifold", "setting", "metric", "text", "status", "line")
+        rows = [{key: getattr(figure, key) for key in keys} for figure in figures(name)]
+    show_rows(rows, format)
+
+
+def _run(name: str, data: Path, options: dict[str, Any], quiet: bool) -> Any:
+    from mvdfq.reproduce.api import run
+
+    try:
+        with progress_bar("folds", quiet) as progress:
+            return run(name, data, progress=progress, **options)
+    except KeyboardInterrupt:
+        note(MORE, quiet)
+        raise
+
+
+def _show(result: Any, format: Format) -> None:
+    if format is Format.json:
+        show_json(result.to_dict())
+    elif format is Format.csv:
+        from mvdfq.reproduce.export import csv_rows
+
+        show_rows(csv_rows(result), format)
+    else:
+        _show_blocks(result)
+
+
+def _show_blocks(result: Any) -> None:
+    """Print the tables of a result for people, and what is to be said below them."""
+    from rich.console import Console
+
+    from mvdfq.reproduce.arrange import fact_words
+    from mvdfq.reproduce.show import blocks
+
+    above, width = f"{result.title}\n{fact_words(result.facts)}\n", Console().width
+    for block in blocks(result):
+        table(block.rows, f"{above}\n{block.title}")
+        for line in block.below:
+            typer.echo(textwrap.fill(printable(line), width, subsequent_indent="  "))
+        above = ""
+
+
+def _write(result: Any, folder: Path, quiet: bool) -> None:
+    from mvdfq.reproduce.export import write_csv, write_json
+    from mvdfq.reproduce.sections import page
+
+    try:
+        folder.mkdir(exist_ok=True)
+        write_csv(result, folder / f"{result.table}.csv")
+        write_json(result, folder / f"{result.table}.json")
+        (folder / f"{result.table}.html").write_text(page([result]), encoding="utf-8")
+    except OSError as error:
+        reason = f"{folder} cannot be written to: {error.strerror or error}."
+        raise Refused(reason, f"the figures are kept; {MORE}", CANNOT_WRITE) from None
+    note(f"written: {folder / result.table}.csv, .json and .html", quiet)

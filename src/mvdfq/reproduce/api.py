@@ -1,0 +1,191 @@
+"""Tables by their names: what is read, what is run, what comes out."""
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mvdfq.reproduce import music
+from mvdfq.reproduce.cells import READINGS, Cell, StringMethod
+from mvdfq.reproduce.claims import claims
+from mvdfq.reproduce.contradictions import remarks
+from mvdfq.reproduce.fold import CHOICE, Workshop
+from mvdfq.reproduce.homology import homology
+from mvdfq.reproduce.loaders import LOADERS
+from mvdfq.reproduce.measuring import Report, measure
+from mvdfq.reproduce.published import TITLES
+from mvdfq.reproduce.result import Result, Row
+from mvdfq.reproduce.rows import (
+    beside_published,
+    datasets_rows,
+    measured_row,
+    missing_row,
+    time_row,
+)
+from mvdfq.reproduce.sets import MusicSet
+from mvdfq.reproduce.store import Store, default_folder
+from mvdfq.reproduce.timing import timed
+
+__all__ = ["TABLES", "run"]
+
+GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the paper: its data, how they are cut, and its cells."""
+
+    data: str = ""
+    protocols: tuple[str, ...] = ()
+    cells: Callable[[], list[Cell]] = list
+    is_timed: bool = False
+
+
+TABLES = {
+    "datasets": Table(),
+    "genre": Table("gtzan", GTZAN_PROTOCOLS, music.genre),
+    "genre-compare": Table("gtzan", GTZAN_PROTOCOLS, music.genre_compare),
+    "ismir": Table("ismir", ("5-fold",), music.ismir),
+    "ismir-compare": Table("ismir", ("5-fold",), music.ismir_compare),
+    "artist": Table("artist20", ("group-per-class",), music.artist),
+    "homology": Table("proteins"),
+    "runtime": Table("gtzan", ("5-fold",), music.runtime, is_timed=True),
+    "bins": Table("gtzan", ("5-fold",), music.bins),
+}
+
+
+def run(
+    table: str,
+    folder: str | Path,
+    *,
+    readings: Sequence[str] = READINGS,
+    protocols: Sequence[str] | None = None,
+    seeds: int = 5,
+    quick: bool = False,
+    cache: str | Path | None = None,
+    n_jobs: int | None = None,
+    memory_limit: int | str | None = None,
+    progress: Report | None = None,
+) -> Result:
+    """Compute a table of the paper, and put it beside the published one.
+
+    Every fold is kept when it is done, so that a run that was broken off goes on where it stopped,
+    and tables that share cells share the work.
+
+    Parameters
+    ----------
+    table : str
+        Its name, one of `TABLES`.
+
+    folder : str or Path
+        Where the data lie: ``gtzan``, ``artist20``, ``ismir2004``, ``proteins`` and so on.
+
+    readings : sequence of str, default=("text", "comment", "tuned")
+        Whose settings: those of the paper's text, those in the comments of its source, those that
+        inner validation chooses.
+
+    protocols : sequence of str, default=None
+        How the data are cut; None is all that the table has, the paper's first.
+
+    seeds : int, default=5
+        Repetitions of the first protocol, where a kernel matrix takes less than a minute.
+
+    quick : bool, default=False
+        A smoke run: one fold of a small part of the data. Its figures mean nothing.
+
+    cache : str or Path, default=None
+        Folder for what is done; None is one in the user's cache.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors.
+
+    memory_limit : int or str, default=None
+        Bytes, or text such as ``"4 GB"``, that a kernel matrix may take.
+
+    progress : callable, default=None
+        Called with the pieces of work done and those there are.
+
+    Returns
+    -------
+    result : Result
+        The lines of the table, remarks and claims.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> result = mvdfq.reproduce.run("genre", "sets", seeds=1)  # doctest: +SKIP
+    >>> [(row.name, row.published, row.value) for row in result.rows][:2]  # doctest: +SKIP
+    """
+    if table not in TABLES:
+        raise ValueError(f"There is no table {table!r}; one of {', '.join(TABLES)}.")
+    store = Store(default_folder() if cache is None else cache)
+    workshop = Workshop(n_jobs, memory_limit, choice=30 if quick else CHOICE)
+    options = Options(tuple(readings), protocols, 1 if quick else seeds, quick)
+    work = {"datasets": _datasets, "homology": _homology}.get(table, _music)
+    rows, facts = work(table, Path(folder), options, workshop, store, progress)
+    facts |= {"versions": _versions(), "processor": platform.processor() or platform.machine()}
+    return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is run of a table."""
+
+    readings: tuple[str, ...]
+    protocols: Sequence[str] | None
+    seeds: int
+    quick: bool
+
+
+def _music(table, folder, options, workshop, store, progress) -> tuple[list[Row], dict[str, Any]]:
+    spec = TABLES[table]
+    data: MusicSet = LOADERS[spec.data](folder)
+    data = data.small() if options.quick else data
+    protocols = _protocols(spec, data, options.protocols)
+    cells = [cell for cell in spec.cells() if cell.reading in options.readings]
+    ready = [cell for cell in cells if cell.methods and cell.views <= {*data.views}]
+    measured = measure(ready, data, protocols, range(options.seeds), workshop, store, progress)
+    rows = [measured_row(table, each) for each in measured]
+    rows += [missing_row(table, cell) for cell in cells if cell not in ready]
+    if spec.is_timed:
+        rows += [
+            time_row(table, cell, timed(method, data, store, workshop.memory_limit))
+            for cell in ready
+            for method in cell.methods
+            if isinstance(method, StringMethod)
+        ]
+    return rows, {"data": data.name, "sequences": len(data), "classes": len(data.classes)}
+
+
+def _protocols(spec: Table, data: MusicSet, asked: Sequence[str] | None) -> list[str]:
+    """Return the protocols asked for, else those of the table that the data allow."""
+    known = [protocol for protocol in spec.protocols if data.allows(protocol)]
+    for protocol in asked or []:
+        if protocol not in known:
+            raise ValueError(f"There is no protocol {protocol!r} here; use {', '.join(known)}.")
+    return list(asked or known)
+
+
+def _datasets(table, folder, options, workshop, store, progress):
+    return datasets_rows(folder), {}
+
+
+def _homology(table, folder, options, workshop, store, progress):
+    data = LOADERS["proteins"](folder)
+    rows = homology(
+        data,
+        store,
+        readings=options.readings,
+        n_jobs=workshop.n_jobs,
+        memory_limit=workshop.memory_limit,
+        quick=options.quick,
+        progress=progress,
+    )
+    facts = {"data": data.name, "sequences": len(data), "families": len(data.tasks)}
+    return [beside_published(table, row) for row in rows], facts
+
+
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("mvdfq", "numpy", "scikit-learn", "numba")}

@@ -1,0 +1,117 @@
+"""How lines of a table are put together and worded, in a terminal and on a page."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mvdfq.reproduce.result import Row
+
+__all__ = [
+    "METRICS",
+    "READING_WORDS",
+    "STRICTER",
+    "difference",
+    "f1",
+    "fact_words",
+    "grouped",
+    "label",
+    "missing",
+    "number",
+    "place",
+    "runs",
+    "with_spread",
+]
+
+READING_WORDS = {
+    "text": "settings of the text",
+    "comment": "settings in comments",
+    "tuned": "settings chosen by inner validation",
+}
+# Ways to cut the data that the paper does not have: its figures are of plain folds.
+STRICTER = ("artist-disjoint", "fault-filtered")
+METRICS = {
+    "error_pct": "error in percent",
+    "F1_pct": "F1 in percent",
+    "accuracy_pct": "accuracy in percent",
+    "mean_ROC50": "mean ROC50",
+    "time_s_1000x1000": "seconds of a kernel matrix of 1000 sequences",
+    "n_sequences": "sequences",
+    "n_classes": "classes",
+    "p_value": "p-value",
+}
+
+
+def label(row: Row) -> str:
+    """Return the method with its kernel, in the words of the paper."""
+    rooted = "manifold" if row.manifold.startswith("yes") else ""
+    return ", ".join(part for part in (row.name, row.kernel, rooted) if part)
+
+
+def place(row: Row) -> tuple[str, ...]:
+    """Return which cell of the table a line is about, in whatever reading and protocol."""
+    return row.name, row.kernel, row.manifold, row.setting, row.metric
+
+
+def number(value: float | None) -> str:
+    """Return a figure with as many digits as the paper gives, empty where there is none."""
+    if value is None:
+        return ""
+    if value == int(value) and abs(value) >= 100:
+        return f"{value:.0f}"
+    if 0 < abs(value) < 0.1:
+        return f"{value:.2g}"
+    return f"{value:.1f}" if round(value, 1) == round(value, 4) else f"{value:.2f}"
+
+
+def with_spread(row: Row) -> str:
+    """Return our figure with its standard deviation, where there are several folds."""
+    if row.value is None:
+        return "-"
+    if row.metric in ("n_sequences", "n_classes"):
+        return f"{row.value:.0f}"
+    ours = f"{row.value:.2g}" if 0 < row.value < 0.1 else f"{row.value:.1f}"
+    return f"{ours} ± {row.std:.1f}" if row.std is not None and _parts(row) > 1 else ours
+
+
+def difference(row: Row) -> str:
+    """Return ours less the published figure."""
+    if row.value is None or row.published is None:
+        return ""
+    return f"{round(row.value - row.published, 1) + 0.0:+.1f}"  # no -0.0
+
+
+def f1(row: Row) -> str:
+    """Return both readings of our F1."""
+    return "" if row.f1 is None else "/".join(f"{value:.1f}" for value in row.f1)
+
+
+def runs(row: Row) -> str:
+    """Return how many seeds and folds stand behind our figure."""
+    return f"{row.n_seeds}x{row.n_folds}" if _parts(row) else ""
+
+
+def _parts(row: Row) -> int:
+    return row.n_seeds * row.n_folds
+
+
+def fact_words(facts: dict[str, Any]) -> str:
+    """Return what was used in words: data, versions and the like."""
+    return " · ".join(f"{key}: {_flat(value)}" for key, value in facts.items())
+
+
+def _flat(value: Any) -> str:
+    return " ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """Return the lines that were measured by a key, in the order in which they come."""
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        if row.value is not None:
+            groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def missing(rows: Iterable[Row]) -> list[Row]:
+    """Return the lines that were not measured, each place once."""
+    found = {(place(row), row.note): row for row in reversed([*rows]) if row.value is None}
+    return [*reversed(found.values())]

@@ -1,0 +1,129 @@
+"""The same sets of music from folders of recordings, as their publishers give them out."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import soundfile
+
+from mvdfq.io.audio import read_audio
+from mvdfq.io.audio_files import unreadable
+from mvdfq.io.base import ReadError
+from mvdfq.io.listing import list_audio
+from mvdfq.reproduce.sets import MusicSet, joined
+from mvdfq.sequences import Sequences
+
+__all__ = ["album_folder", "genre_folder", "ismir_folder"]
+
+# Of whole songs the middle is taken, as long as a clip of GTZAN: 77 rows of all of them would
+# not fit the memory of most machines.
+SECONDS = 30
+FILES_AT_A_TIME = 64
+# The parts of ISMIR2004 that the paper's 1458 sequences are.
+PARTS = ("training", "development")
+# class, artist, album, track, number, file
+COLUMNS = 6
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Sound files, and the views of them that the tables ask for."""
+
+    files: list[Path]
+
+    def views(self) -> dict[str, Callable[[], Any]]:
+        """Return the views, each read when it is asked for."""
+        return {
+            "mfcc": partial(self.features, "gtzan"),
+            "mfcc+fft64": partial(self.features, "gtzan+fft64"),
+            "fft64": partial(self.bands),
+            "audio": partial(self.waveforms),
+        }
+
+    def features(self, recipe: str) -> Sequences:
+        """Return the frames in the middle of every file."""
+        clips: list[np.ndarray] = []
+        for first in range(0, len(self.files), FILES_AT_A_TIME):
+            part = read_audio(self.files[first : first + FILES_AT_A_TIME], recipe, n_jobs=-1)
+            n_frames = int(SECONDS * part.X.sampling_rate)
+            clips += [_middle(part.X[i], n_frames).copy() for i in range(len(part))]
+        return joined(clips)
+
+    def bands(self) -> Sequences:
+        """Return the 64 spectral bands alone, above their least value: none is negative."""
+        both = self.features("gtzan+fft64")
+        bands = both.data[-64:]
+        return Sequences(bands - bands.min(), both.offsets)
+
+    def waveforms(self) -> Sequences:
+        """Return the samples in the middle of every file, its channels mixed to one."""
+        return joined([_waveform(file) for file in self.files])
+
+
+def _middle(x: np.ndarray, n: int) -> np.ndarray:
+    start = max((x.shape[1] - n) // 2, 0)
+    return x[:, start : start + n]
+
+
+def _waveform(file: Path) -> np.ndarray:
+    try:
+        with soundfile.SoundFile(file) as sound:
+            n = SECONDS * sound.samplerate
+            sound.seek(max((sound.frames - n) // 2, 0))
+            return sound.read(n, dtype="float32", always_2d=True).mean(axis=1)[None]
+    except (OSError, RuntimeError) as error:
+        raise unreadable(file, error) from None
+
+
+def genre_folder(name: str, folder: Path) -> MusicSet:
+    """Read a folder with a sub-folder of recordings for each genre."""
+    listing = list_audio(folder)
+    if not listing.labels:
+        raise ReadError(folder, "holds no sound files", "a sub-folder for each genre")
+    return MusicSet(name, Recordings(listing.files).views(), np.array(listing.labels))
+
+
+def album_folder(name: str, folder: Path) -> MusicSet:
+    """Read a folder ``artist/album/recording``: an album is a group."""
+    listing = list_audio(folder, group_pattern=r"^([^/]+/[^/]+)/")
+    if not listing.groups:
+        raise ReadError(folder, "holds no albums", "recordings lie in artist/album")
+    views = Recordings(listing.files).views()
+    return MusicSet(name, views, np.array(listing.labels), np.array(listing.groups))
+
+
+def ismir_folder(name: str, folder: Path) -> MusicSet:
+    """Read ISMIR2004: ``audio/PART`` and ``metadata/PART/tracklist.csv`` for two parts.
+
+    A line of a track list is: class, artist, album, track, number, file. The 1458 sequences of
+    the paper are the training and the development part, 729 each.
+    """
+    files, labels = [], []
+    for part in PARTS:
+        for file, label in _tracks(folder, part):
+            files.append(file)
+            labels.append(label)
+    return MusicSet(name, Recordings(files).views(), np.array(labels))
+
+
+def _tracks(folder: Path, part: str) -> list[tuple[Path, str]]:
+    """Return the files of a part and their classes."""
+    path = folder / "metadata" / part / "tracklist.csv"
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = [fields for fields in csv.reader(file) if fields]
+    tracks = []
+    for number, fields in enumerate(lines, start=1):
+        if len(fields) < COLUMNS:
+            hint = "class, artist, album, track, number, file"
+            raise ReadError(path, f"line {number}: {len(fields)} fields, expected 6", hint)
+        if number == 1 and fields[0].strip().lower() == "class":
+            continue
+        track = folder / "audio" / part / fields[COLUMNS - 1].strip()
+        if not track.is_file():
+            raise ReadError(path, f"line {number}: there is no file {track}")
+        tracks.append((track, fields[0].strip().replace("-", "_").lower()))
+    return tracks

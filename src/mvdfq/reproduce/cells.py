@@ -1,0 +1,121 @@
+"""What a table is made of: cells, each a figure of the paper and the methods that give ours."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mvdfq.layouts import Kernel
+from mvdfq.presets import Settings
+
+__all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
+
+# The settings printed in the text, those in the comments of its source, those chosen here.
+READINGS = ("text", "comment", "tuned")
+
+
+@dataclass(frozen=True)
+class StringMethod:
+    """Symbols, a string kernel and machines.
+
+    `view` names the rows of numbers it reads; `symbols` is None where they are symbols already.
+    """
+
+    symbols: Any
+    kernel: Kernel
+    manifold: bool = False
+    view: str = "mfcc"
+    scheme: str = "ovo"
+
+    @classmethod
+    def of(cls, settings: Settings, view: str = "mfcc") -> "StringMethod":
+        """Return the method of a preset's settings."""
+        return cls(settings.symbols, settings.kernel, settings.manifold, view)
+
+    @property
+    def encoder(self) -> str:
+        """How numbers become symbols, in words; methods that share it share the symbols."""
+        return f"{self.view} {_described(self.symbols)}"
+
+    @property
+    def learns_words(self) -> bool:
+        """Whether the kernel counts only words of the training part."""
+        return getattr(self.kernel, "neighbourhood", "full") == "observed"
+
+    def __str__(self) -> str:
+        root = ", manifold" if self.manifold else ""
+        return f"{self.encoder}, {_described(self.kernel)}{root}, {self.scheme}"
+
+    @property
+    def label(self) -> str:
+        """The settings that matter, for people."""
+        given = {k: v for k, v in self.kernel.get_params().items() if k != "dilation" or v != 1}
+        values = ", ".join(f"{key}={value}" for key, value in given.items())
+        root = ", root" if self.manifold else ""
+        symbols = "" if self.symbols is None else f" {_short(self.symbols)},"
+        return f"{self.view}{symbols} {type(self.kernel).__name__}({values}){root}, {self.scheme}"
+
+
+@dataclass(frozen=True)
+class EstimatorMethod:
+    """A classifier of sequences that is no string kernel."""
+
+    estimator: Any
+    view: str = "mfcc"
+
+    @property
+    def encoder(self) -> str:
+        """The rows of numbers it reads."""
+        return self.view
+
+    def __str__(self) -> str:
+        return f"{self.view} {_described(self.estimator)}"
+
+    @property
+    def label(self) -> str:
+        """The settings that matter, for people."""
+        return f"{self.view} {_short(self.estimator)}"
+
+
+Method = StringMethod | EstimatorMethod
+
+
+def _short(part: Any) -> str:
+    """Return a part with the parameters that differ from their defaults."""
+    return " ".join(repr(part).split())
+
+
+def _described(part: Any) -> str:
+    """Return a part with every parameter that it has, in words that do not change."""
+    if part is None:
+        return "as they are"
+    values = ", ".join(f"{key}={value!r}" for key, value in sorted(part.get_params().items()))
+    return f"{type(part).__name__}({values})"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure: its place in the paper, and the methods that give ours.
+
+    Of several methods inner validation takes one; without any the figure is only quoted.
+    """
+
+    name: str
+    kernel: str = ""
+    manifold: str = ""
+    setting: str = ""
+    reading: str = "text"
+    methods: tuple[Method, ...] = ()
+    why_not: str = ""
+
+    def with_methods(self, reading: str, *methods: Method) -> "Cell":
+        """Return the same place in another reading."""
+        return replace(self, reading=reading, methods=methods)
+
+    @property
+    def views(self) -> set[str]:
+        """The views of the data that it needs."""
+        return {method.view for method in self.methods}
+
+    @property
+    def described(self) -> list[str]:
+        """Return all methods in words."""
+        return [str(method) for method in self.methods]

@@ -1,0 +1,264 @@
+"""The tables about music: their cells, and the settings of every reading."""
+
+from dataclasses import replace
+from typing import Any
+
+from mvdfq.layouts import Kernel, Mismatch, Spatial, Spectrum
+from mvdfq.presets import PRESETS
+from mvdfq.reproduce.baselines import (
+    DTW,
+    DWCH,
+    GAK,
+    GMM,
+    MAR,
+    PLSA,
+    BoostedAggregates,
+    MeanVariance,
+    NMFBases,
+)
+from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
+from mvdfq.symbols import CodebookQuantizer, DirectQuantizer, HashingQuantizer
+
+__all__ = ["artist", "bins", "genre", "genre_compare", "ismir", "ismir_compare", "runtime"]
+
+KERNELS = {"Spectrum": "spectrum", "Mismatch": "mismatch", "SSSK": "sssk"}
+COLUMNS = {"VQ": "vq", "Sim. hashing": "hashing", "MVDFQ": "mvdfq"}
+BOTH = "mfcc+fft64"
+
+# What inner validation chooses from in the tuned reading: alphabets and kernels.
+BINS = [DirectQuantizer(B, strategy="uniform") for B in (8, 16, 32, 64)]
+GRID: dict[str, tuple[list, dict[str, list[Kernel]]]] = {
+    "vq": (
+        [CodebookQuantizer(2048)],
+        {
+            "spectrum": [Spectrum(k) for k in (1, 2, 3, 5)],
+            "mismatch": [Mismatch(k, m) for k, m in [(2, 1), (3, 1), (5, 1), (5, 2)]],
+            "sssk": [Spatial(t, 1, d) for t, d in [(2, 3), (2, 5), (3, 3), (3, 5)]],
+        },
+    ),
+    "hashing": (
+        [HashingQuantizer(32)],
+        {
+            "spectrum": [Spectrum(k) for k in (3, 5, 6, 8, 10)],
+            "mismatch": [Mismatch(k, m) for k, m in [(5, 1), (6, 1), (8, 1), (8, 2)]],
+            "sssk": [Spatial(3, k, d) for k, d in [(1, 5), (2, 3), (2, 5), (3, 3)]],
+        },
+    ),
+    "mvdfq": (
+        BINS,
+        {
+            "spectrum": [Spectrum(k) for k in (1, 2, 3, 4, 6)],
+            "mismatch": [Mismatch(k, 1) for k in (3, 4, 5)],
+            "sssk": [Spatial(3, 1, 3), Spatial(3, 1, 5)],
+        },
+    ),
+}
+# The rooted mismatch kernel lists neighbourhoods, which is slow for long words.
+ROOTED: dict[tuple[str, str], list[Kernel]] = {
+    ("vq", "mismatch"): [Mismatch(5, 1), Mismatch(5, 2)],
+    ("mvdfq", "mismatch"): [Mismatch(3, 1), Mismatch(4, 1)],
+}
+QUOTED = "quoted from the literature by the paper; not a method of this library"
+
+
+def genre() -> list[Cell]:
+    """Three alphabets, three kernels, without and with the manifold, in three readings."""
+    cells = [
+        cell
+        for kernel in KERNELS
+        for manifold in ("no", "yes")
+        for column in COLUMNS
+        for cell in _readings(Cell(column, kernel, manifold))
+    ]
+    return cells + [_authors(cell) for cell in cells if cell.name == "VQ"]
+
+
+def _authors(cell: Cell) -> Cell:
+    """Return a cell on the codewords that the paper's author made himself: 1024 of them."""
+    methods = (
+        replace(method, symbols=None, view="author")
+        for method in cell.methods
+        if isinstance(method, StringMethod)
+    )
+    return replace(cell, name="VQ, the author's codewords", methods=tuple(methods))
+
+
+def _readings(cell: Cell, view: str = "mfcc") -> list[Cell]:
+    """Return a cell in the settings of the text, of the comments, and tuned."""
+    family, kernel, rooted = COLUMNS[cell.name], KERNELS[cell.kernel], cell.manifold == "yes"
+    name = f"{family}{'m' if rooted else ''}-{kernel}"
+    methods = [_countable(StringMethod.of(PRESETS[name + end](), view)) for end in ("", "-alt")]
+    return [
+        cell.with_methods("text", methods[0]),
+        cell.with_methods("comment", methods[1]),
+        cell.with_methods("tuned", *_tuned(family, kernel, rooted, view)),
+    ]
+
+
+def _tuned(family: str, kernel: str, manifold: bool, view: str) -> list[StringMethod]:
+    alphabets, kernels = GRID[family]
+    chosen = ROOTED.get((family, kernel), kernels[kernel]) if manifold else kernels[kernel]
+    return [
+        _countable(StringMethod(symbols, each, manifold, view))
+        for symbols in alphabets
+        for each in chosen
+    ]
+
+
+def _countable(method: StringMethod) -> StringMethod:
+    """Return the method with a neighbourhood that can be listed.
+
+    Under the root every word of a neighbourhood is counted by itself. Two mismatches in five
+    codewords of 2048 make 42 million of them for each word: only those that occur are kept.
+    """
+    kernel = method.kernel
+    if not (method.manifold and isinstance(kernel, Mismatch) and kernel.m > 1):
+        return method
+    if isinstance(method.symbols, HashingQuantizer):  # words of bits: few
+        return method
+    return replace(method, kernel=Mismatch(kernel.k, kernel.m, neighbourhood="observed"))
+
+
+def _renamed(cells: list[Cell], name: str, setting: str = "") -> list[Cell]:
+    """Return cells under the name that another table gives them."""
+    return [replace(cell, name=name, setting=setting) for cell in cells]
+
+
+def _other(cell: Cell, estimator: Any, view: str = "mfcc") -> Cell:
+    """Return the cell of a method that is no string kernel; it has one reading."""
+    return cell.with_methods("text", EstimatorMethod(estimator, view))
+
+
+def genre_compare() -> list[Cell]:
+    """Genre recognition beside other methods, those of the literature computed here too."""
+    sssk = Cell("MVDFQ", "SSSK", "no"), Cell("MVDFQ", "SSSK", "yes")
+    return [
+        _other(Cell("MFCC mean+variance"), MeanVariance()),
+        _other(Cell("MFCC+FFT64 mean+variance"), MeanVariance(), BOTH),
+        _other(Cell("NMF"), NMFBases(), "fft64"),
+        *_several_codebooks(),
+        _other(Cell("DWCH (non-MFCC)"), DWCH(), "audio"),
+        _autoregressive(),
+        _other(Cell("AdaBoost (MFCC,FFT,LPC,...)"), BoostedAggregates(), BOTH),
+        Cell("Classifier fusion (MFCC,NASE,OSC)", why_not=QUOTED),
+        Cell("DBN", why_not=QUOTED),
+        _other(Cell("MFCC GMM"), GMM()),
+        _other(Cell("pLSA"), PLSA()),
+        _other(Cell("GAK"), GAK()),
+        _other(Cell("DTW"), DTW()),
+        *_renamed(_readings(sssk[0]), "MVDFQ", "MFCC"),
+        *_renamed(_readings(sssk[1]), "MVDFQM", "MFCC"),
+        *_renamed(_readings(sssk[1], BOTH)[:1], "MVDFQM", "MFCC+FFT64"),
+        Cell("MVDFQ-1D", "SSSK", "yes").with_methods(
+            "text", StringMethod.of(PRESETS["mvdfqm-1d"]())
+        ),
+        *_kmeans_bins(),
+    ]
+
+
+def _autoregressive() -> Cell:
+    """Inner validation says how much the models are held back: the paper does not."""
+    methods = (EstimatorMethod(MAR(ridge=ridge)) for ridge in (0.01, 0.1, 1.0))
+    return Cell("MAR").with_methods("text", *methods)
+
+
+def _several_codebooks() -> list[Cell]:
+    cell = Cell("Multiple codebook VQ", "Spectrum", "no")
+    text = StringMethod.of(PRESETS["multi-vq"]())
+    tuned = [replace(text, kernel=Spectrum(k)) for k in (1, 2, 3)]
+    return [
+        cell.with_methods("text", text),
+        cell.with_methods("comment", StringMethod.of(PRESETS["multi-vq-alt"]())),
+        cell.with_methods("tuned", *tuned),
+    ]
+
+
+def _kmeans_bins() -> list[Cell]:
+    """Bins by k-means in the place of uniform ones."""
+    bins = DirectQuantizer(32, strategy="kmeans")
+    kernels = {"Spectrum": [Spectrum(6), Spectrum(1)], "SSSK": [Spatial(3, 1, 5)]}
+    return [
+        Cell("MVDFQM", name, "yes", "k-means bins").with_methods(
+            reading, StringMethod(bins, kernel, True)
+        )
+        for name, both in kernels.items()
+        for reading, kernel in zip(("text", "comment"), both, strict=False)
+    ]
+
+
+def ismir() -> list[Cell]:
+    """Genres of ISMIR2004: spectrum kernels over three alphabets."""
+    words = {"VQ": 1, "Sim. hashing": 6, "MVDFQ": 3}
+    return [
+        cell
+        for manifold in ("no", "yes")
+        for column, k in words.items()
+        for cell in _with_words(_readings(Cell(column, "Spectrum", manifold)), k)
+    ]
+
+
+def ismir_compare() -> list[Cell]:
+    """Genres of ISMIR2004 beside other methods."""
+    both = _readings(Cell("MVDFQ", "Spectrum", "yes"), BOTH)
+    return [
+        _other(Cell("MFCC mean+variance"), MeanVariance()),
+        Cell("Multilinear (cortical)", why_not=QUOTED),
+        _other(Cell("pLSA"), PLSA()),
+        _other(Cell("NMF (best baseline)"), NMFBases(), "fft64"),
+        *_renamed(ismir()[-3:], "MVDFQM", "MFCC, k=3"),
+        *_renamed(_with_words(both, 3), "MVDFQM", "MFCC+FFT64, k=3"),
+    ]
+
+
+def artist() -> list[Cell]:
+    """Artists by their albums: spectrum kernels, one album of every artist held out."""
+    vq = _readings(Cell("VQ", "Spectrum", "no"))
+    hashing = _readings(Cell("Sim. hashing", "Spectrum", "no"))
+    mvdfqm = _readings(Cell("MVDFQ", "Spectrum", "yes"))
+    fine = StringMethod(DirectQuantizer(64, strategy="uniform"), Spectrum(1), True)
+    return [
+        _other(Cell("MFCC mean+variance"), MeanVariance()),
+        _other(Cell("MFCC+FFT64 mean+variance"), MeanVariance(), BOTH),
+        _other(Cell("MFCC GMM"), GMM()),
+        *[replace(cell, kernel="") for cell in vq],
+        *[replace(cell, kernel="") for cell in _with_words(hashing, 6)],
+        Cell("Manifold Spectrum", "Spectrum", "yes").with_methods("comment", fine),
+        *_renamed(_with_words(mvdfqm, 6), "MVDFQM"),
+    ]
+
+
+def _with_words(cells: list[Cell], k: int) -> list[Cell]:
+    """Return readings of a spectrum kernel whose comments give the length of words."""
+    text, comment, tuned = cells
+    method = replace(comment.methods[0], kernel=Spectrum(k))
+    return [text, comment.with_methods("comment", method), tuned]
+
+
+def bins() -> list[Cell]:
+    """Error against the number of bins, of spectrum and spatial kernels."""
+    kernels = [("Spectrum", Spectrum(6)), ("Spectrum k=3", Spectrum(3)), ("SSSK", Spatial(3, 1, 5))]
+    return [
+        Cell("MVDFQ", name, "yes", f"B={B}").with_methods(
+            "text", StringMethod(DirectQuantizer(B, strategy="uniform"), kernel, True)
+        )
+        for name, kernel in kernels
+        for B in (2, 4, 8, 16, 32, 64, 128)
+    ]
+
+
+def runtime() -> list[Cell]:
+    """Error and seconds against the size of the alphabet; spectrum-M of VQ makes it fair."""
+    cells: list[tuple[Cell, StringMethod]] = []
+    for size in (2048, 1024):
+        words = CodebookQuantizer(size)
+        cell = Cell("VQ", "Mismatch(5,2)", "no", f"|Sigma|={size}")
+        cells.append((cell, StringMethod(words, Mismatch(5, 2))))
+        cell = Cell("VQ", "Spectrum", "yes", f"|Sigma|={size}")
+        cells.append((cell, StringMethod(words, Spectrum(1), True)))
+    for E in (16, 32, 64):
+        method = StringMethod(HashingQuantizer(E), Spectrum(5), True)
+        cells.append((Cell("Sim. hashing", "k=5", "yes", f"E={E}"), method))
+    for B in (16, 32, 64):
+        method = StringMethod(DirectQuantizer(B, strategy="uniform"), Spectrum(6), True)
+        cells.append((Cell("MVDFQ", "Spectrum", "yes", f"B={B}"), method))
+    return [cell.with_methods("text", method) for cell, method in cells]

@@ -1,0 +1,175 @@
+"""The figures of the paper, each with the line of its source that it stands on."""
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+__all__ = ["STATUSES", "TITLES", "Figure", "figures", "find", "rank"]
+
+TITLES = {
+    "datasets": "The data sets",
+    "genre": "Music genre recognition",
+    "genre-compare": "Music genre recognition beside other methods",
+    "genre-draft": "Music genre recognition, a draft switched off in the source",
+    "ismir": "Genres of ISMIR2004",
+    "ismir-compare": "Genres of ISMIR2004 beside other methods",
+    "artist": "Artist recognition",
+    "homology": "Remote homology of proteins",
+    "runtime": "Error and running time",
+    "bins": "Error against the number of bins",
+    "settings": "Settings of the methods",
+    "text": "Figures of the running text",
+}
+
+# What a reader of the paper sees comes first, what its source only hides comes last.
+STATUSES = ("printed", "text", "if0", "comment")
+
+# Lines that a table borrows. The paper has no table of bins, and the table of other methods does
+# not repeat what the text and the draft say of k-means bins and of one symbol a frame.
+BORROWED = {
+    "bins": {448, 737, 872, 1115, 1116, 1117},
+    "genre-compare": {834, 836, 872, 908},
+}
+SECONDS = "time_s_1000x1000"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper.
+
+    `text` is how it is written, `value` the number, None where it is none. `status` says how it
+    is in the source: printed in a table, in the running text, in a part that is switched off
+    ("if0") or in a comment. `table` is where it stands, also where another table borrows it.
+    """
+
+    table: str
+    task: str
+    method: str
+    kernel: str
+    manifold: str
+    setting: str
+    metric: str
+    text: str
+    value: float | None
+    status: str
+    line: int
+
+    @property
+    def name(self) -> str:
+        """The method; the data set where the figure is of no method."""
+        return self.method or self.task
+
+
+def figures(table: str) -> list[Figure]:
+    """Return the figures of a table in the order of the paper, those that it borrows last.
+
+    Parameters
+    ----------
+    table : str
+        A name out of `TITLES`.
+
+    Returns
+    -------
+    figures : list of Figure
+        Its own first.
+
+    Examples
+    --------
+    >>> from mvdfq.reproduce.published import figures
+    >>> first = figures("genre")[0]
+    >>> first.name, first.kernel, first.text, first.line
+    ('VQ', 'Spectrum', '34.5', 647)
+    """
+    if table not in TITLES:
+        raise ValueError(f"There is no table {table!r}; one of {', '.join(TITLES)}.")
+    lines = BORROWED.get(table, set())
+    mine = [figure for figure in _all() if figure.table == table]
+    others = [figure for figure in _all() if figure.table != table and figure.line in lines]
+    return mine + [figure for figure in others if figure.metric != SECONDS]
+
+
+def find(
+    table: str,
+    name: str,
+    kernel: str = "",
+    manifold: str = "",
+    setting: str = "",
+    metric: str = "error_pct",
+) -> list[Figure]:
+    """Return the figures of a place in a table; what is left empty may be anything.
+
+    The name must be the same, but for what the figure adds in brackets: "NMF" finds "NMF (best
+    baseline)". Of kernel, manifold and setting every word must be among those of the figure:
+    "Mismatch" finds "Mismatch(5,1)", "no" finds "no (not stated)", "B=6" does not find "B=64" and
+    "MFCC" does not find "MFCC+FFT64". Capitals make no difference.
+
+    Parameters
+    ----------
+    table : str
+        A name out of `TITLES`.
+
+    name : str
+        The method, or the data set where the figures are of no method.
+
+    kernel, manifold, setting : str, default=""
+        Words to be found.
+
+    metric : str, default="error_pct"
+        What is measured.
+
+    Returns
+    -------
+    figures : list of Figure
+        Printed ones first, then those of the text, of switched-off parts, of comments; among
+        these the plainest setting first.
+
+    Examples
+    --------
+    >>> from mvdfq.reproduce.published import find
+    >>> [(f.value, f.status) for f in find("genre-compare", "MVDFQM", "SSSK", setting="MFCC")]
+    [(17.3, 'printed'), (12.3, 'comment')]
+    """
+    found = [
+        figure
+        for figure in figures(table)
+        if name.casefold() in {figure.name.casefold(), _base(figure.name)}
+        and _words(kernel) <= _words(figure.kernel)
+        and _words(manifold) <= _words(figure.manifold)
+        and _words(setting) <= _words(figure.setting)
+        and metric in ("", figure.metric)
+    ]
+    return sorted(found, key=rank)
+
+
+def rank(figure: Figure) -> tuple[int, int]:
+    """Return what comes first: by status; then figures with fewer words about their setting."""
+    return STATUSES.index(figure.status), len(_words(figure.setting))
+
+
+def _base(name: str) -> str:
+    """Return a name without what it adds in brackets."""
+    return name.partition(" (")[0].casefold()
+
+
+def _words(text: str) -> set[str]:
+    return set(re.split(r"[\s,;()]+", text.casefold())) - {""}
+
+
+@cache
+def _all() -> tuple[Figure, ...]:
+    text = files("mvdfq.reproduce").joinpath("published.csv").read_text(encoding="utf-8")
+    return tuple(_figure(row) for row in csv.DictReader(text.splitlines()))
+
+
+def _figure(row: dict[str, str]) -> Figure:
+    text, line = row.pop("value"), int(row.pop("line"))
+    return Figure(**row, text=text, value=_number(text), line=line)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:  # a setting, such as a range
+        return None

@@ -1,0 +1,209 @@
+"""Kernels of proteins: words of symbols, and words that are near where their residues are alike."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mvdfq.gram import inverse_root
+from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
+from mvdfq.kernel import SequenceKernel
+from mvdfq.reproduce.cells import StringMethod
+from mvdfq.reproduce.scop import ProteinSet
+from mvdfq.threads import n_threads, run_in_order
+
+__all__ = ["MeanMethod", "RbfMethod", "protein_gram", "rbf_gram"]
+
+# Words longer than this do not fit into a table.
+LONGEST = 3
+
+
+@dataclass(frozen=True)
+class RbfMethod:
+    """Words of `k` residues, `m` of them free, compared by an RBF of their descriptors.
+
+    `width` is that of the RBF in units of the mean distance between two amino acids.
+    """
+
+    k: int = 3
+    m: int = 0
+    width: float = 0.5
+    descriptors: str = "BLOSUM62"
+
+    @property
+    def encoder(self) -> str:
+        """What residues are compared by."""
+        return self.descriptors
+
+    def __str__(self) -> str:
+        return f"RBF(k={self.k}, m={self.m}, width={self.width}) of {self.descriptors}"
+
+
+@dataclass(frozen=True)
+class MeanMethod:
+    """The mean of several kernels, each normalized."""
+
+    methods: tuple[StringMethod, ...]
+
+    @property
+    def encoder(self) -> str:
+        """How residues become symbols, in each of them."""
+        return " and ".join(method.encoder for method in self.methods)
+
+    def __str__(self) -> str:
+        return f"mean of ({') and ('.join(map(str, self.methods))})"
+
+
+def protein_gram(
+    method: Any, data: ProteinSet, n_jobs: int | None = None, memory_limit: Any = None
+) -> np.ndarray:
+    """Return the normalized kernel values of all pairs of proteins.
+
+    Nothing is learned from the proteins: bins and bits are those of the twenty amino acids,
+    and of profiles every whole score is a symbol.
+    """
+    if isinstance(method, MeanMethod):
+        parts = [protein_gram(part, data, n_jobs, memory_limit) for part in method.methods]
+        return np.mean(parts, axis=0)
+    if isinstance(method, RbfMethod):
+        points = descriptors(method.descriptors)
+        return rbf_gram(data.strings, points, method.k, method.m, method.width, n_jobs)
+    kernel = SequenceKernel(
+        clone(method.kernel),
+        manifold=method.manifold,
+        constant_rows="ignore",
+        n_jobs=n_jobs,
+        memory_limit=memory_limit,
+    )
+    return kernel.fit_transform(_symbols(method, data))
+
+
+def _symbols(method: StringMethod, data: ProteinSet) -> Any:
+    X = data.view(method.view)
+    if method.symbols is None:
+        return X
+    if method.view == "log-odds":
+        X = X.with_data(np.round(X.data))
+        return clone(method.symbols).fit_transform(X)
+    known = [AMINO_ACIDS]
+    learned = known if method.view == "letters" else substitution_rows(known)
+    return clone(method.symbols).fit(learned).transform(X)
+
+
+def descriptors(name: str) -> np.ndarray:
+    """Return a point for each amino acid: its row of BLOSUM62, or its standardized properties."""
+    if name == "BLOSUM62":
+        return matrix_values(name)
+    values = property_rows([AMINO_ACIDS])[0].T.astype(float)
+    return (values - values.mean(axis=0)) / values.std(axis=0)
+
+
+def rbf_gram(
+    strings: list[str],
+    points: np.ndarray,
+    k: int = 3,
+    m: int = 0,
+    width: float = 0.5,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    r"""Compare proteins by words whose residues are alike [1]_.
+
+    .. math:: K(x, y) = \sum_{u, v} c_u(x) \, c_v(y) \prod_{i=1}^{k}
+              \exp\left(-\frac{|p(u_i) - p(v_i)|^2}{2 \sigma^2}\right)
+
+    where :math:`c_u` counts the words within `m` mismatches of :math:`u` and :math:`p` is the
+    point of a residue. The RBF of joined points is a product over positions, so that counts
+    are multiplied by the root of one 20 x 20 matrix along every position: nothing of size
+    :math:`20^k \times 20^k` is made. Words with any other letter are not counted.
+
+    Parameters
+    ----------
+    strings : list of str
+        The proteins.
+
+    points : ndarray of shape (20, n_descriptors)
+        A point for each amino acid, in alphabetic order of their letters.
+
+    k : int, default=3
+        Length of the words, at most 3.
+
+    m : int, default=0
+        Mismatches: 0 is Spectrum-RBF.
+
+    width : float, default=0.5
+        :math:`\sigma`, in units of the mean distance between two amino acids.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors. Results do not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n, n)
+        Kernel values, those of a protein with itself are 1; 0 for one without words.
+
+    References
+    ----------
+    .. [1] N. C. Toussaint, C. Widmer, O. Kohlbacher, G. Raetsch, "Exploiting physico-chemical
+       properties in string kernels", BMC Bioinformatics 11(S8), 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq.reproduce.residues import rbf_gram
+    >>> rbf_gram(["ACDA", "ACDC"], np.eye(20), k=2, width=0.1).round(3)
+    array([[1.   , 0.667],
+           [0.667, 1.   ]])
+    """
+    if not 1 <= k <= LONGEST:
+        raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words do not fit in a table.")
+    counts = _near(_word_counts(strings, k), m)
+    root = _root(points, width)
+
+    def products(column: np.ndarray) -> np.ndarray:
+        features = np.tensordot(counts, column, axes=(1, 0))
+        for axis in range(1, k):
+            features = np.moveaxis(np.tensordot(features, root, axes=(axis, 0)), -1, axis)
+        features = features.reshape(len(strings), -1)
+        return features @ features.T
+
+    K = np.zeros((len(strings), len(strings)))
+    for _, part in run_in_order(products, root.T, n_threads(n_jobs)):  # slices of the first place
+        K += part
+    scale = inverse_root(K.diagonal())
+    return K * np.outer(scale, scale)
+
+
+def _word_counts(strings: list[str], k: int) -> np.ndarray:
+    """Counts of all words, (n, 20, ..., 20)."""
+    places = np.full(128, -1)
+    places[[ord(letter) for letter in AMINO_ACIDS]] = np.arange(20)
+    counts = np.zeros((len(strings), 20**k), dtype=np.float32)
+    for row, string in zip(counts, strings, strict=True):
+        codes = places[np.frombuffer(string.encode("ascii"), dtype=np.uint8)]
+        windows = [codes[i : len(codes) - k + 1 + i] for i in range(k)] if len(codes) >= k else []
+        if windows:
+            words = np.ravel_multi_index(tuple(np.maximum(w, 0) for w in windows), (20,) * k)
+            row += np.bincount(words[np.min(windows, axis=0) >= 0], minlength=20**k)
+    return counts.reshape(len(strings), *(20,) * k)
+
+
+def _near(counts: np.ndarray, m: int) -> np.ndarray:
+    """Counts of the words within `m` mismatches of each word."""
+    k, total = counts.ndim - 1, np.zeros_like(counts)
+    for n_changed in range(min(m, k) + 1):
+        for axes in combinations(range(1, k + 1), n_changed):
+            part = counts
+            for axis in axes:  # any residue at this place but the one that stands there
+                part = part.sum(axis=axis, keepdims=True) - part
+            total += part
+    return total
+
+
+def _root(points: np.ndarray, width: float) -> np.ndarray:
+    """A matrix whose product with its transpose is the RBF of the points."""
+    squares = ((points[:, np.newaxis] - points) ** 2).sum(axis=2)
+    sigma = width * np.sqrt(squares[np.triu_indices(len(points), 1)]).mean()
+    values, vectors = np.linalg.eigh(np.exp(-squares / (2 * sigma**2)))
+    return vectors * np.sqrt(np.maximum(values, 0))

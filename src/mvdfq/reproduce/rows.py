@@ -1,0 +1,94 @@
+"""Lines of a table: what was measured, beside what was published."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.base import ReadError
+from mvdfq.reproduce.cells import Cell
+from mvdfq.reproduce.loaders import LOADERS, SETS
+from mvdfq.reproduce.measuring import Measured
+from mvdfq.reproduce.published import find
+from mvdfq.reproduce.result import Row
+
+__all__ = ["beside_published", "datasets_rows", "measured_row", "missing_row", "time_row"]
+
+TIME = "time_s_1000x1000"
+
+
+def measured_row(table: str, measured: Measured) -> Row:
+    """Return the line of a cell that was run."""
+    result = measured.evaluation
+    row = replace(
+        _row(measured.cell),
+        protocol=measured.protocol,
+        value=float(np.mean(measured.errors)),
+        std=measured.spread,
+        f1=(100 * result.f1[0], 100 * result.f1[1]),
+        n_seeds=len(measured.errors),
+        n_folds=len(result.folds) // max(len(measured.errors), 1),
+        method=_methods(measured),
+        seconds={part: measured.seconds(part) for part in ("choice", "encode", "gram", "machines")},
+    )
+    return beside_published(table, row)
+
+
+def _methods(measured: Measured) -> str:
+    """The methods taken; where they differ between folds, how often each."""
+    labels = {str(method): method.label for method in measured.cell.methods}
+    taken = measured.methods
+    if len(taken) == 1:
+        return labels[next(iter(taken))]
+    return "; ".join(f"{n} x {labels[text]}" for text, n in taken.items())
+
+
+def missing_row(table: str, cell: Cell) -> Row:
+    """Return the line of a cell that was not run, with the reason."""
+    views = ", ".join(sorted(cell.views))
+    why = cell.why_not or f"not run: the data have no view {views}"
+    return beside_published(table, replace(_row(cell), note=why))
+
+
+def time_row(table: str, cell: Cell, seconds: dict[str, float]) -> Row:
+    """Return the line of the seconds of a cell."""
+    row = replace(
+        _row(cell),
+        metric=TIME,
+        value=seconds["count"] + seconds["gram"],
+        seconds=seconds,
+        method=cell.methods[0].label,
+        note="one thread",
+    )
+    return beside_published(table, row)
+
+
+def _row(cell: Cell) -> Row:
+    return Row(cell.name, cell.kernel, cell.manifold, cell.setting, cell.reading)
+
+
+def beside_published(table: str, row: Row) -> Row:
+    """Return a line with the published figure; lines of errors with the published F1 too."""
+    place = table, row.name, row.kernel, row.manifold, row.setting
+    figures = find(*place, metric=row.metric)
+    if figures:
+        first = figures[0]
+        row = replace(row, published=first.value, status=first.status, line=first.line)
+    scores = find(*place, metric="F1_pct") if row.metric == "error_pct" else []
+    return replace(row, published_f1=scores[0].value) if scores else row
+
+
+def datasets_rows(folder: Path) -> list[Row]:
+    """Return the sizes of the sets that are there, and those of the paper."""
+    rows = []
+    for task, key in SETS.items():
+        try:
+            found: Any = LOADERS[key](folder)
+        except (ReadError, OSError):
+            found = None
+        for metric, size in [("n_sequences", len), ("n_classes", lambda s: len(s.classes))]:
+            value = None if found is None else float(size(found))
+            row = Row(task, metric=metric, value=value, note="" if found else "not at hand")
+            rows.append(beside_published("datasets", row))
+    return rows

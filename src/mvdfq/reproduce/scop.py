@@ -1,0 +1,237 @@
+"""Proteins and the families to be found among them, read from a folder."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.base import ReadError
+from mvdfq.io.fasta import read_lines, read_records
+from mvdfq.io.homology import ROLES, HomologyTask, homology_tasks, read_splits
+from mvdfq.io.profiles import read_profiles
+from mvdfq.io.scales import substitution_rows
+from mvdfq.sequences import Sequences
+
+__all__ = ["ProteinSet", "load_scop"]
+
+# Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
+CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
+# What the table of SCOP 1.59 says of a sequence: not used, or one of the roles.
+MARKS = dict(zip("01234", ["", *ROLES], strict=True))
+FASTA = ("*.fasta", "*.fasta.gz", "*.fa", "*.fa.gz")
+TABLES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
+
+
+@dataclass(frozen=True, eq=False)
+class ProteinSet:
+    """Proteins, the SCOP family of each, and the tasks: one a family.
+
+    `profiles` is the folder that holds one for every protein, None where there are none;
+    `n_unused` counts proteins that were read and belong to no task.
+    """
+
+    name: str
+    strings: list[str]
+    names: list[str]
+    codes: np.ndarray
+    tasks: list[HomologyTask]
+    profiles: Path | None = None
+    n_unused: int = 0
+    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def view(self, name: str) -> Any:
+        """Return the proteins in one form; only the last one asked for stays in memory."""
+        if name not in self._read:
+            self._read.clear()
+            self._read[name] = self._view(name)
+        return self._read[name]
+
+    def _view(self, name: str) -> Any:
+        if name == "letters":
+            return self.strings
+        if name == "BLOSUM62 rows":
+            return substitution_rows(self.strings)
+        return self._profile_view(name)
+
+    def _profile_view(self, values: str) -> Sequences:
+        """Profiles in the order of the proteins: "log-odds" or "probabilities"."""
+        if self.profiles is None:
+            raise ValueError(f"{self.name} has no profiles.")
+        found = read_profiles(self.profiles, values=values)
+        places = {name: i for i, name in enumerate(found.names)}
+        lacking = [name for name in self.names if name not in places]
+        if lacking:
+            hint = "a profile is needed for every sequence that is used, named by its id"
+            raise ReadError(self.profiles, f"no profile of {lacking[0]!r}", hint)
+        return found.take([places[name] for name in self.names]).X
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells these data from any others."""
+        content = hashlib.sha256("\n".join([*self.strings, *self.codes]).encode())
+        for task in self.tasks:
+            content.update(task.family.encode())
+            for part in (task.train, task.y_train, task.test, task.y_test):
+                content.update(part.tobytes())
+        for path in sorted(self.profiles.rglob("*")) if self.profiles is not None else ():
+            content.update(path.read_bytes() if path.is_file() else b"")
+        return content.hexdigest()[:16]
+
+    def small(self, n_tasks: int = 3, n_positive: int = 12, n_negative: int = 60) -> "ProteinSet":
+        """Return a part for a smoke run: a few tasks with a few members of every role."""
+        tasks = [_thinned(task, n_positive, n_negative) for task in self.tasks[:n_tasks]]
+        return replace(self._with(tasks), name=f"{self.name}, a part")
+
+    def _with(self, tasks: list[HomologyTask]) -> "ProteinSet":
+        """Return some tasks, and the proteins that they need."""
+        used = np.unique(np.concatenate([part for t in tasks for part in (t.train, t.test)]))
+        moved = [
+            replace(t, train=np.searchsorted(used, t.train), test=np.searchsorted(used, t.test))
+            for t in tasks
+        ]
+        return replace(
+            self,
+            strings=[self.strings[i] for i in used],
+            names=[self.names[i] for i in used],
+            codes=self.codes[used],
+            tasks=moved,
+            n_unused=self.n_unused + len(self) - len(used),
+            _read={},
+        )
+
+
+def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTask:
+    """The first positives, and negatives from everywhere."""
+
+    def kept(y: np.ndarray) -> np.ndarray:
+        positive, negative = np.flatnonzero(y)[:n_positive], np.flatnonzero(~y)
+        some = np.linspace(0, len(negative) - 1, min(n_negative, len(negative))).astype(int)
+        return np.sort(np.concatenate([positive, negative[some]]))
+
+    train, test = kept(task.y_train), kept(task.y_test)
+    parts = task.train[train], task.test[test], task.y_train[train], task.y_test[test]
+    return HomologyTask(task.family, *parts)
+
+
+def load_scop(folder: str | Path) -> ProteinSet:
+    r"""Read proteins and tasks of remote homology detection from a folder.
+
+    Two forms are known. That of Liao and Noble: ``sequences.fasta.gz`` and ``splits.tsv.gz``,
+    lines ``family role id``. That of the SCOP 1.59 set of the paper: one FASTA file and one
+    table, a line a sequence and a column a family, 0 for not used, 1 and 2 for positive and
+    negative in training, 3 and 4 in the test; a first line may name the families, and a first
+    column the sequences, which otherwise follow the FASTA file. Sequences without a role are
+    read and left out. Profiles are looked for in the folder ``profiles`` beside them.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the files lie.
+
+    Returns
+    -------
+    data : ProteinSet
+        The sequences that have a role, and the tasks.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.reproduce.scop import load_scop
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "all.fasta").write_text(">a\nMK\n>b\nMV\n>c\nWW\n>d\nAA\n>e\nCC\n")
+    ...     _ = Path(folder, "labels.txt").write_text("1\n2\n0\n3\n4\n")
+    ...     data = load_scop(folder)
+    >>> data.names, data.n_unused, data.tasks[0].train
+    (['a', 'b', 'd', 'e'], 1, array([0, 1]))
+    """
+    folder = Path(folder)
+    fasta = _only(folder, FASTA, "a FASTA file (.fasta or .fa)")
+    strings, codes = _proteins(fasta)
+    splits = folder / "splits.tsv.gz"
+    if splits.exists():
+        name, roles = "Liao-Noble SCOP 1.53", read_splits(splits)
+    else:
+        table = _only(folder, TABLES, "a table of roles (.tsv, .txt or .csv), or splits.tsv.gz")
+        name, roles = "SCOP 1.59", _read_marks(table, list(strings))
+    try:
+        tasks = homology_tasks(strings, roles)
+    except ValueError as error:
+        raise ReadError(folder, str(error).rstrip(".")) from None
+    profiles = folder / "profiles" if (folder / "profiles").is_dir() else None
+    known = ProteinSet(name, [*strings.values()], [*strings], codes, tasks, profiles)
+    return known._with(tasks)
+
+
+def _only(folder: Path, patterns: Iterable[str], what: str) -> Path:
+    """Return the one file of a kind that a folder holds."""
+    found = sorted(path for pattern in patterns for path in folder.glob(pattern))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise ReadError(folder, f"expected {what}, found {names}", "one is needed")
+    return found[0]
+
+
+def _proteins(path: Path) -> tuple[dict[str, str], np.ndarray]:
+    """Sequences by their ids, and their SCOP families, by their ids where these are not known."""
+    strings: dict[str, str] = {}
+    codes = []
+    for record in read_records(path):
+        if not record.sequence or record.id in strings or not record.id:
+            problem = "is there twice" if record.id in strings else "has no id or no residues"
+            raise ReadError(path, f"line {record.line}: {record.id!r} {problem}")
+        strings[record.id] = record.sequence
+        code = CODE.match(record.header[len(record.id) :].strip())
+        codes.append(code[0] if code else record.id)
+    return strings, np.array(codes)
+
+
+def _read_marks(path: Path, names: list[str]) -> dict[str, dict[str, list[str]]]:
+    """Read the table of SCOP 1.59: family -> role -> ids."""
+    lines = [(number, re.split(r"[\s,;]+", line.strip())) for number, line in read_lines(path)]
+    lines = [(number, fields) for number, fields in lines if fields != [""]]
+    if not lines:
+        raise ReadError(path, "holds no lines", "one is needed for every sequence")
+    number, first = lines[0]
+    header = [] if set(first[1:] or first) <= set(MARKS) else lines.pop(0)[1]
+    has_ids = bool(lines) and lines[0][1][0] not in MARKS
+    rows = _marks_by_name(path, lines, names, has_ids)
+    n_families = len(lines[0][1]) - has_ids
+    families = header[-n_families:] or [str(i + 1) for i in range(n_families)]
+    if len(header) not in (0, n_families, n_families + has_ids) or len(set(families)) < n_families:
+        problem = f"line {number}: names of {n_families} families expected, all different"
+        raise ReadError(path, problem)
+    roles: dict[str, dict[str, list[str]]] = {f: {r: [] for r in ROLES} for f in families}
+    for name, marks in rows.items():
+        for family, mark in zip(families, marks, strict=True):
+            if MARKS[mark]:
+                roles[family][MARKS[mark]].append(name)
+    return roles
+
+
+def _marks_by_name(path, lines, names, has_ids) -> dict[str, list[str]]:
+    """Return the marks of every sequence that the table has a line for."""
+    if not has_ids and len(lines) != len(names):
+        problem = f"{len(lines)} lines for {len(names)} sequences"
+        raise ReadError(path, problem, "without ids every sequence needs its line")
+    known, rows, width = set(names), {}, len(lines[0][1]) if lines else 0
+    for place, (number, fields) in enumerate(lines):
+        name, marks = (fields[0], fields[1:]) if has_ids else (names[place], fields)
+        if len(fields) != width:
+            raise ReadError(path, f"line {number}: {len(fields)} columns, expected {width}")
+        if name not in known or name in rows:
+            problem = "has two lines" if name in rows else "is not in the FASTA file"
+            raise ReadError(path, f"line {number}: {name!r} {problem}")
+        if not set(marks) <= set(MARKS):
+            strange = next(mark for mark in marks if mark not in MARKS)
+            raise ReadError(path, f"line {number}: {strange!r} is no role", "roles are 0 to 4")
+        rows[name] = marks
+    return rows

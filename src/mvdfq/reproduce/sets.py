@@ -1,0 +1,205 @@
+"""The sets of music that the tables are computed on, read from a folder."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.io import loadmat
+from sklearn.model_selection import StratifiedGroupKFold
+
+from mvdfq.evaluation import folds_of
+from mvdfq.io.base import ReadError
+from mvdfq.sequences import Sequences, offsets_of
+from mvdfq.symbols.base import Symbols, check_symbols
+
+__all__ = ["Cut", "MusicSet", "joined", "load_artist20", "load_gtzan"]
+
+
+class Cut(NamedTuple):
+    """A fold: what is learned from, what is tested on."""
+
+    name: str
+    train: np.ndarray
+    test: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class MusicSet:
+    """Clips with their classes, in one or several views, and how they may be cut.
+
+    `views` are functions, as large ones are read only where they are asked for. `groups` are the
+    artists or albums; `split` is "train", "valid" or "test" where an official one is known.
+    Of all folds only the first `max_cuts` are used.
+    """
+
+    name: str
+    views: dict[str, Callable[[], Any]]
+    labels: np.ndarray
+    groups: np.ndarray | None = None
+    split: np.ndarray | None = None
+    max_cuts: int | None = None
+    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def view(self, name: str) -> Any:
+        """Return the clips as rows of numbers or symbols; two views stay in memory."""
+        if name not in self._read:
+            while len(self._read) > 1:
+                del self._read[next(iter(self._read))]
+            self._read[name] = self.views[name]()
+        return self._read[name]
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """Classes as numbers, in the order of their names."""
+        return np.unique(self.labels, return_inverse=True)[1]
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """Names of the classes."""
+        return [str(label) for label in np.unique(self.labels)]
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells these data from any others."""
+        data = self.view(next(iter(self.views)))
+        content = hashlib.sha256(np.ascontiguousarray(data.data).data)
+        content.update(np.ascontiguousarray(data.offsets).data)
+        content.update("\n".join(map(str, self.labels)).encode())
+        return content.hexdigest()[:16]
+
+    def cuts(self, protocol: str, seed: int) -> list[Cut]:
+        """Return the folds of a protocol."""
+        return self._cuts(protocol, seed)[: self.max_cuts]
+
+    def _cuts(self, protocol: str, seed: int) -> list[Cut]:
+        if protocol == "artist-disjoint":
+            cutter = StratifiedGroupKFold(5, shuffle=True, random_state=seed)
+            parts = cutter.split(self.y, self.y, self.groups)
+            return [Cut(f"fold {i}", *part) for i, part in enumerate(parts, start=1)]
+        if protocol == "fault-filtered" and self.split is not None:
+            learn = np.flatnonzero(np.isin(self.split, ["train", "valid"]))
+            return [Cut("test", learn, np.flatnonzero(self.split == "test"))]
+        folds = folds_of(protocol, self.labels, groups=self.groups, seed=seed)
+        return [Cut(*fold) for fold in folds]
+
+    def allows(self, protocol: str) -> bool:
+        """Whether the data say what the protocol needs to know."""
+        needed = {"artist-disjoint": self.groups, "group-per-class": self.groups}
+        return needed.get(protocol, self.split if protocol == "fault-filtered" else ()) is not None
+
+    def inner_groups(self, protocol: str) -> np.ndarray | None:
+        """Return what inner validation keeps together: what the protocol itself holds apart."""
+        return None if protocol.endswith("-fold") else self.groups
+
+    def small(self, n_per_class: int = 6, n_frames: int = 200) -> "MusicSet":
+        """Return a part for a smoke run: the first frames of a few clips of every class."""
+        chosen = np.sort(
+            np.concatenate(
+                [_spread(self.labels == label, self.groups, n_per_class) for label in self.classes]
+            )
+        )
+        views: dict[str, Callable[[], Any]] = {
+            name: partial(_part, read, chosen, n_frames) for name, read in self.views.items()
+        }
+        split = None
+        if self.split is not None:  # clips of the official parts need not be among those chosen
+            split = np.where(np.arange(len(chosen)) % 3 == 0, "test", "train")
+        groups = None if self.groups is None else self.groups[chosen]
+        name = f"{self.name}, a small part"
+        return MusicSet(name, views, self.labels[chosen], groups, split, max_cuts=1)
+
+
+def _spread(mine: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
+    """Some clips of a class, from as many groups as there are."""
+    members = np.flatnonzero(mine)
+    if groups is None:
+        return members[:n]
+    _, place = np.unique(groups[members], return_inverse=True)
+    turn = np.zeros(len(members), dtype=int)
+    for g in range(place.max() + 1):
+        turn[place == g] = np.arange(np.sum(place == g))
+    return members[np.argsort(turn, kind="stable")[:n]]
+
+
+def _part(read: Callable[[], Any], chosen: np.ndarray, n_frames: int) -> Any:
+    """The first frames of some clips of a view."""
+    X = read()
+    clips = [X[i][:, :n_frames] for i in chosen]
+    return check_symbols(clips, X.n_symbols) if isinstance(X, Symbols) else joined(clips)
+
+
+def joined(clips: list[np.ndarray]) -> Sequences:
+    """Return clips side by side: what is known to be rows of frames needs no check."""
+    return Sequences(np.concatenate(clips, axis=1), offsets_of([x.shape[1] for x in clips]))
+
+
+def _ragged(frames: np.ndarray, lengths: np.ndarray) -> Sequences:
+    """Return clips that lie one after the other, one frame a line."""
+    return Sequences(np.ascontiguousarray(frames.T, dtype=np.float32), offsets_of(lengths))
+
+
+def _arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in names}
+    except (OSError, ValueError, KeyError) as error:
+        hint = f"an .npz with {', '.join(names)}"
+        raise ReadError(path, f"cannot be read ({error})", hint) from None
+
+
+def load_gtzan(folder: Path) -> MusicSet:
+    """Read GTZAN: ``gtzan/mfcc.npz``, and what else there is of it.
+
+    ``gtzan/fft64_32levels.npz`` are 64 spectral bands, ``sssk_reference/example_seq.mat`` the
+    codewords of the paper's author.
+    """
+    path, bands = folder / "gtzan" / "mfcc.npz", folder / "gtzan" / "fft64_32levels.npz"
+    codewords = folder / "sssk_reference" / "example_seq.mat"
+    found = _arrays(path, "labels", "artists", "fault_filtered_split")
+
+    def mfcc() -> Sequences:
+        stored = _arrays(path, "values", "lengths")
+        return _ragged(stored["values"], stored["lengths"])
+
+    def fft64() -> Sequences:
+        stored = _arrays(bands, "codes", "lengths")
+        return _ragged(stored["codes"], stored["lengths"])
+
+    def both() -> Sequences:
+        first, second = mfcc(), fft64()
+        return Sequences(np.concatenate([first.data, second.data]), first.offsets)
+
+    views: dict[str, Callable[[], Any]] = {"mfcc": mfcc}
+    if bands.exists():
+        views |= {"mfcc+fft64": both, "fft64": fft64}
+    if codewords.exists():
+        views["author"] = lambda: _author_codewords(codewords)
+    artists = found["artists"]
+    return MusicSet("GTZAN", views, found["labels"], artists, found["fault_filtered_split"])
+
+
+def _author_codewords(path: Path) -> Symbols:
+    """Clips in the order of their genres, each a row of 1024 codewords."""
+    clips = loadmat(path)["seq"].ravel()
+    return check_symbols([np.atleast_2d(clip.ravel().astype(np.int64)) for clip in clips], 1024)
+
+
+def load_artist20(folder: Path) -> MusicSet:
+    """Read artist20: ``artist20/mfcc_middle2min.npz``."""
+    path = folder / "artist20" / "mfcc_middle2min.npz"
+    found = _arrays(path, "labels", "groups")
+
+    def mfcc() -> Sequences:
+        stored = _arrays(path, "levels", "lo", "hi", "lengths")
+        step = (stored["hi"] - stored["lo"]) / 256
+        values = stored["lo"] + (stored["levels"].astype(np.float32) + 0.5) * step
+        return _ragged(values, stored["lengths"])
+
+    return MusicSet("artist20", {"mfcc": mfcc}, found["labels"], found["groups"])

@@ -1,0 +1,174 @@
+"""A result for the terminal: tables of short cells, and what is to be said below them."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mvdfq.reproduce.arrange import (
+    METRICS,
+    READING_WORDS,
+    STRICTER,
+    difference,
+    f1,
+    grouped,
+    label,
+    missing,
+    number,
+    runs,
+    with_spread,
+)
+from mvdfq.reproduce.result import Result, Row
+
+__all__ = ["Block", "blocks"]
+
+# Tables that are shown as the paper has them: kernels down, alphabets across.
+MATRICES = {"genre"}
+ALPHABETS = {"VQ": "VQ", "Sim. hashing": "hashing", "MVDFQ": "MVDFQ"}
+
+
+class Block(NamedTuple):
+    """A table: what stands above it, its rows, and the lines below it."""
+
+    title: str
+    rows: list[dict[str, Any]]
+    below: list[str]
+
+
+def blocks(result: Result) -> list[Block]:
+    """Return a result as tables that fit a terminal of 100 columns.
+
+    For every reading there is one for each protocol, then one of the settings that were used. What
+    was not measured, the claims and the remarks come last.
+
+    Parameters
+    ----------
+    result : Result
+        What came out.
+
+    Returns
+    -------
+    blocks : list of Block
+        In the order in which they are to be read.
+    """
+    shown: list[Block] = []
+    for reading, rows in grouped(result.rows, lambda row: row.reading).items():
+        shown += _figures(result.table, rows)
+        shown.append(_settings(reading, rows))
+    more = [_missing(missing(result.rows)), *_claims(result), _remarks(result)]
+    return [block for block in shown + more if block.rows or block.below]
+
+
+def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
+    make = _matrix if table in MATRICES else _list
+    groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric))
+    return [make(_title(*key), same) for key, same in groups.items()]
+
+
+def _title(reading: str, protocol: str, metric: str) -> str:
+    stricter = "; the paper's figures are of plain folds" if protocol in STRICTER else ""
+    words = READING_WORDS.get(reading, reading), protocol, METRICS.get(metric, metric)
+    return ", ".join(word for word in words if word) + stricter
+
+
+def _matrix(title: str, rows: Sequence[Row]) -> Block:
+    """Kernels down; alphabets across, without and with the manifold (M)."""
+    table: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        rooted = "-M" if row.manifold.startswith("yes") else ""
+        line = table.setdefault(row.kernel, {"kernel": row.kernel} | dict.fromkeys(_columns(), ""))
+        line[ALPHABETS.get(row.name, row.name) + rooted] = _beside(row)
+    repeated = " or ".join(sorted({runs(row) for row in rows if runs(row)}))
+    below = f"\nours ± std (paper's), seeds x folds {repeated}"
+    return Block(title + below, [*table.values()], [])
+
+
+def _columns() -> list[str]:
+    return [name + rooted for rooted in ("", "-M") for name in ALPHABETS.values()]
+
+
+def _beside(row: Row) -> str:
+    return with_spread(row) + (f" ({number(row.published)})" if row.published is not None else "")
+
+
+def _list(title: str, rows: Sequence[Row]) -> Block:
+    lines = [
+        {
+            "method": label(row),
+            "setting": row.setting,
+            "paper": number(row.published),
+            "line": _line(row),
+            "ours": with_spread(row),
+            "diff.": difference(row),
+            "F1": f1(row),
+            "paper's F1": number(row.published_f1),
+            "runs": runs(row),
+        }
+        for row in rows
+    ]
+    return Block(title, _without_empty(lines), [])
+
+
+def _line(row: Row) -> str:
+    """Return where a figure stands in the paper's source, and how, unless it is printed."""
+    if row.line is None:
+        return ""
+    return str(row.line) if row.status == "printed" else f"{row.line} ({row.status})"
+
+
+def _settings(reading: str, rows: Sequence[Row]) -> Block:
+    """Return what was used where, each once for all protocols that used the same."""
+    used: dict[tuple[str, ...], dict[str, None]] = {}
+    for row in rows:
+        used.setdefault((label(row), row.setting, row.method), {})[row.note] = None
+    lines = [
+        {"method": name, "setting": setting, "used": "; ".join(filter(None, (method, *notes)))}
+        for (name, setting, method), notes in used.items()
+    ]
+    title = ", ".join(part for part in (READING_WORDS.get(reading, reading), "as used") if part)
+    return Block(title, _without_empty([line for line in lines if line["used"]]), [])
+
+
+def _without_empty(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows without the columns that are empty in all of them."""
+    used = [key for key in (rows[0] if rows else []) if any(row[key] != "" for row in rows)]
+    return [{key: row[key] for key in used} for row in rows]
+
+
+def _missing(rows: Sequence[Row]) -> Block:
+    lines = [
+        {
+            "method": label(row),
+            "setting": row.setting,
+            "metric": METRICS.get(row.metric, row.metric),
+            "paper": number(row.published),
+            "why": row.note,
+        }
+        for row in rows
+    ]
+    return Block("not measured", _without_empty(lines), [])
+
+
+def _claims(result: Result) -> list[Block]:
+    """Return the claims, a block for each protocol that has any of ours; one if none has."""
+    protocols = [*dict.fromkeys(each for claim in result.claims for each in claim["ours"] or {})]
+    return [_claims_of(protocol, result) for protocol in protocols or ["not measured"]]
+
+
+def _claims_of(protocol: str, result: Result) -> Block:
+    ours = [(claim, (claim["ours"] or {}).get(protocol, {})) for claim in result.claims]
+    readings = [*dict.fromkeys(reading for _, found in ours for reading in found)]
+    lines = [
+        {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
+        | {"paper": f"{claim['published']:.1f}", "agrees": "yes" if claim["agrees"] else "no"}
+        | {reading or "ours": _one_digit(found.get(reading)) for reading in readings}
+        for claim, found in ours
+    ]
+    title = f"claims, from the paper's figures and ours, {protocol}".removesuffix(", ")
+    return Block(title, lines, [])
+
+
+def _one_digit(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def _remarks(result: Result) -> Block:
+    return Block("remarks", [], [f"- {remark}" for remark in result.remarks])

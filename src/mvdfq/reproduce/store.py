@@ -1,0 +1,73 @@
+"""What was computed before, kept in a folder: a run that was broken off goes on from there."""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Store", "default_folder"]
+
+# Records of another format are left alone and made again.
+FORMAT = 1
+
+
+def default_folder() -> Path:
+    """Return where results are kept unless the user says otherwise: the cache of the user."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "mvdfq" / "reproduce"
+
+
+class Store:
+    """A folder of records, each under a digest of what it is the result of.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the records lie; it is made if it is not there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.reproduce.store import Store
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Store(folder)
+    ...     store.put({"fold": 1}, {"error": 20.0})
+    ...     store.get({"fold": 1}), store.get({"fold": 2})
+    ({'error': 20.0}, None)
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def get(self, key: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the record of a key; None where there is none, or a damaged one."""
+        try:
+            stored = json.loads(self._path(key).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        is_ours = isinstance(stored, dict) and stored.get("key") == _plain(key)
+        return stored.get("record") if is_ours else None
+
+    def put(self, key: dict[str, Any], record: dict[str, Any]) -> None:
+        """Write a record at once or not at all."""
+        text = json.dumps({"key": key, "record": record})
+        handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=".tmp")
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(name, self._path(key))
+        except BaseException:
+            os.unlink(name)
+            raise
+
+    def _path(self, key: dict[str, Any]) -> Path:
+        text = json.dumps([FORMAT, key], sort_keys=True)
+        return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
+
+def _plain(key: dict[str, Any]) -> Any:
+    """Return the key as it comes back from a file."""
+    return json.loads(json.dumps(key))

@@ -1,0 +1,62 @@
+"""How long the kernel matrix of all clips takes on one thread, and which part takes it."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from mvdfq.kernel import SequenceKernel
+from mvdfq.reproduce.cells import StringMethod
+from mvdfq.reproduce.sets import MusicSet
+from mvdfq.reproduce.store import Store
+
+__all__ = ["timed"]
+
+# The best of several is the time of the work; what else the machine did is not.
+REPEATS = 3
+WARM_UP = 20
+
+
+def timed(method: StringMethod, data: MusicSet, store: Store, memory_limit: Any) -> dict[str, Any]:
+    """Return the seconds of a method on all clips, one thread: learn, encode, count and Gram.
+
+    Counting words is what the diagonal costs; the Gram is the rest of the matrix.
+    """
+    key = {"data": data.digest, "timing": str(method), "repeats": REPEATS}
+    record = store.get(key)
+    if record is None:
+        with threadpool_limits(1):
+            record = _seconds(method, data, memory_limit)
+        store.put(key, record)
+    return record
+
+
+def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> dict[str, Any]:
+    X = data.view(method.view)
+    learn, quantizer = _best(lambda: clone(method.symbols).fit(X), repeats=1)
+    encode, symbols = _best(lambda: quantizer.transform(X))
+    kernel = SequenceKernel(
+        clone(method.kernel),
+        manifold=method.manifold,
+        constant_rows="ignore",
+        n_jobs=1,
+        memory_limit=memory_limit,
+    )
+    clone(kernel).fit_transform(symbols[np.arange(min(WARM_UP, len(data)))])  # compiles
+    kernel.fit(symbols)
+    count, _ = _best(lambda: kernel.diagonal(symbols))
+    whole, _ = _best(lambda: kernel.compare(kernel.train_, None))
+    return {"learn": learn, "encode": encode, "count": count, "gram": max(whole - count, 0.0)}
+
+
+def _best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+    """Return the least time of several runs, and the result."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - start)
+    return round(min(times), 3), result

@@ -1,0 +1,322 @@
+"""The tables of the paper, on made sets of the same form."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from made_sets import write_artist20, write_gtzan, write_ismir, write_tone
+from mvdfq import CodebookQuantizer, DirectQuantizer, SequenceKernel, Spectrum
+from mvdfq.io import ReadError
+from mvdfq.reproduce import music
+from mvdfq.reproduce.api import TABLES, run
+from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
+from mvdfq.reproduce.fold import Workshop
+from mvdfq.reproduce.loaders import LOADERS
+from mvdfq.reproduce.measuring import measure
+from mvdfq.reproduce.sets import load_artist20, load_gtzan
+from mvdfq.reproduce.store import Store
+
+SPECTRUM = StringMethod(DirectQuantizer(4, strategy="uniform"), Spectrum(2), True)
+CELL = Cell("MVDFQ", "Spectrum", "yes").with_methods("text", SPECTRUM)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sets")
+    write_gtzan(path)
+    write_artist20(path)
+    write_ismir(path)
+    return path
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+class TestStore:
+    def test_gives_back_what_was_put(self, store):
+        store.put({"fold": 1, "seed": 2}, {"C": 10.0})
+        assert store.get({"seed": 2, "fold": 1}) == {"C": 10.0}
+        assert store.get({"seed": 2, "fold": 3}) is None
+
+    @pytest.mark.parametrize("damage", ["", "{", "[]", '{"key": {"fold": 9}, "record": {}}'])
+    def test_damaged_records_are_made_again(self, store, damage):
+        store.put({"fold": 1}, {"C": 10.0})
+        (path,) = store.folder.iterdir()
+        path.write_text(damage)
+        assert store.get({"fold": 1}) is None
+
+
+class TestSets:
+    def test_gtzan_has_all_its_views(self, folder):
+        data = load_gtzan(folder)
+        with np.load(folder / "gtzan" / "mfcc.npz") as stored:
+            lengths, values = stored["lengths"], stored["values"]
+        X = data.view("mfcc")
+        assert_array_equal(X.lengths, lengths)
+        assert_array_equal(X[1], values[lengths[0] : lengths[:2].sum()].T.astype(np.float32))
+        assert data.view("mfcc+fft64").n_rows == 77
+        assert data.view("author").n_symbols.tolist() == [1024]
+        assert data.view("author").lengths.tolist() == lengths.tolist()
+
+    def test_levels_of_artist20_are_the_middle_of_their_bins(self, folder):
+        data = load_artist20(folder)
+        with np.load(folder / "artist20" / "mfcc_middle2min.npz") as stored:
+            level = int(stored["levels"][0, 0])
+        assert data.view("mfcc")[0][0, 0] == pytest.approx(-5 + (level + 0.5) / 256 * 10)
+
+    def test_artists_are_held_apart(self, folder):
+        data = load_gtzan(folder)
+        for _, train, test in data.cuts("artist-disjoint", 0):
+            assert not {*data.groups[train]} & {*data.groups[test]}
+
+    def test_the_fault_filtered_split_learns_from_train_and_valid(self, folder):
+        data = load_gtzan(folder)
+        ((_, train, test),) = data.cuts("fault-filtered", 0)
+        assert {*data.split[train]} == {"train", "valid"}
+        assert {*data.split[test]} == {"test"}
+
+    def test_one_album_of_every_artist_is_held_out(self, folder):
+        data = load_artist20(folder)
+        cuts = data.cuts("group-per-class", 0)
+        assert len(cuts) == 6
+        for _, _, test in cuts:
+            albums = {*data.groups[test]}
+            assert len(albums) == 3
+            assert len({album.split("/")[0] for album in albums}) == 3
+
+    def test_ismir_is_both_parts(self, folder):
+        data = LOADERS["ismir"](folder)
+        assert data.classes == ["classical", "jazz_blues"]
+        assert len(data) == 24
+        assert data.view("mfcc").n_rows == 13
+        assert data.view("mfcc+fft64").n_rows == 77
+        assert data.view("audio").n_rows == 1
+        assert data.view("fft64").data.min() == 0
+
+    def test_ismir_names_the_line_without_a_file(self, tmp_path):
+        write_ismir(tmp_path, n_per_genre=1)
+        path = tmp_path / "ismir2004" / "metadata" / "training" / "tracklist.csv"
+        path.write_text(path.read_text() + '"world","a","b","c","1","world/none.mp3"\n')
+        with pytest.raises(ReadError, match=r"line 3: there is no file .*none\.mp3"):
+            LOADERS["ismir"](tmp_path)
+
+    def test_ismir_names_the_short_line(self, tmp_path):
+        write_ismir(tmp_path, n_per_genre=1)
+        path = tmp_path / "ismir2004" / "metadata" / "training" / "tracklist.csv"
+        path.write_text('"world","a"\n')
+        with pytest.raises(ReadError, match="line 1: 2 fields, expected 6"):
+            LOADERS["ismir"](tmp_path)
+
+    def test_gtzan_from_recordings(self, tmp_path):
+        for genre, hertz in [("blues", 200), ("rock", 700)]:
+            for i in range(2):
+                write_tone(tmp_path / "gtzan" / genre / f"{genre}.{i}.wav", hertz + i)
+        data = LOADERS["gtzan"](tmp_path)
+        assert data.labels.tolist() == ["blues", "blues", "rock", "rock"]
+        assert not data.allows("artist-disjoint")
+        assert data.allows("5-fold")
+
+    def test_artist20_from_recordings(self, tmp_path):
+        for name in ["abba/one/a.wav", "abba/two/b.wav", "cure/one/c.wav", "cure/three/d.wav"]:
+            write_tone(tmp_path / "artist20" / name, 300)
+        data = LOADERS["artist20"](tmp_path)
+        assert data.groups.tolist() == ["abba/one", "abba/two", "cure/one", "cure/three"]
+        assert data.labels.tolist() == ["abba", "abba", "cure", "cure"]
+
+    def test_what_is_not_there_is_named(self, tmp_path):
+        with pytest.raises(ReadError, match="gtzan: is not there"):
+            LOADERS["gtzan"](tmp_path)
+
+
+class TestFolds:
+    def test_a_fold_is_what_one_would_do_by_hand(self, folder, store):
+        """Quantizer, kernel and machine fitted on the training part with scikit-learn alone."""
+        data = load_gtzan(folder)
+        (measured,) = measure([CELL], data, ["5-fold"], [3], Workshop(), store)
+        X, y = data.view("mfcc"), data.y
+        cutter = StratifiedKFold(5, shuffle=True, random_state=3)
+        for fold, record, (train, test) in zip(
+            measured.evaluation.folds, measured.records, cutter.split(y, y), strict=True
+        ):
+            bins = DirectQuantizer(4, strategy="uniform").fit(X[train])
+            kernel = SequenceKernel(Spectrum(2), manifold=True, constant_rows="ignore")
+            K = kernel.fit_transform(bins.transform(X[train]))
+            machine = SVC(kernel="precomputed", C=record["C"], break_ties=True)
+            machine.decision_function_shape = "ovr"
+            machine.fit(K, y[train])
+            assert_array_equal(fold.test, test)
+            assert_array_equal(
+                fold.predicted, machine.predict(kernel.transform(bins.transform(X[test])))
+            )
+
+    def test_a_method_is_chosen_without_the_test_part(self, folder, monkeypatch, store):
+        data = load_gtzan(folder)
+        cell = CELL.with_methods("tuned", SPECTRUM, StringMethod(SPECTRUM.symbols, Spectrum(1)))
+        seen = []
+        original = Workshop._score
+        monkeypatch.setattr(
+            Workshop,
+            "_score",
+            lambda self, method, data, some, *rest: (
+                seen.append(some) or original(self, method, data, some, *rest)
+            ),
+        )
+        measured = measure([cell], data, ["5-fold"], [0], Workshop(choice=12), store)[0]
+        for i, (_, train, test) in enumerate(data.cuts("5-fold", 0)):
+            for some in seen[2 * i : 2 * i + 2]:
+                assert len(some) == 12
+                assert {*some} <= {*train}
+                assert not {*some} & {*test}
+        assert sum(measured.methods.values()) == 5
+
+    def test_groups_are_held_apart_inside_too(self, folder, monkeypatch, store):
+        data = load_artist20(folder)
+        seen = []
+        original = Workshop._train
+        monkeypatch.setattr(
+            Workshop,
+            "_train",
+            lambda self, method, K, y, groups, *rest: (
+                seen.append(groups) or original(self, method, K, y, groups, *rest)
+            ),
+        )
+        measure([CELL], data, ["group-per-class"], [0], Workshop(), store)
+        cuts = data.cuts("group-per-class", 0)
+        for groups, (_, train, _) in zip(seen, cuts, strict=True):
+            assert_array_equal(groups, data.groups[train])
+
+    def test_symbols_are_shared_between_kernels(self, folder, monkeypatch, store):
+        data = load_gtzan(folder)
+        fits = []
+        original = CodebookQuantizer.fit
+        monkeypatch.setattr(
+            CodebookQuantizer,
+            "fit",
+            lambda self, X, y=None: fits.append(1) or original(self, X, y),
+        )
+        words = CodebookQuantizer(8)
+        cells = [
+            Cell("VQ", str(k)).with_methods("text", StringMethod(words, Spectrum(k)))
+            for k in (1, 2, 3)
+        ]
+        measure(cells, data, ["5-fold"], [0], Workshop(), store)
+        assert len(fits) == 5
+
+    def test_baselines_stand_behind_the_same_interface(self, folder, store):
+        data = load_gtzan(folder)
+        cells = [cell for cell in music.genre_compare() if cell.name == "MFCC mean+variance"]
+        assert isinstance(cells[0].methods[0], EstimatorMethod)
+        (measured,) = measure(cells, data, ["5-fold"], [0], Workshop(), store)
+        assert 0 <= measured.errors[0] <= 100
+
+
+class TestResume:
+    def test_a_run_that_was_broken_off_goes_on(self, folder, monkeypatch, store):
+        data, done = load_gtzan(folder), []
+        original = Workshop.run
+
+        def broken(self, *args):
+            if len(done) == 3:
+                raise KeyboardInterrupt
+            done.append(1)
+            return original(self, *args)
+
+        monkeypatch.setattr(Workshop, "run", broken)
+        with pytest.raises(KeyboardInterrupt):
+            measure([CELL], data, ["5-fold"], [0], Workshop(), store)
+        calls = []
+        monkeypatch.setattr(
+            Workshop, "run", lambda self, *args: calls.append(1) or original(self, *args)
+        )
+        first = measure([CELL], data, ["5-fold"], [0], Workshop(), store)[0]
+        assert len(calls) == 2
+        again = measure([CELL], data, ["5-fold"], [0], Workshop(), store)[0]
+        assert len(calls) == 2
+        assert_array_equal(first.errors, again.errors)
+
+    def test_other_data_are_not_taken_for_these(self, folder, tmp_path, store):
+        write_gtzan(tmp_path, seed=1)
+        for place in (folder, tmp_path):
+            measure([CELL], load_gtzan(place), ["5-fold"], [0], Workshop(), store)
+        assert len(list(store.folder.iterdir())) == 10
+
+    def test_progress_counts_what_was_there(self, folder, store):
+        data, told = load_gtzan(folder), []
+        report = lambda done, total: told.append((done, total))  # noqa: E731
+        measure([CELL], data, ["5-fold"], [0], Workshop(), store)
+        measure([CELL], data, ["5-fold"], [0, 1], Workshop(), store, report)
+        assert told == [(i, 10) for i in range(1, 11)]
+
+    def test_slow_cells_have_one_seed(self, folder, monkeypatch, store):
+        monkeypatch.setattr("mvdfq.reproduce.measuring.SLOW", -1.0)
+        (measured,) = measure([CELL], load_gtzan(folder), ["5-fold"], [0, 1], Workshop(), store)
+        assert len(measured.errors) == 1
+
+    def test_quick_cells_have_all_seeds_in_the_first_protocol(self, folder, store):
+        protocols = ["5-fold", "artist-disjoint"]
+        first, second = measure([CELL], load_gtzan(folder), protocols, [0, 1], Workshop(), store)
+        assert (len(first.errors), len(second.errors)) == (2, 1)
+        assert len(first.evaluation.folds) == 10
+
+
+@pytest.mark.parametrize("table", [name for name in TABLES if name != "homology"])
+def test_every_table_has_a_smoke_run(folder, tmp_path, table):
+    result = run(table, folder, quick=True, readings=["text"], cache=tmp_path)
+    json.dumps(result.to_dict())
+    assert result.table == table
+    assert any(row.published is not None for row in result.rows)
+    assert any(row.value is not None for row in result.rows)
+
+
+class TestTables:
+    def test_genre_has_18_cells_in_three_readings(self):
+        cells = [cell for cell in music.genre() if "author" not in cell.name]
+        assert len(cells) == 54
+        assert len({(c.name, c.kernel, c.manifold) for c in cells}) == 18
+
+    @pytest.mark.parametrize(
+        ("reading", "name", "kernel", "wanted"),
+        [
+            ("text", "VQ", "Spectrum", "CodebookQuantizer(), Spectrum(k=5)"),
+            ("text", "MVDFQ", "Mismatch", "Mismatch(k=6, m=1"),
+            ("text", "MVDFQ", "SSSK", "Spatial(d=5, k=1, t=3)"),
+            ("comment", "VQ", "Spectrum", "Spectrum(k=1)"),
+            ("comment", "Sim. hashing", "Spectrum", "Spectrum(k=8)"),
+            ("comment", "MVDFQ", "Mismatch", "Mismatch(k=5, m=2"),
+            ("comment", "MVDFQ", "SSSK", "Spatial(d=5, k=2, t=3)"),
+        ],
+    )
+    def test_readings_have_the_settings_they_claim(self, reading, name, kernel, wanted):
+        cells = [
+            c for c in music.genre() if (c.name, c.kernel, c.reading) == (name, kernel, reading)
+        ]
+        assert len(cells) == 2
+        assert all(wanted in cell.methods[0].label for cell in cells)
+
+    def test_tables_share_their_cells(self):
+        shared = {tuple(c.described) for c in music.genre()}
+        both = [c for c in music.genre_compare() if c.setting == "MFCC"]
+        assert len(both) == 6
+        assert all(tuple(cell.described) in shared for cell in both)
+
+    def test_an_unknown_table_is_refused(self, tmp_path):
+        with pytest.raises(ValueError, match="no table 'genres'; one of datasets"):
+            run("genres", tmp_path)
+
+    def test_a_protocol_that_the_data_do_not_allow_is_refused(self, folder, tmp_path):
+        with pytest.raises(ValueError, match="no protocol 'album' here; use 5-fold"):
+            run("genre", folder, protocols=["album"], cache=tmp_path)
+
+
+def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):
+    from mvdfq.reproduce.store import default_folder
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_folder() == Path(tmp_path, "mvdfq", "reproduce")

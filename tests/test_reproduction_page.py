@@ -1,0 +1,56 @@
+"""The page about the paper's tables says what the results files say, and nothing else."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from mvdfq.reproduce.api import TABLES
+from mvdfq.reproduce.export import read_json, write_csv, write_json
+from mvdfq.reproduce.show import Block
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "benchmarks" / "results" / "paper").glob("*.json"))
+
+
+@pytest.fixture(scope="module")
+def tool():
+    path = ROOT / "tools" / "write_reproduction.py"
+    spec = importlib.util.spec_from_file_location("write_reproduction", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_the_results_say(tool):
+    page = tool.PAGE.read_text()
+    assert tool.filled(page) == page, "run python tools/write_reproduction.py"
+
+
+def test_every_table_has_its_place(tool):
+    marks = re.findall(r"<!-- ([\w-]+) -->", tool.PAGE.read_text())
+    assert {*TABLES} - {"ismir", "ismir-compare"} <= {*marks}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_results_files_come_from_one_result(path, tmp_path):
+    result = read_json(path)
+    write_json(result, tmp_path / "again.json")
+    write_csv(result, tmp_path / "again.csv")
+    assert (tmp_path / "again.json").read_text() == path.read_text()
+    assert (tmp_path / "again.csv").read_text() == path.with_suffix(".csv").read_text()
+    assert any(row.value is not None for row in result.rows)
+
+
+def test_cells_cannot_break_a_table(tool):
+    text = tool.markdown(Block("", [{"name": "a|b<c", "value": 1.23456}], ["below"]))
+    assert text.splitlines()[2] == "| a\\|b&lt;c | 1.235 |"
+    assert text.splitlines()[-2] == "below"
+
+
+def test_an_ordering_is_counted(tool):
+    line = tool.compared("order", [(1, 2), (3, 2), (None, 1)])
+    assert (line["ours"], line["reached"]) == ("1 of 2 comparisons", "no")
+    assert tool.compared("order", [(1, 2)])["reached"] == "yes"
+    assert tool.compared("order", [])["reached"] == "no"

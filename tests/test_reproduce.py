@@ -14,11 +14,12 @@ from mvdfq import CodebookQuantizer, DirectQuantizer, SequenceKernel, Spectrum
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
 from mvdfq.reproduce.api import TABLES, run
+from mvdfq.reproduce.baselines import MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.fold import Workshop
 from mvdfq.reproduce.loaders import LOADERS
 from mvdfq.reproduce.measuring import measure
-from mvdfq.reproduce.sets import load_artist20, load_gtzan
+from mvdfq.reproduce.sets import MusicSet, load_artist20, load_gtzan
 from mvdfq.reproduce.store import Store
 
 SPECTRUM = StringMethod(DirectQuantizer(4, strategy="uniform"), Spectrum(2), True)
@@ -209,6 +210,33 @@ class TestFolds:
         measure(cells, data, ["5-fold"], [0], Workshop(), store)
         assert len(fits) == 5
 
+    def test_a_class_may_be_missing_in_a_training_part(self, folder, store):
+        """A class of one artist cannot be learned where this artist is held out."""
+        data = load_gtzan(folder)
+        artists = np.where(data.labels == "blues", "one", data.groups)
+        data = MusicSet(data.name, data.views, data.labels, artists)
+        cell = CELL.with_methods("tuned", SPECTRUM, StringMethod(SPECTRUM.symbols, Spectrum(1)))
+        (measured,) = measure([cell], data, ["artist-disjoint"], [0], Workshop(choice=9), store)
+        for fold, (_, train, _) in zip(
+            measured.evaluation.folds, data.cuts("artist-disjoint", 0), strict=True
+        ):
+            assert {*fold.predicted} <= {*data.y[train]}
+        assert any(0 not in data.y[train] for _, train, _ in data.cuts("artist-disjoint", 0))
+
+    def test_groups_are_held_apart_where_baselines_are_chosen(self, folder, monkeypatch, store):
+        data, seen = load_artist20(folder), []
+        original = MeanVariance.fit
+        monkeypatch.setattr(
+            MeanVariance,
+            "fit",
+            lambda self, X, y, groups=None: seen.append(groups) or original(self, X, y, groups),
+        )
+        methods = [EstimatorMethod(MeanVariance(cv=n)) for n in (2, 3)]
+        cell = Cell("mean").with_methods("text", *methods)
+        measure([cell], data, ["group-per-class"], [0], Workshop(choice=18), store)
+        assert seen
+        assert all(groups is not None for groups in seen)
+
     def test_baselines_stand_behind_the_same_interface(self, folder, store):
         data = load_gtzan(folder)
         cells = [cell for cell in music.genre_compare() if cell.name == "MFCC mean+variance"]
@@ -254,6 +282,30 @@ class TestResume:
         measure([CELL], data, ["5-fold"], [0, 1], Workshop(), store, report)
         assert told == [(i, 10) for i in range(1, 11)]
 
+    def test_what_is_kept_is_shown_without_computing(self, folder, store):
+        """Cells that are not complete are left out, be it in one protocol."""
+        data, protocols = load_gtzan(folder), ["5-fold", "artist-disjoint"]
+        other = Cell("VQ").with_methods("text", StringMethod(DirectQuantizer(3), Spectrum(1)))
+        (measured,) = measure([CELL], data, ["5-fold"], [0], Workshop(), store)
+        shown = measure([CELL, other], data, protocols, [0, 1], None, store)
+        assert [(each.cell.name, each.protocol) for each in shown] == [("MVDFQ", "5-fold")]
+        assert_array_equal(shown[0].errors, measured.errors)
+        next(iter(store.folder.glob("*.json"))).unlink()
+        assert measure([CELL], data, protocols, [0, 1], None, store) == []
+
+    def test_another_split_is_not_taken_for_this(self, folder, tmp_path, store):
+        measure([CELL], load_gtzan(folder), ["fault-filtered"], [0], Workshop(), store)
+        data = load_gtzan(folder)
+        swapped = np.where(data.split == "test", "train", "test")
+        other = MusicSet(data.name, data.views, data.labels, data.groups, swapped)
+        (measured,) = measure([CELL], other, ["fault-filtered"], [0], Workshop(), store)
+        assert_array_equal(measured.evaluation.folds[0].test, np.flatnonzero(swapped == "test"))
+
+    def test_folds_that_no_seed_changes_are_run_once(self, folder, store):
+        data = load_artist20(folder)
+        (measured,) = measure([CELL], data, ["group-per-class"], [0, 1], Workshop(), store)
+        assert (len(measured.errors), len(measured.records)) == (1, 6)
+
     def test_slow_cells_have_one_seed(self, folder, monkeypatch, store):
         monkeypatch.setattr("mvdfq.reproduce.measuring.SLOW", -1.0)
         (measured,) = measure([CELL], load_gtzan(folder), ["5-fold"], [0, 1], Workshop(), store)
@@ -284,7 +336,7 @@ class TestTables:
     @pytest.mark.parametrize(
         ("reading", "name", "kernel", "wanted"),
         [
-            ("text", "VQ", "Spectrum", "CodebookQuantizer(), Spectrum(k=5)"),
+            ("text", "VQ", "Spectrum", "CodebookQuantizer(n_codewords=2048), Spectrum(k=5)"),
             ("text", "MVDFQ", "Mismatch", "Mismatch(k=6, m=1"),
             ("text", "MVDFQ", "SSSK", "Spatial(d=5, k=1, t=3)"),
             ("comment", "VQ", "Spectrum", "Spectrum(k=1)"),
@@ -305,6 +357,18 @@ class TestTables:
         both = [c for c in music.genre_compare() if c.setting == "MFCC"]
         assert len(both) == 6
         assert all(tuple(cell.described) in shared for cell in both)
+
+    def test_what_needs_a_package_says_so(self, folder, tmp_path, monkeypatch):
+        monkeypatch.setattr("mvdfq.reproduce.cells.find_spec", lambda name: None)
+        result = run("genre-compare", folder, kept=True, cache=tmp_path)
+        notes = {row.name: row.note for row in result.rows}
+        assert notes["GAK"] == "not run: tslearn is not installed"
+        assert notes["MFCC GMM"] == "not run yet"
+        assert "not at hand as audio" in notes["DWCH (non-MFCC)"]
+
+    def test_an_unknown_reading_is_refused(self, tmp_path):
+        with pytest.raises(ValueError, match="no reading 'draft'; one of text"):
+            run("genre", tmp_path, readings=["draft"])
 
     def test_an_unknown_table_is_refused(self, tmp_path):
         with pytest.raises(ValueError, match="no table 'genres'; one of datasets"):

@@ -295,8 +295,8 @@ def test_options_reach_the_run(genre, monkeypatch, wide, tmp_path):
     assert calls == [
         {
             "table": "genre", "folder": tmp_path, "readings": ["text", "tuned"],
-            "protocols": ["5-fold"], "seeds": 2, "quick": True, "cache": tmp_path / "c",
-            "n_jobs": 1, "memory_limit": "1 GB", "progress": None,
+            "protocols": ["5-fold"], "seeds": 2, "quick": True, "kept": False,
+            "cache": tmp_path / "c", "n_jobs": 1, "memory_limit": "1 GB", "progress": None,
         }
     ]  # fmt: skip
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
@@ -340,7 +340,7 @@ def test_settings_are_only_quoted_where_data_are_at_hand_too(wide, tmp_path):
     [
         (["nothing"], 5, "no table 'nothing'"),
         (["genre", "--data", ".", "--reading", "loud"], 2, "reading='loud'"),
-        (["genre", "-o", "out"], 2, "needs TABLE and --data"),
+        (["genre", "-o", "out"], 2, "needs a table that is run"),
         (["genre", "--data", ".", "-o", "no/such/place"], 6, "is no folder"),
     ],
 )

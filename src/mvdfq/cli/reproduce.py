@@ -38,6 +38,10 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A smoke run of a few clips.", rich_help_panel=RUN)
     ] = False,
+    kept: Annotated[
+        bool,
+        typer.Option("--kept", help="Compute nothing, show what is done.", rich_help_panel=RUN),
+    ] = False,
     cache: Annotated[
         Path | None, typer.Option(help="Folder for finished folds.", rich_help_panel=RUN)
     ] = None,
@@ -70,6 +74,7 @@ def reproduce(
             "protocols": protocol or None,
             "seeds": seeds,
             "quick": quick,
+            "kept": kept,
             "cache": cache,
             "n_jobs": n_jobs,
             "memory_limit": memory_limit,
@@ -94,8 +99,8 @@ def _check(name: str, data: Path | None, output: Path | None, readings: list[str
             known = ", ".join(READING_WORDS)
             raise Refused(f"reading={reading!r} is not known.", f"one of {known}", USAGE)
     if output is not None:
-        if not name or data is None:
-            raise Refused("--output needs TABLE and --data.", "there is nothing to write", USAGE)
+        if not name or data is None or not _can_be_run(name):
+            raise Refused("--output needs a table that is run, and --data.", "", USAGE)
         _check_folder(output)
 
 

@@ -1,6 +1,5 @@
 """Tables by their names: what is read, what is run, what comes out."""
 
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.reproduce import music
-from mvdfq.reproduce.cells import READINGS, Cell, StringMethod
+from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
 from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.contradictions import remarks
 from mvdfq.reproduce.fold import CHOICE, Workshop
@@ -26,7 +25,8 @@ from mvdfq.reproduce.rows import (
 )
 from mvdfq.reproduce.sets import MusicSet
 from mvdfq.reproduce.store import Store, default_folder
-from mvdfq.reproduce.timing import timed
+from mvdfq.reproduce.timing import processor, timed
+from mvdfq.threads import n_threads
 
 __all__ = ["TABLES", "run"]
 
@@ -64,6 +64,7 @@ def run(
     protocols: Sequence[str] | None = None,
     seeds: int = 5,
     quick: bool = False,
+    kept: bool = False,
     cache: str | Path | None = None,
     n_jobs: int | None = None,
     memory_limit: int | str | None = None,
@@ -95,6 +96,9 @@ def run(
     quick : bool, default=False
         A smoke run: one fold of a small part of the data. Its figures mean nothing.
 
+    kept : bool, default=False
+        Compute nothing: show what earlier runs have done so far.
+
     cache : str or Path, default=None
         Folder for what is done; None is one in the user's cache.
 
@@ -120,12 +124,15 @@ def run(
     """
     if table not in TABLES:
         raise ValueError(f"There is no table {table!r}; one of {', '.join(TABLES)}.")
+    for reading in readings:
+        if reading not in READINGS:
+            raise ValueError(f"There is no reading {reading!r}; one of {', '.join(READINGS)}.")
     store = Store(default_folder() if cache is None else cache)
     workshop = Workshop(n_jobs, memory_limit, choice=30 if quick else CHOICE)
-    options = Options(tuple(readings), protocols, 1 if quick else seeds, quick)
+    options = Options(tuple(readings), protocols, 1 if quick else seeds, quick, kept)
     work = {"datasets": _datasets, "homology": _homology}.get(table, _music)
     rows, facts = work(table, Path(folder), options, workshop, store, progress)
-    facts |= {"versions": _versions(), "processor": platform.processor() or platform.machine()}
+    facts |= {"versions": _versions(), "processor": processor(), "threads": n_threads(n_jobs)}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
 
 
@@ -137,6 +144,7 @@ class Options:
     protocols: Sequence[str] | None
     seeds: int
     quick: bool
+    kept: bool
 
 
 def _music(table, folder, options, workshop, store, progress) -> tuple[list[Row], dict[str, Any]]:
@@ -145,18 +153,39 @@ def _music(table, folder, options, workshop, store, progress) -> tuple[list[Row]
     data = data.small() if options.quick else data
     protocols = _protocols(spec, data, options.protocols)
     cells = [cell for cell in spec.cells() if cell.reading in options.readings]
-    ready = [cell for cell in cells if cell.methods and cell.views <= {*data.views}]
-    measured = measure(ready, data, protocols, range(options.seeds), workshop, store, progress)
-    rows = [measured_row(table, each) for each in measured]
-    rows += [missing_row(table, cell) for cell in cells if cell not in ready]
-    if spec.is_timed:
-        rows += [
-            time_row(table, cell, timed(method, data, store, workshop.memory_limit))
-            for cell in ready
-            for method in cell.methods
-            if isinstance(method, StringMethod)
-        ]
-    return rows, {"data": data.name, "sequences": len(data), "classes": len(data.classes)}
+    why_not = {cell: why for cell in cells if (why := _why_not(cell, data))}
+    ready = [cell for cell in cells if cell not in why_not]
+    worker = None if options.kept else workshop
+    measured = measure(ready, data, protocols, range(options.seeds), worker, store, progress)
+    rows = [measured_row(table, each, data.notes) for each in measured]
+    done = [each.cell for each in measured]
+    why_not |= {cell: "not run yet" for cell in ready if cell not in done}
+    rows += [missing_row(table, cell, why) for cell, why in why_not.items()]
+    return rows + _times(table, ready if spec.is_timed else [], data, worker, store), {
+        "data": data.name,
+        "sequences": len(data),
+        "classes": len(data.classes),
+    }
+
+
+def _times(table, cells, data, workshop, store) -> list[Row]:
+    """Return the lines of seconds; only those kept where nothing is to be computed."""
+    rows = []
+    for cell in cells:
+        for method in cell.methods:
+            seconds = timed(method, data, store, workshop)
+            rows += [time_row(table, cell, seconds)] if seconds else []
+    return rows
+
+
+def _why_not(cell: Cell, data: MusicSet) -> str:
+    """Return why a cell cannot be run; empty if it can."""
+    if not cell.methods:
+        return cell.why_not
+    if lacking := sorted(cell.views - {*data.views}):
+        return f"not run: {data.name} is not at hand as {', '.join(lacking)}"
+    packages = [m.lacks for m in cell.methods if isinstance(m, EstimatorMethod) and m.lacks]
+    return f"not run: {packages[0]} is not installed" if packages else ""
 
 
 def _protocols(spec: Table, data: MusicSet, asked: Sequence[str] | None) -> list[str]:

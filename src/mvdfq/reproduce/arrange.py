@@ -74,7 +74,7 @@ def with_spread(row: Row) -> str:
 
 def difference(row: Row) -> str:
     """Return ours less the published figure."""
-    if row.value is None or row.published is None:
+    if row.value is None or row.published is None or row.metric == "p_value":
         return ""
     return f"{round(row.value - row.published, 1) + 0.0:+.1f}"  # no -0.0
 

@@ -1,8 +1,12 @@
 """What a table is made of: cells, each a figure of the paper and the methods that give ours."""
 
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
+from sklearn.base import clone
+
+from mvdfq.kernel import SequenceKernel
 from mvdfq.layouts import Kernel
 from mvdfq.presets import Settings
 
@@ -10,6 +14,8 @@ __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 
 # The settings printed in the text, those in the comments of its source, those chosen here.
 READINGS = ("text", "comment", "tuned")
+# Said of a quantizer even where they are its defaults.
+SIZES = {"n_bins", "n_bits", "n_codewords"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,16 @@ class StringMethod:
         """Whether the kernel counts only words of the training part."""
         return getattr(self.kernel, "neighbourhood", "full") == "observed"
 
+    def reader(self, n_jobs: int | None, memory_limit: Any) -> SequenceKernel:
+        """Return what compares the symbols, not fitted."""
+        return SequenceKernel(
+            clone(self.kernel),
+            manifold=self.manifold,
+            constant_rows="ignore",
+            n_jobs=n_jobs,
+            memory_limit=memory_limit,
+        )
+
     def __str__(self) -> str:
         root = ", manifold" if self.manifold else ""
         return f"{self.encoder}, {_described(self.kernel)}{root}, {self.scheme}"
@@ -66,6 +82,12 @@ class EstimatorMethod:
         """The rows of numbers it reads."""
         return self.view
 
+    @property
+    def lacks(self) -> str:
+        """The package that it needs and that is not installed; empty if there is none."""
+        package = self.estimator.needs
+        return package if package and find_spec(package) is None else ""
+
     def __str__(self) -> str:
         return f"{self.view} {_described(self.estimator)}"
 
@@ -79,8 +101,11 @@ Method = StringMethod | EstimatorMethod
 
 
 def _short(part: Any) -> str:
-    """Return a part with the parameters that differ from their defaults."""
-    return " ".join(repr(part).split())
+    """Return a part with the sizes of alphabets, and what else differs from its defaults."""
+    changed = {k for k, v in part.get_params().items() if v != type(part)().get_params()[k]}
+    values = part.get_params().items()
+    shown = [f"{k}={v!r}" for k, v in values if k in changed | SIZES]
+    return f"{type(part).__name__}({', '.join(shown)})"
 
 
 def _described(part: Any) -> str:

@@ -11,23 +11,23 @@ from mvdfq.io.homology import HomologyTask
 from mvdfq.reproduce.residues import protein_gram
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.store import Store
-from mvdfq.svm import Margins, Problems, fit_margins
+from mvdfq.svm import Problems, fit_margins
 from mvdfq.threads import n_threads, run_in_order
 
-__all__ = ["POLICY", "inner_folds", "judges", "rank_families"]
+__all__ = ["PENALTIES", "POLICY", "inner_folds", "judges", "rank_families"]
 
 Report = Callable[[int, int], None]
 Records = dict[str, dict[str, Any]]
 
-# Inner validation prefers this penalty to 10 where rows are quantized and does not care elsewhere.
-PENALTY = 1.0
+# Penalties to choose from: a soft margin, and one so hard that larger ones change nothing.
+PENALTIES = (1.0, 100.0)
 FOLDS = 3
 # Negatives of a training part that inner validation looks at.
 CHOICE = 1500
 # How machines are trained: part of what a result depends on.
 POLICY = (
-    f"C={PENALTY:g}, balanced classes; {FOLDS} inner folds of whole SCOP families and at most "
-    f"{CHOICE} negatives"
+    f"balanced classes, C out of {PENALTIES} by {FOLDS} inner folds of whole SCOP families and at "
+    f"most {CHOICE} negatives"
 )
 
 
@@ -63,7 +63,7 @@ def rank_families(
     -------
     records : dict of str to dict of str to dict
         Method -> family -> ``roc50`` of the test part, and ``inner``, the mean ROC50 in folds
-        of the training part.
+        of the training part, both for every one of `PENALTIES`.
     """
     missing = [
         (method, task)
@@ -107,16 +107,29 @@ def _ranked(
 
 
 def _rank(K: np.ndarray, task: HomologyTask, codes: np.ndarray) -> dict[str, Any]:
-    """Return ROC50 of the test part, and its mean in folds of the training part."""
-    inner = [
-        roc50(y_check, _scores(K, learn, y, check))
-        for learn, y, check, y_check in inner_folds(task, codes)
-    ]
-    scores = _scores(K, task.train, task.y_train, task.test)
+    """Return ROC50 of the test part, and its mean in folds of the training part, for every C."""
+    whole = task.train, task.y_train, task.test, task.y_test
+    folds = [*inner_folds(task, codes)]
     return {
-        "roc50": roc50(task.y_test, scores),
-        "inner": float(np.mean(inner)) if inner else 0.0,
+        "roc50": [_area(K, *whole, C) for C in PENALTIES],
+        "inner": [
+            float(np.mean([_area(K, *fold, C) for fold in folds])) if folds else 0.0
+            for C in PENALTIES
+        ],
     }
+
+
+def _area(K: np.ndarray, learn, y, check, y_check, C: float) -> float:
+    """ROC50 of a machine to which both classes weigh the same."""
+    y = y.astype(int)
+    margins = fit_margins(
+        K[np.ix_(learn, learn)],
+        y,
+        Problems(2, "ovr"),
+        C,
+        sample_weight=len(y) / (2 * np.bincount(y))[y],
+    )
+    return roc50(y_check, margins.of(K[np.ix_(check, learn)])[:, 0])
 
 
 def inner_folds(
@@ -161,7 +174,7 @@ def _joined(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def judges(tasks: Sequence[HomologyTask]) -> dict[str, list[str]]:
-    """Return the families that have a say in the method of each: those not taught its answers.
+    """Return who has a say in the method and C of each family: those not taught its answers.
 
     The inner folds of a family see its own training part. Their mean over many families is
     steadier than one family's own, but those that learn from its test positives are left out.
@@ -181,12 +194,3 @@ def judges(tasks: Sequence[HomologyTask]) -> dict[str, list[str]]:
         task.family: [f for f, known in taught.items() if not known & set(task.test[task.y_test])]
         for task in tasks
     }
-
-
-def _scores(K: np.ndarray, learn: np.ndarray, y: np.ndarray, check: np.ndarray) -> np.ndarray:
-    """Decision values of a machine to which both classes weigh the same."""
-    weights = len(y) / (2 * np.bincount(y, minlength=2))[y.astype(int)]
-    margins: Margins = fit_margins(
-        K[np.ix_(learn, learn)], y.astype(int), Problems(2, "ovr"), PENALTY, sample_weight=weights
-    )
-    return margins.of(K[np.ix_(check, learn)])[:, 0]

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from mvdfq.kernel import SequenceKernel
 from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.svm import Problems
@@ -62,11 +61,11 @@ class Workshop:
             K = self.gram(method, symbols, cut.train)
         with _timed(seconds, "machines"):
             inner = None if groups is None else groups[cut.train]
-            problems, trained = self._train(
-                method, K[np.ix_(cut.train, cut.train)], data.y[cut.train], inner, seed
-            )
+            # where groups are held apart a class may have no member in the training part
+            known, y = np.unique(data.y[cut.train], return_inverse=True)
+            problems, trained = self._train(method, K[np.ix_(cut.train, cut.train)], y, inner, seed)
             decision = problems.decision(trained.margins.of(K[np.ix_(cut.test, cut.train)]))
-        return {"predicted": problems.predicted(decision).tolist(), "C": trained.C}
+        return {"predicted": known[problems.predicted(decision)].tolist(), "C": trained.C}
 
     def symbols(self, method: StringMethod, X: Any, train: np.ndarray) -> Any:
         """Return the symbols of all clips, by what the training part says."""
@@ -94,18 +93,13 @@ class Workshop:
         return self._grams[key]
 
     def _compute_gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
-        kernel = SequenceKernel(
-            clone(method.kernel),
-            manifold=method.manifold,
-            constant_rows="ignore",
-            n_jobs=self.n_jobs,
-            memory_limit=self.memory_limit,
-        ).fit(symbols[train])
+        kernel = method.reader(self.n_jobs, self.memory_limit).fit(symbols[train])
         return kernel.compare(kernel.read_new(symbols), None)[0]
 
     def _train(
         self, method: StringMethod, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, folds=5
     ) -> tuple[Problems, Trained]:
+        """Train on classes 0, 1, ... of which none is missing."""
         problems = Problems(len(np.unique(y)), method.scheme)
         trainer = Trainer(problems, y, np.ones(len(y)), groups, folds, seed, self.n_jobs)
         return problems, trainer(lambda _: K, CANDIDATES, lambda *_: None)
@@ -121,10 +115,9 @@ class Workshop:
 
     def _score(self, method: Method, data: MusicSet, some: np.ndarray, groups, seed) -> float:
         """Return the accuracy of a method in inner folds of some clips, with its best C."""
-        X, y = data.view(method.view), data.y[some]
+        X, y = data.view(method.view), np.unique(data.y[some], return_inverse=True)[1]
         if isinstance(method, EstimatorMethod):
-            clf = clone(method.estimator)
-            return float(cross_val_score(clf, X[some], y, cv=CHOICE_FOLDS).mean())
+            return _estimated_score(method, X[some], y, groups, seed)
         symbols = self._few_symbols(method, X, some)
         K = self._compute_gram(method, symbols, np.arange(len(some)))
         _, trained = self._train(method, K, y, groups, seed, CHOICE_FOLDS)
@@ -137,6 +130,18 @@ class Workshop:
         return self._once(key, lambda: clone(method.symbols).fit_transform(X[some]))
 
 
+def _estimated_score(method: EstimatorMethod, X: Any, y: np.ndarray, groups, seed: int) -> float:
+    """Return the mean accuracy in inner folds that keep groups together."""
+    cutter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    folds = cutter(CHOICE_FOLDS, shuffle=True, random_state=seed).split(y, y, groups)
+    scores = []
+    for learn, check in folds:
+        inner = None if groups is None else groups[learn]
+        clf = clone(method.estimator).fit(X[learn], y[learn], groups=inner)
+        scores.append(np.mean(clf.predict(X[check]) == y[check]))
+    return float(np.mean(scores))
+
+
 def _estimated(method: EstimatorMethod, data: MusicSet, cut: Cut, groups: Any) -> list[int]:
     X, y, clf = data.view(method.view), data.y, clone(method.estimator)
     inner = None if groups is None else groups[cut.train]
@@ -147,6 +152,7 @@ def _subset(y: np.ndarray, size: int, seed: int) -> np.ndarray:
     """Indices of at most `size` clips, classes in proportion."""
     if len(y) <= size:
         return np.arange(len(y))
+    y = np.where(np.bincount(y)[y] > 1, y, -1)  # single members of their classes are drawn together
     cutter = StratifiedShuffleSplit(1, train_size=size, random_state=seed)
     return np.sort(next(cutter.split(y, y))[0])
 

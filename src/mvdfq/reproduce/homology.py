@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from mvdfq.reproduce.cells import READINGS, Cell
-from mvdfq.reproduce.families import POLICY, judges, rank_families
+from mvdfq.reproduce.families import PENALTIES, POLICY, judges, rank_families
 from mvdfq.reproduce.homology_cells import (
     BESIDE,
     HASHED,
@@ -133,18 +133,20 @@ def family_values(
 
 
 def _collect(cell: Cell, records: dict[str, Any], judged: dict[str, list[str]]) -> FamilyValues:
-    """For each family take the method that does best in the inner folds of its judges."""
+    """For each family take the method and C that do best in the inner folds of its judges."""
     if not cell.methods:
         return FamilyValues(cell, {}, {})
+    choices = [(method, i) for method in cell.described for i in range(len(PENALTIES))]
 
-    def inner(method: str, family: str) -> float:
-        return float(np.mean([records[method][judge]["inner"] for judge in judged[family]]))
+    def inner(choice: tuple[str, int], family: str) -> float:
+        method, i = choice
+        return float(np.mean([records[method][judge]["inner"][i] for judge in judged[family]]))
 
-    taken = {f: max(cell.described, key=lambda method: inner(method, f)) for f in judged}
-    values = {family: records[method][family]["roc50"] for family, method in taken.items()}
-    names = list(taken.values())
-    seconds = [records[method][f]["seconds"]["gram"] for f, method in taken.items()]
-    counted = {method: names.count(method) for method in cell.described if method in names}
+    taken = {f: max(choices, key=lambda choice: inner(choice, f)) for f in judged}
+    values = {f: records[method][f]["roc50"][i] for f, (method, i) in taken.items()}
+    names = [f"{method}, C={PENALTIES[i]:g}" for method, i in taken.values()]
+    seconds = [records[method][f]["seconds"]["gram"] for f, (method, _) in taken.items()]
+    counted = {name: names.count(name) for name in sorted(set(names))}
     return FamilyValues(cell, values, counted, float(np.mean(seconds)))
 
 

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.reproduce.cells import Cell
-from mvdfq.reproduce.fold import Workshop
+from mvdfq.reproduce.fold import CHOICE, CHOICE_FOLDS, Workshop
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Store
+from mvdfq.training import CANDIDATES
 
 __all__ = ["Measured", "measure"]
 
@@ -18,6 +20,8 @@ Report = Callable[[int, int], None]
 
 # Cells with a kernel matrix that takes longer are not repeated with other seeds.
 SLOW = 60.0
+# How machines are trained and methods chosen: part of what a result is the result of.
+POLICY = f"C of {CANDIDATES} by 5 inner folds; methods on {CHOICE} clips in {CHOICE_FOLDS} folds"
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,14 @@ class Job:
     def key(self, data: MusicSet) -> dict[str, Any]:
         """What the result depends on."""
         return {
-            "data": data.digest,
+            "data": [data.digest(view) for view in sorted(self.cell.views)],
+            "cut": data.cut_digest(self.cut, self.protocol),
             "protocol": self.protocol,
             "seed": self.seed,
             "fold": self.cut.name,
             "methods": self.cell.described,
+            "policy": POLICY,
+            "version": version("mvdfq"),
         }
 
     @property
@@ -91,29 +98,50 @@ def measure(
     data: MusicSet,
     protocols: Sequence[str],
     seeds: Sequence[int],
-    workshop: Workshop,
+    workshop: Workshop | None,
     store: Store,
     progress: Report | None = None,
 ) -> list[Measured]:
     """Compute what is missing of some cells, and return all of them.
 
+    Without a workshop nothing is computed, and what is incomplete is left out.
+
     The first seed of everything comes first. Only the first protocol, the paper's own, is
-    repeated with the others, and only cells whose kernel matrix takes less than a minute.
+    repeated with the others, if it shuffles at all, and only cells whose kernel matrix takes less
+    than a minute.
     """
+    repeated = [protocol for protocol in protocols[:1] if data.shuffles(protocol)]
     plan = [
-        _jobs(cells, data, protocols if i == 0 else protocols[:1], seed)
-        for i, seed in enumerate(seeds)
+        _jobs(cells, data, protocols if i == 0 else repeated, seed) for i, seed in enumerate(seeds)
     ]
     total, done = sum(map(len, plan)), list[Job]()
     for i, jobs in enumerate(plan):
         slow = [cell for cell in cells if i > 0 and _is_slow(cell, done, data, store)]
-        for job in jobs:
-            if not any(job.cell is cell for cell in slow):
+        for job in jobs if workshop is not None else _kept(jobs, data, store):
+            if any(job.cell is cell for cell in slow):
+                total -= 1
+                continue
+            if workshop is not None:
                 _do(job, data, workshop, store)
-                done.append(job)
+            done.append(job)
             if progress is not None:
                 progress(len(done), total)
-    return [_collect(cell, protocol, done, data, store) for protocol in protocols for cell in cells]
+    return [
+        measured
+        for protocol in protocols
+        for cell in cells
+        if (measured := _collect(cell, protocol, done, data, store)).records
+    ]
+
+
+def _kept(jobs: list[Job], data: MusicSet, store: Store) -> list[Job]:
+    """Return the folds of those cells all of whose folds are there."""
+    lacking = [job for job in jobs if store.get(job.key(data)) is None]
+    return [
+        job
+        for job in jobs
+        if not any(job.cell is other.cell and job.protocol == other.protocol for other in lacking)
+    ]
 
 
 def _do(job: Job, data: MusicSet, workshop: Workshop, store: Store) -> None:
@@ -136,7 +164,8 @@ def _jobs(cells: Sequence[Cell], data: MusicSet, protocols: Sequence[str], seed:
 def _is_slow(cell: Cell, done: list[Job], data: MusicSet, store: Store) -> bool:
     """Whether a kernel matrix of this cell took long in the folds done."""
     mine = [_record(job, data, store) for job in done if job.cell is cell]
-    return float(np.median([record["seconds"].get("gram", 0.0) for record in mine])) > SLOW
+    seconds = [record["seconds"].get("gram", 0.0) for record in mine]
+    return bool(seconds) and float(np.median(seconds)) > SLOW
 
 
 def _record(job: Job, data: MusicSet, store: Store) -> dict[str, Any]:

@@ -37,7 +37,7 @@ GRID: dict[str, tuple[list, dict[str, list[Kernel]]]] = {
         },
     ),
     "hashing": (
-        [HashingQuantizer(32)],
+        [HashingQuantizer(32), HashingQuantizer(64)],
         {
             "spectrum": [Spectrum(k) for k in (3, 5, 6, 8, 10)],
             "mismatch": [Mismatch(k, m) for k, m in [(5, 1), (6, 1), (8, 1), (8, 2)]],
@@ -205,8 +205,8 @@ def ismir_compare() -> list[Cell]:
         Cell("Multilinear (cortical)", why_not=QUOTED),
         _other(Cell("pLSA"), PLSA()),
         _other(Cell("NMF (best baseline)"), NMFBases(), "fft64"),
-        *_renamed(ismir()[-3:], "MVDFQM", "MFCC, k=3"),
-        *_renamed(_with_words(both, 3), "MVDFQM", "MFCC+FFT64, k=3"),
+        *_renamed(ismir()[-3:], "MVDFQM", "MFCC"),
+        *_renamed(_with_words(both, 3), "MVDFQM", "MFCC+FFT64"),
     ]
 
 
@@ -248,17 +248,19 @@ def bins() -> list[Cell]:
 
 def runtime() -> list[Cell]:
     """Error and seconds against the size of the alphabet; spectrum-M of VQ makes it fair."""
-    cells: list[tuple[Cell, StringMethod]] = []
+    cells = []
     for size in (2048, 1024):
-        words = CodebookQuantizer(size)
-        cell = Cell("VQ", "Mismatch(5,2)", "no", f"|Sigma|={size}")
-        cells.append((cell, StringMethod(words, Mismatch(5, 2))))
-        cell = Cell("VQ", "Spectrum", "yes", f"|Sigma|={size}")
-        cells.append((cell, StringMethod(words, Spectrum(1), True)))
+        words, setting = CodebookQuantizer(size), f"|Sigma|={size}"
+        mismatch = Cell("VQ", "Mismatch(5,2)", "no", setting)
+        cells.append(mismatch.with_methods("text", StringMethod(words, Mismatch(5, 2))))
+        spectrum = Cell("VQ", "Spectrum", "yes", setting)
+        cells.append(spectrum.with_methods("comment", StringMethod(words, Spectrum(1), True)))
     for E in (16, 32, 64):
+        hashing = Cell("Sim. hashing", "k=5", "yes", f"E={E}")
         method = StringMethod(HashingQuantizer(E), Spectrum(5), True)
-        cells.append((Cell("Sim. hashing", "k=5", "yes", f"E={E}"), method))
+        cells.append(hashing.with_methods("text", method))
     for B in (16, 32, 64):
+        mvdfq = Cell("MVDFQ", "Spectrum", "yes", f"B={B}")
         method = StringMethod(DirectQuantizer(B, strategy="uniform"), Spectrum(6), True)
-        cells.append((Cell("MVDFQ", "Spectrum", "yes", f"B={B}"), method))
-    return [cell.with_methods("text", method) for cell, method in cells]
+        cells.append(mvdfq.with_methods("text", method))
+    return cells

@@ -32,11 +32,6 @@ class RbfMethod:
     width: float = 0.5
     descriptors: str = "BLOSUM62"
 
-    @property
-    def encoder(self) -> str:
-        """What residues are compared by."""
-        return self.descriptors
-
     def __str__(self) -> str:
         return f"RBF(k={self.k}, m={self.m}, width={self.width}) of {self.descriptors}"
 
@@ -46,11 +41,6 @@ class MeanMethod:
     """The mean of several kernels, each normalized."""
 
     methods: tuple[StringMethod, ...]
-
-    @property
-    def encoder(self) -> str:
-        """How residues become symbols, in each of them."""
-        return " and ".join(method.encoder for method in self.methods)
 
     def __str__(self) -> str:
         return f"mean of ({') and ('.join(map(str, self.methods))})"

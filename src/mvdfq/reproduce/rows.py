@@ -1,5 +1,6 @@
 """Lines of a table: what was measured, beside what was published."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ __all__ = ["beside_published", "datasets_rows", "measured_row", "missing_row", "
 TIME = "time_s_1000x1000"
 
 
-def measured_row(table: str, measured: Measured) -> Row:
-    """Return the line of a cell that was run."""
+def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Row:
+    """Return the line of a cell that was run; `notes` say what must be known of views."""
     result = measured.evaluation
     row = replace(
         _row(measured.cell),
@@ -30,6 +31,7 @@ def measured_row(table: str, measured: Measured) -> Row:
         n_seeds=len(measured.errors),
         n_folds=len(result.folds) // max(len(measured.errors), 1),
         method=_methods(measured),
+        note="; ".join(notes[view] for view in sorted(measured.cell.views) if view in notes),
         seconds={part: measured.seconds(part) for part in ("choice", "encode", "gram", "machines")},
     )
     return beside_published(table, row)
@@ -44,10 +46,8 @@ def _methods(measured: Measured) -> str:
     return "; ".join(f"{n} x {labels[text]}" for text, n in taken.items())
 
 
-def missing_row(table: str, cell: Cell) -> Row:
+def missing_row(table: str, cell: Cell, why: str) -> Row:
     """Return the line of a cell that was not run, with the reason."""
-    views = ", ".join(sorted(cell.views))
-    why = cell.why_not or f"not run: the data have no view {views}"
     return beside_published(table, replace(_row(cell), note=why))
 
 

@@ -19,6 +19,10 @@ from mvdfq.symbols.base import Symbols, check_symbols
 __all__ = ["Cut", "MusicSet", "joined", "load_artist20", "load_gtzan"]
 
 
+# What a figure on these bands rests on.
+LEVELS = "FFT64: 32 levels, cut at percentiles of all clips, read as numbers"
+
+
 class Cut(NamedTuple):
     """A fold: what is learned from, what is tested on."""
 
@@ -33,7 +37,7 @@ class MusicSet:
 
     `views` are functions, as large ones are read only where they are asked for. `groups` are the
     artists or albums; `split` is "train", "valid" or "test" where an official one is known.
-    Of all folds only the first `max_cuts` are used.
+    Of all folds only the first `max_cuts` are used. `notes` say what must be known of a view.
     """
 
     name: str
@@ -42,7 +46,9 @@ class MusicSet:
     groups: np.ndarray | None = None
     split: np.ndarray | None = None
     max_cuts: int | None = None
+    notes: dict[str, str] = field(default_factory=dict)
     _read: dict[str, Any] = field(default_factory=dict, repr=False)
+    _digests: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -52,7 +58,10 @@ class MusicSet:
         if name not in self._read:
             while len(self._read) > 1:
                 del self._read[next(iter(self._read))]
-            self._read[name] = self.views[name]()
+            found = self.views[name]()
+            if len(found) != len(self):
+                raise ValueError(f"{self.name}: {name} has {len(found)} clips, not {len(self)}.")
+            self._read[name] = found
         return self._read[name]
 
     @cached_property
@@ -65,14 +74,27 @@ class MusicSet:
         """Names of the classes."""
         return [str(label) for label in np.unique(self.labels)]
 
-    @cached_property
-    def digest(self) -> str:
-        """What tells these data from any others."""
-        data = self.view(next(iter(self.views)))
-        content = hashlib.sha256(np.ascontiguousarray(data.data).data)
-        content.update(np.ascontiguousarray(data.offsets).data)
-        content.update("\n".join(map(str, self.labels)).encode())
+    def digest(self, view: str) -> str:
+        """Return what tells a view of these data from any others."""
+        if view not in self._digests:
+            X = self.view(view)
+            content = hashlib.sha256(np.ascontiguousarray(X.data).data)
+            content.update(np.ascontiguousarray(X.offsets).data)
+            content.update("\n".join(map(str, self.labels)).encode())
+            self._digests[view] = content.hexdigest()[:16]
+        return self._digests[view]
+
+    def cut_digest(self, cut: Cut, protocol: str) -> str:
+        """Return what tells a fold from others: its parts, and what is kept together inside."""
+        content = hashlib.sha256(cut.train.astype(np.int64).tobytes())
+        content.update(b"test" + cut.test.astype(np.int64).tobytes())
+        groups = self.inner_groups(protocol)
+        content.update(b"" if groups is None else "\n".join(map(str, groups)).encode())
         return content.hexdigest()[:16]
+
+    def shuffles(self, protocol: str) -> bool:
+        """Whether another seed cuts the data in another way."""
+        return protocol.endswith("-fold") or protocol == "artist-disjoint"
 
     def cuts(self, protocol: str, seed: int) -> list[Cut]:
         """Return the folds of a protocol."""
@@ -113,7 +135,7 @@ class MusicSet:
             split = np.where(np.arange(len(chosen)) % 3 == 0, "test", "train")
         groups = None if self.groups is None else self.groups[chosen]
         name = f"{self.name}, a small part"
-        return MusicSet(name, views, self.labels[chosen], groups, split, max_cuts=1)
+        return MusicSet(name, views, self.labels[chosen], groups, split, 1, self.notes)
 
 
 def _spread(mine: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
@@ -181,8 +203,14 @@ def load_gtzan(folder: Path) -> MusicSet:
         views |= {"mfcc+fft64": both, "fft64": fft64}
     if codewords.exists():
         views["author"] = lambda: _author_codewords(codewords)
-    artists = found["artists"]
-    return MusicSet("GTZAN", views, found["labels"], artists, found["fault_filtered_split"])
+    return MusicSet(
+        "GTZAN",
+        views,
+        found["labels"],
+        found["artists"],
+        found["fault_filtered_split"],
+        notes=dict.fromkeys(["fft64", "mfcc+fft64"], LEVELS),
+    )
 
 
 def _author_codewords(path: Path) -> Symbols:

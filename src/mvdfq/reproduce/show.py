@@ -58,31 +58,36 @@ def blocks(result: Result) -> list[Block]:
 
 
 def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
-    make = _matrix if table in MATRICES else _list
-    groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric))
-    return [make(_title(*key), same) for key, same in groups.items()]
+    if table not in MATRICES:
+        groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric))
+        return [_list(_title(*key), same) for key, same in groups.items()]
+    # alphabets that the paper does not have stand in a matrix of their own
+    groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric, _other(row)))
+    return [_matrix(_title(*key), same) for key, same in groups.items()]
 
 
-def _title(reading: str, protocol: str, metric: str) -> str:
+def _other(row: Row) -> str:
+    return "" if row.name in ALPHABETS else row.name
+
+
+def _title(reading: str, protocol: str, metric: str, name: str = "") -> str:
     stricter = "; the paper's figures are of plain folds" if protocol in STRICTER else ""
-    words = READING_WORDS.get(reading, reading), protocol, METRICS.get(metric, metric)
+    words = name, READING_WORDS.get(reading, reading), protocol, METRICS.get(metric, metric)
     return ", ".join(word for word in words if word) + stricter
 
 
 def _matrix(title: str, rows: Sequence[Row]) -> Block:
     """Kernels down; alphabets across, without and with the manifold (M)."""
     table: dict[str, dict[str, Any]] = {}
+    names = [ALPHABETS.get(name, "error") for name in dict.fromkeys(row.name for row in rows)]
+    empty = dict.fromkeys([name + rooted for rooted in ("", "-M") for name in names], "")
     for row in rows:
         rooted = "-M" if row.manifold.startswith("yes") else ""
-        line = table.setdefault(row.kernel, {"kernel": row.kernel} | dict.fromkeys(_columns(), ""))
-        line[ALPHABETS.get(row.name, row.name) + rooted] = _beside(row)
+        line = table.setdefault(row.kernel, {"kernel": row.kernel} | empty)
+        line[ALPHABETS.get(row.name, "error") + rooted] = _beside(row)
     repeated = " or ".join(sorted({runs(row) for row in rows if runs(row)}))
     below = f"\nours ± std (paper's), seeds x folds {repeated}"
     return Block(title + below, [*table.values()], [])
-
-
-def _columns() -> list[str]:
-    return [name + rooted for rooted in ("", "-M") for name in ALPHABETS.values()]
 
 
 def _beside(row: Row) -> str:

@@ -40,7 +40,11 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = f"{folder} cannot be a folder for results ({error.strerror})"
+            raise ValueError(f"{reason}; name another as cache.") from None
 
     def get(self, key: dict[str, Any]) -> dict[str, Any] | None:
         """Return the record of a key; None where there is none, or a damaged one."""

@@ -18,6 +18,7 @@ class _Aligned(Baseline):
     """Base of both: sequences are standardized and shortened before they are compared."""
 
     takes_missing = False
+    needs = "tslearn"
     n_frames: int
 
     def _check(self, X: Sequences) -> None:

@@ -40,6 +40,8 @@ class Baseline(ClassifierMixin, BaseEstimator):
 
     #: Whether a NaN is left out of the computation; if not, it is refused.
     takes_missing = True
+    #: A package that need not be there otherwise.
+    needs = ""
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Learn to tell the classes apart.

@@ -52,6 +52,7 @@ class DWCH(VectorClassifier):
     """
 
     takes_missing = False
+    needs = "pywt"
 
     def __init__(self, level: int = 7, *, cv: int = 5, random_state: int | None = 0) -> None:
         super().__init__(cv=cv, random_state=random_state)

@@ -86,3 +86,24 @@ def write_ismir(folder, n_per_genre=6):
         path.parent.mkdir(parents=True)
         with open(path, "w", newline="") as file:
             csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+
+
+def write_proteins(folder, n_families=3, n_members=8, seed=0):
+    """Write proteins whose families differ by a motif, and a task for each family."""
+    random = np.random.default_rng(seed)
+    letters, names, families = np.array([*"ACDEFGHIKLMNPQRSTVWY"]), [], []
+    (folder / "proteins").mkdir(parents=True)
+    with open(folder / "proteins" / "sequences.fasta", "w") as file:
+        for family in range(n_families):
+            motif = "".join(random.choice(letters, 6))
+            for i in range(n_members):
+                names.append(f"d{family}_{i}")
+                families.append(family)
+                rest = "".join(random.choice(letters, 30))
+                file.write(f">{names[-1]} 1.{family + 1}.1.{i % 2 + 1}\n{rest}{motif}{rest[:9]}\n")
+    with open(folder / "proteins" / "splits.tsv", "w") as file:
+        for family in range(n_families):
+            for i, name in enumerate(names):
+                sign = "pos" if families[i] == family else "neg"
+                part = "test" if i % 2 else "train"
+                file.write(f"1.{family + 1}\t{sign}-{part}\t{name}\n")

@@ -23,6 +23,7 @@ class StringMethod:
     """Symbols, a string kernel and machines.
 
     `view` names the rows of numbers it reads; `symbols` is None where they are symbols already.
+    `scheme` is "ovo", "ovr" or, for what inner validation likes better, "ovo or ovr".
     """
 
     symbols: Any
@@ -40,6 +41,11 @@ class StringMethod:
     def encoder(self) -> str:
         """How numbers become symbols, in words; methods that share it share the symbols."""
         return f"{self.view} {_described(self.symbols)}"
+
+    @property
+    def schemes(self) -> list[str]:
+        """The ways to make machines of two classes tell many apart that are tried."""
+        return self.scheme.split(" or ")
 
     @property
     def learns_words(self) -> bool:

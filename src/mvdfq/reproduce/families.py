@@ -14,7 +14,7 @@ from mvdfq.reproduce.store import Store
 from mvdfq.svm import Problems, fit_margins
 from mvdfq.threads import n_threads, run_in_order
 
-__all__ = ["PENALTIES", "POLICY", "inner_folds", "judges", "rank_families"]
+__all__ = ["PENALTIES", "POLICY", "inner_folds", "rank_families"]
 
 Report = Callable[[int, int], None]
 Records = dict[str, dict[str, Any]]
@@ -171,26 +171,3 @@ def inner_folds(
 def _joined(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     members = np.concatenate([positive, negative])
     return members, np.arange(len(members)) < len(positive)
-
-
-def judges(tasks: Sequence[HomologyTask]) -> dict[str, list[str]]:
-    """Return who has a say in the method and C of each family: those not taught its answers.
-
-    The inner folds of a family see its own training part. Their mean over many families is
-    steadier than one family's own, but those that learn from its test positives are left out.
-
-    Parameters
-    ----------
-    tasks : sequence of HomologyTask
-        All families.
-
-    Returns
-    -------
-    judges : dict of str to list of str
-        Family -> itself and others.
-    """
-    taught = {task.family: set(task.train[task.y_train]) for task in tasks}
-    return {
-        task.family: [f for f, known in taught.items() if not known & set(task.test[task.y_test])]
-        for task in tasks
-    }

@@ -65,7 +65,8 @@ class Workshop:
             known, y = np.unique(data.y[cut.train], return_inverse=True)
             problems, trained = self._train(method, K[np.ix_(cut.train, cut.train)], y, inner, seed)
             decision = problems.decision(trained.margins.of(K[np.ix_(cut.test, cut.train)]))
-        return {"predicted": known[problems.predicted(decision)].tolist(), "C": trained.C}
+        predicted = known[problems.predicted(decision)].tolist()
+        return {"predicted": predicted, "C": trained.C, "scheme": problems.scheme}
 
     def symbols(self, method: StringMethod, X: Any, train: np.ndarray) -> Any:
         """Return the symbols of all clips, by what the training part says."""
@@ -99,10 +100,13 @@ class Workshop:
     def _train(
         self, method: StringMethod, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, folds=5
     ) -> tuple[Problems, Trained]:
-        """Train on classes 0, 1, ... of which none is missing."""
-        problems = Problems(len(np.unique(y)), method.scheme)
-        trainer = Trainer(problems, y, np.ones(len(y)), groups, folds, seed, self.n_jobs)
-        return problems, trainer(lambda _: K, CANDIDATES, lambda *_: None)
+        """Train on classes 0, 1, ..., none missing, by the scheme that validates best."""
+        results = []
+        for scheme in method.schemes:
+            problems = Problems(len(np.unique(y)), scheme)
+            trainer = Trainer(problems, y, np.ones(len(y)), groups, folds, seed, self.n_jobs)
+            results.append((problems, trainer(lambda _: K, CANDIDATES, lambda *_: None)))
+        return max(results, key=lambda result: _validated(result[1]))
 
     def _choose(self, methods, data, cut, groups, seed) -> Method:
         """Return the method that does best in inner validation on some of the training part."""
@@ -121,13 +125,18 @@ class Workshop:
         symbols = self._few_symbols(method, X, some)
         K = self._compute_gram(method, symbols, np.arange(len(some)))
         _, trained = self._train(method, K, y, groups, seed, CHOICE_FOLDS)
-        return float(trained.scores.mean(axis=1).max())
+        return _validated(trained)
 
     def _few_symbols(self, method: StringMethod, X: Any, some: np.ndarray) -> Any:
         if method.symbols is None:
             return X[some]
         key = method.encoder, "some", some.tobytes()
         return self._once(key, lambda: clone(method.symbols).fit_transform(X[some]))
+
+
+def _validated(trained: Trained) -> float:
+    """Return the accuracy in the inner folds with the best C; 0 where there were none."""
+    return float(trained.scores.mean(axis=1).max()) if trained.scores.size else 0.0
 
 
 def _estimated_score(method: EstimatorMethod, X: Any, y: np.ndarray, groups, seed: int) -> float:

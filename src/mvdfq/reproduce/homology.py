@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from mvdfq.reproduce.cells import READINGS, Cell
-from mvdfq.reproduce.families import PENALTIES, POLICY, judges, rank_families
+from mvdfq.reproduce.families import PENALTIES, POLICY, rank_families
 from mvdfq.reproduce.homology_cells import (
     BESIDE,
     HASHED,
@@ -129,22 +129,24 @@ def family_values(
         memory_limit=memory_limit,
         progress=progress,
     )
-    return [_collect(cell, records, judges(data.tasks)) for cell in wanted]
+    return [_collect(cell, records, [task.family for task in data.tasks]) for cell in wanted]
 
 
-def _collect(cell: Cell, records: dict[str, Any], judged: dict[str, list[str]]) -> FamilyValues:
-    """For each family take the method and C that do best in the inner folds of its judges."""
+def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> FamilyValues:
+    """For each family take the method and C that do best in folds of its own training part.
+
+    The folds of other families would be a steadier judge, but most of them see its test part.
+    """
     if not cell.methods:
         return FamilyValues(cell, {}, {})
     choices = [(method, i) for method in cell.described for i in range(len(PENALTIES))]
-
-    def inner(choice: tuple[str, int], family: str) -> float:
-        method, i = choice
-        return float(np.mean([records[method][judge]["inner"][i] for judge in judged[family]]))
-
-    taken = {f: max(choices, key=lambda choice: inner(choice, f)) for f in judged}
+    taken = {
+        family: max(choices, key=lambda choice: records[choice[0]][family]["inner"][choice[1]])
+        for family in families
+    }
     values = {f: records[method][f]["roc50"][i] for f, (method, i) in taken.items()}
-    names = [f"{method}, C={PENALTIES[i]:g}" for method, i in taken.values()]
+    labels = {str(method): method.label for method in cell.methods}
+    names = [f"{labels[method]}, C={PENALTIES[i]:g}" for method, i in taken.values()]
     seconds = [records[method][f]["seconds"]["gram"] for f, (method, _) in taken.items()]
     counted = {name: names.count(name) for name in sorted(set(names))}
     return FamilyValues(cell, values, counted, float(np.mean(seconds)))

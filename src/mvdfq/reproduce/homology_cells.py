@@ -46,7 +46,8 @@ BITS = {n: Alphabet("BLOSUM62 rows", HashingQuantizer(n)) for n in (32, 64)}
 # Whole scores from -64 to 64 at the most, each a symbol.
 PROFILE_SCORES = Alphabet("log-odds", DirectQuantizer(129, strategy="kmeans"))
 
-TRIPLES = {"t=3, k=1, d=5": Spatial(3, 1, 5), "t=3, k=1, d=3": Spatial(3, 1, 3)}
+# The first is that of the text, the setting of the other is said.
+TRIPLES = {"": Spatial(3, 1, 5), "d=3": Spatial(3, 1, 3)}
 # Widths of the RBF by the number of mismatches, which make words alike already; the second is
 # taken where the paper quotes a figure without its settings.
 WIDTHS = {0: (0.35, 0.5, 0.7), 1: (0.15, 0.25, 0.35)}
@@ -139,7 +140,7 @@ def _comments() -> list[Cell]:
         _cell(hashed, "Mismatch", "comment", BITS[64].method(mismatch)),
         _cell(quantized, "Spectrum", "comment", SCORES.method(spectrum)),
         _cell(quantized, "Mismatch", "comment", SCORES.method(mismatch)),
-        _cell(quantized, "SSSK", "comment", SCORES.method(triples), setting="t=3, k=1, d=5"),
+        _cell(quantized, "SSSK", "comment", SCORES.method(triples)),
         replace(_cell(clusters, "", "comment"), why_not=QUOTED),
         replace(_cell(f"{clusters} (2D BLOSUM)", "", "comment"), why_not=QUOTED),
     ]

@@ -9,7 +9,6 @@ from sklearn.base import clone
 
 from mvdfq.gram import inverse_root
 from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
-from mvdfq.kernel import SequenceKernel
 from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.threads import n_threads, run_in_order
@@ -35,6 +34,11 @@ class RbfMethod:
     def __str__(self) -> str:
         return f"RBF(k={self.k}, m={self.m}, width={self.width}) of {self.descriptors}"
 
+    @property
+    def label(self) -> str:
+        """The settings, for people."""
+        return str(self)
+
 
 @dataclass(frozen=True)
 class MeanMethod:
@@ -44,6 +48,11 @@ class MeanMethod:
 
     def __str__(self) -> str:
         return f"mean of ({') and ('.join(map(str, self.methods))})"
+
+    @property
+    def label(self) -> str:
+        """The settings, for people."""
+        return f"mean of ({') and ('.join(method.label for method in self.methods)})"
 
 
 def protein_gram(
@@ -60,14 +69,7 @@ def protein_gram(
     if isinstance(method, RbfMethod):
         points = descriptors(method.descriptors)
         return rbf_gram(data.strings, points, method.k, method.m, method.width, n_jobs)
-    kernel = SequenceKernel(
-        clone(method.kernel),
-        manifold=method.manifold,
-        constant_rows="ignore",
-        n_jobs=n_jobs,
-        memory_limit=memory_limit,
-    )
-    return kernel.fit_transform(_symbols(method, data))
+    return method.reader(n_jobs, memory_limit).fit_transform(_symbols(method, data))
 
 
 def _symbols(method: StringMethod, data: ProteinSet) -> Any:

@@ -85,7 +85,9 @@ def datasets_rows(folder: Path) -> list[Row]:
     for task, key in SETS.items():
         try:
             found: Any = LOADERS[key](folder)
-        except (ReadError, OSError):
+        except ReadError as error:
+            if not error.problem.startswith("is not there"):
+                raise
             found = None
         for metric, size in [("n_sequences", len), ("n_classes", lambda s: len(s.classes))]:
             value = None if found is None else float(size(found))

@@ -47,6 +47,11 @@ class ProteinSet:
     def __len__(self) -> int:
         return len(self.strings)
 
+    @property
+    def classes(self) -> list[str]:
+        """The families."""
+        return [task.family for task in self.tasks]
+
     def view(self, name: str) -> Any:
         """Return the proteins in one form; only the last one asked for stays in memory."""
         if name not in self._read:
@@ -124,8 +129,8 @@ def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTa
 def load_scop(folder: str | Path) -> ProteinSet:
     r"""Read proteins and tasks of remote homology detection from a folder.
 
-    Two forms are known. That of Liao and Noble: ``sequences.fasta.gz`` and ``splits.tsv.gz``,
-    lines ``family role id``. That of the SCOP 1.59 set of the paper: one FASTA file and one
+    Two forms are known. That of Liao and Noble: ``sequences.fasta`` and ``splits.tsv``,
+    plain or gzipped, lines ``family role id``. That of the SCOP 1.59 set of the paper: one FASTA file and one
     table, a line a sequence and a column a family, 0 for not used, 1 and 2 for positive and
     negative in training, 3 and 4 in the test; a first line may name the families, and a first
     column the sequences, which otherwise follow the FASTA file. Sequences without a role are
@@ -156,11 +161,10 @@ def load_scop(folder: str | Path) -> ProteinSet:
     folder = Path(folder)
     fasta = _only(folder, FASTA, "a FASTA file (.fasta or .fa)")
     strings, codes = _proteins(fasta)
-    splits = folder / "splits.tsv.gz"
-    if splits.exists():
-        name, roles = "Liao-Noble SCOP 1.53", read_splits(splits)
+    if splits := sorted(folder.glob("splits.tsv*")):
+        name, roles = "Liao-Noble SCOP 1.53", read_splits(splits[0])
     else:
-        table = _only(folder, TABLES, "a table of roles (.tsv, .txt or .csv), or splits.tsv.gz")
+        table = _only(folder, TABLES, "a table of roles (.tsv, .txt or .csv), or splits.tsv")
         name, roles = "SCOP 1.59", _read_marks(table, list(strings))
     try:
         tasks = homology_tasks(strings, roles)

@@ -132,6 +132,7 @@ def run(
     options = Options(tuple(readings), protocols, 1 if quick else seeds, quick, kept)
     work = {"datasets": _datasets, "homology": _homology}.get(table, _music)
     rows, facts = work(table, Path(folder), options, workshop, store, progress)
+    rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
     facts |= {"versions": _versions(), "processor": processor(), "threads": n_threads(n_jobs)}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
 

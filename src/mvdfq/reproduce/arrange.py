@@ -28,6 +28,7 @@ READING_WORDS = {
 }
 # Ways to cut the data that the paper does not have: its figures are of plain folds.
 STRICTER = ("artist-disjoint", "fault-filtered")
+COUNTS = ("n_sequences", "n_classes")
 METRICS = {
     "error_pct": "error in percent",
     "F1_pct": "F1 in percent",
@@ -66,7 +67,7 @@ def with_spread(row: Row) -> str:
     """Return our figure with its standard deviation, where there are several folds."""
     if row.value is None:
         return "-"
-    if row.metric in ("n_sequences", "n_classes"):
+    if row.metric in COUNTS:
         return f"{row.value:.0f}"
     ours = f"{row.value:.2g}" if 0 < row.value < 0.1 else f"{row.value:.1f}"
     return f"{ours} ± {row.std:.1f}" if row.std is not None and _parts(row) > 1 else ours
@@ -74,7 +75,7 @@ def with_spread(row: Row) -> str:
 
 def difference(row: Row) -> str:
     """Return ours less the published figure."""
-    if row.value is None or row.published is None or row.metric == "p_value":
+    if row.value is None or row.published is None or row.metric in ("p_value", *COUNTS):
         return ""
     return f"{round(row.value - row.published, 1) + 0.0:+.1f}"  # no -0.0
 

@@ -130,11 +130,11 @@ def load_scop(folder: str | Path) -> ProteinSet:
     r"""Read proteins and tasks of remote homology detection from a folder.
 
     Two forms are known. That of Liao and Noble: ``sequences.fasta`` and ``splits.tsv``,
-    plain or gzipped, lines ``family role id``. That of the SCOP 1.59 set of the paper: one FASTA file and one
-    table, a line a sequence and a column a family, 0 for not used, 1 and 2 for positive and
-    negative in training, 3 and 4 in the test; a first line may name the families, and a first
-    column the sequences, which otherwise follow the FASTA file. Sequences without a role are
-    read and left out. Profiles are looked for in the folder ``profiles`` beside them.
+    plain or gzipped, lines ``family role id``. That of the SCOP 1.59 set of the paper: one FASTA
+    file and one table, a line a sequence and a column a family, 0 for not used, 1 and 2 for
+    positive and negative in training, 3 and 4 in the test; a first line may name the families,
+    and a first column the sequences, which otherwise follow the FASTA file. Sequences without a
+    role are read and left out. Profiles are looked for in the folder ``profiles`` beside them.
 
     Parameters
     ----------

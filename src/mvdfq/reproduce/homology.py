@@ -50,38 +50,13 @@ class FamilyValues:
         return np.array([*self.roc50.values()])
 
 
-def homology(
-    data: ProteinSet,
-    store: Store,
-    *,
-    readings: Sequence[str] = READINGS,
-    n_jobs: int | None = None,
-    memory_limit: Any = None,
-    quick: bool = False,
-    progress: Report | None = None,
-) -> list[Row]:
+def homology(data: ProteinSet, store: Store, **options: Any) -> list[Row]:
     """Compute the table of remote homology detection.
 
     Parameters
     ----------
-    data : ProteinSet
-        What `load_scop` returns.
-
-    store : Store
-        Where results are kept: a run that was broken off goes on where it stopped.
-
-    readings : sequence of str, default=("text", "comment", "tuned")
-        The settings of the text, those of the comments, those of inner validation on training
-        parts.
-
-    n_jobs, memory_limit : default=None
-        As `SequenceKernel` takes them.
-
-    quick : bool, default=False
-        Three families and a few proteins: a smoke run, whose figures mean nothing.
-
-    progress : callable, default=None
-        Called with the families done and those there are to do, of all methods together.
+    data, store, **options
+        As `family_values` takes them.
 
     Returns
     -------
@@ -89,15 +64,7 @@ def homology(
         Mean ROC50 in percent, `std` its standard deviation over the families; then the
         two-sided p-values of the signed-rank tests.
     """
-    found = family_values(
-        data,
-        store,
-        readings=readings,
-        n_jobs=n_jobs,
-        memory_limit=memory_limit,
-        quick=quick,
-        progress=progress,
-    )
+    found = family_values(data, store, **options)
     return [_mean_row(each) for each in found] + _tests(found)
 
 
@@ -111,7 +78,28 @@ def family_values(
     quick: bool = False,
     progress: Report | None = None,
 ) -> list[FamilyValues]:
-    """Return the ROC50 of every family in every cell; parameters are those of `homology`.
+    """Compute the ROC50 of every family in every cell.
+
+    Parameters
+    ----------
+    data : ProteinSet
+        What `load_scop` returns.
+
+    store : Store
+        Where results are kept: a run that was broken off goes on where it stopped.
+
+    readings : sequence of str, default=("text", "comment", "tuned")
+        The settings of the text, those of the comments, those of inner validation on the
+        training part of every family.
+
+    n_jobs, memory_limit : default=None
+        As `SequenceKernel` takes them.
+
+    quick : bool, default=False
+        Three families and a few proteins: a smoke run, whose figures mean nothing.
+
+    progress : callable, default=None
+        Called with the families done and those there are to do, of all methods together.
 
     Returns
     -------

@@ -319,6 +319,15 @@ def test_a_quick_run_fills_the_table(made, tmp_path):
     assert first.std == pytest.approx(100 * np.std(values[0].values))
 
 
+def test_what_is_kept_is_shown_without_computing(made, tmp_path):
+    store = Store(tmp_path)
+    empty = homology(made, store, quick=True, kept=True, readings=["text"])
+    assert {row.note for row in empty} == {"not run yet"}
+    assert not [*store.folder.iterdir()]
+    rows = homology(made, store, quick=True, readings=["text"])
+    assert homology(made, store, quick=True, kept=True, readings=["text"]) == rows
+
+
 def write_profiles(folder, names):
     """ASCII PSSMs of six positions, at each of which one residue is likely."""
     rng = np.random.default_rng(0)

@@ -211,6 +211,7 @@ def _homology(table, folder, options, workshop, store, progress):
         n_jobs=workshop.n_jobs,
         memory_limit=workshop.memory_limit,
         quick=options.quick,
+        kept=options.kept,
         progress=progress,
     )
     facts = {"data": data.name, "sequences": len(data), "families": len(data.tasks)}

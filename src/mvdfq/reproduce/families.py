@@ -14,7 +14,7 @@ from mvdfq.reproduce.store import Store
 from mvdfq.svm import Problems, fit_margins
 from mvdfq.threads import n_threads, run_in_order
 
-__all__ = ["PENALTIES", "POLICY", "inner_folds", "rank_families"]
+__all__ = ["PENALTIES", "POLICY", "inner_folds", "is_kept", "rank_families"]
 
 Report = Callable[[int, int], None]
 Records = dict[str, dict[str, Any]]
@@ -83,6 +83,11 @@ def rank_families(
         str(method): {task.family: store.get(_key(data, task, method)) or {} for task in data.tasks}
         for method in methods
     }
+
+
+def is_kept(method: Any, data: ProteinSet, store: Store) -> bool:
+    """Whether all families of a method are there."""
+    return all(store.get(_key(data, task, method)) is not None for task in data.tasks)
 
 
 def _key(data: ProteinSet, task: HomologyTask, method: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from mvdfq.reproduce.cells import READINGS, Cell
-from mvdfq.reproduce.families import PENALTIES, POLICY, rank_families
+from mvdfq.reproduce.families import PENALTIES, POLICY, is_kept, rank_families
 from mvdfq.reproduce.homology_cells import (
     BESIDE,
     HASHED,
@@ -76,6 +76,7 @@ def family_values(
     n_jobs: int | None = None,
     memory_limit: Any = None,
     quick: bool = False,
+    kept: bool = False,
     progress: Report | None = None,
 ) -> list[FamilyValues]:
     """Compute the ROC50 of every family in every cell.
@@ -98,6 +99,9 @@ def family_values(
     quick : bool, default=False
         Three families and a few proteins: a smoke run, whose figures mean nothing.
 
+    kept : bool, default=False
+        Compute nothing: cells that are not complete are left empty.
+
     progress : callable, default=None
         Called with the families done and those there are to do, of all methods together.
 
@@ -108,6 +112,8 @@ def family_values(
     """
     data = data.small() if quick else data
     wanted = [cell for cell in cells(data.profiles is not None) if cell.reading in readings]
+    if kept:
+        wanted = [_if_kept(cell, data, store) for cell in wanted]
     methods = {str(method): method for cell in wanted for method in cell.methods}
     records = rank_families(
         [*methods.values()],
@@ -118,6 +124,13 @@ def family_values(
         progress=progress,
     )
     return [_collect(cell, records, [task.family for task in data.tasks]) for cell in wanted]
+
+
+def _if_kept(cell: Cell, data: ProteinSet, store: Store) -> Cell:
+    """Return a cell, without its methods unless all they give is there."""
+    if all(is_kept(method, data, store) for method in cell.methods):
+        return cell
+    return replace(cell, methods=(), why_not="not run yet")
 
 
 def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> FamilyValues:

@@ -149,7 +149,7 @@ def genre_compare() -> list[Cell]:
         _other(Cell("DTW"), DTW()),
         *_renamed(_readings(sssk[0]), "MVDFQ", "MFCC"),
         *_renamed(_readings(sssk[1]), "MVDFQM", "MFCC"),
-        *_renamed(_readings(sssk[1], BOTH)[:1], "MVDFQM", "MFCC+FFT64"),
+        *_renamed(_readings(sssk[1], BOTH)[::2], "MVDFQM", "MFCC+FFT64"),
         Cell("MVDFQ-1D", "SSSK", "yes").with_methods(
             "text", StringMethod.of(PRESETS["mvdfqm-1d"]())
         ),

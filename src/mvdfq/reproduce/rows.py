@@ -11,12 +11,10 @@ from mvdfq.io.base import ReadError
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.loaders import LOADERS, SETS
 from mvdfq.reproduce.measuring import Measured
-from mvdfq.reproduce.published import find
+from mvdfq.reproduce.published import SECONDS, find
 from mvdfq.reproduce.result import Row
 
 __all__ = ["beside_published", "datasets_rows", "measured_row", "missing_row", "time_row"]
-
-TIME = "time_s_1000x1000"
 
 
 def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Row:
@@ -55,7 +53,7 @@ def time_row(table: str, cell: Cell, seconds: dict[str, float]) -> Row:
     """Return the line of the seconds of a cell."""
     row = replace(
         _row(cell),
-        metric=TIME,
+        metric=SECONDS,
         value=seconds["count"] + seconds["gram"],
         seconds=seconds,
         method=cell.methods[0].label,

@@ -16,7 +16,7 @@ import numpy as np
 
 from mvdfq.io.base import ReadError
 
-__all__ = ["FeatureCache"]
+__all__ = ["FeatureCache", "replace_file"]
 
 DIGEST = 32  # bytes of a SHA-256
 
@@ -78,12 +78,13 @@ class FeatureCache:
         stored = hashlib.sha256(body.getbuffer()).digest() + body.getvalue()
         try:
             entry.parent.mkdir(exist_ok=True)
-            _replace(entry, stored)
+            replace_file(entry, stored)
         except OSError:  # the disk is full, or not ours to write: the features are there anyway
             return
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file at once or not at all, whoever else writes the same one."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
     try:
         with open(handle, "wb") as file:

@@ -40,8 +40,8 @@ class Recordings:
         return {
             "mfcc": partial(self.features, "gtzan"),
             "mfcc+fft64": partial(self.features, "gtzan+fft64"),
-            "fft64": partial(self.bands),
-            "audio": partial(self.waveforms),
+            "fft64": self.bands,
+            "audio": self.waveforms,
         }
 
     def features(self, recipe: str) -> Sequences:

@@ -3,9 +3,10 @@
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
+
+from mvdfq.io.cache import replace_file
 
 __all__ = ["Store", "default_folder"]
 
@@ -57,15 +58,7 @@ class Store:
 
     def put(self, key: dict[str, Any], record: dict[str, Any]) -> None:
         """Write a record at once or not at all."""
-        text = json.dumps({"key": key, "record": record})
-        handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=".tmp")
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(name, self._path(key))
-        except BaseException:
-            os.unlink(name)
-            raise
+        replace_file(self._path(key), json.dumps({"key": key, "record": record}).encode())
 
     def _path(self, key: dict[str, Any]) -> Path:
         text = json.dumps([FORMAT, key], sort_keys=True)

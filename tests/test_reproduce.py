@@ -389,9 +389,12 @@ class TestTables:
         with pytest.raises(ValueError, match="no table 'genres'; one of datasets"):
             run("genres", tmp_path)
 
-    def test_a_protocol_that_the_data_do_not_allow_is_refused(self, folder, tmp_path):
-        with pytest.raises(ValueError, match="no protocol 'album' here; use 5-fold"):
-            run("genre", folder, protocols=["album"], cache=tmp_path)
+    @pytest.mark.parametrize(
+        ("table", "hint"), [("genre", "one of 5-fold, artist"), ("homology", "this table has none")]
+    )
+    def test_an_unknown_protocol_is_refused_before_data_are_read(self, table, hint, tmp_path):
+        with pytest.raises(ValueError, match=f"no protocol 'album'; {hint}"):
+            run(table, tmp_path / "nowhere", protocols=["album"])
 
 
 def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):

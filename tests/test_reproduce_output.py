@@ -277,6 +277,7 @@ def test_numbers_are_as_long_as_the_paper_has_them():
     row = Row("a", value=3.04, published=3.0, std=0.0, n_seeds=1, n_folds=1)
     assert (with_spread(row), difference(row)) == ("3.0", "+0.0")
     assert difference(replace(row, value=2.96)) == "+0.0"
+    assert difference(replace(row, value=0.06, metric="time_s_1000x1000")) == "x 0.02"
 
 
 def test_for_machines(genre, monkeypatch, wide, tmp_path):

@@ -19,6 +19,7 @@ from mvdfq.mapping import are_letters
 from mvdfq.presets import PRESETS, Settings, part
 from mvdfq.svm import Margins
 from mvdfq.symbols.base import Symbols
+from mvdfq.threads import Report
 from mvdfq.training import CANDIDATES
 from mvdfq.weights import align, group_units, row_units, unit_grams
 
@@ -29,7 +30,6 @@ MANY = 10_000
 # Columns that words are hashed to where their number is not known to be smaller.
 MANY_WORDS = 2**20
 
-Report = Callable[[int, int], None]
 Matrix = Callable[[np.ndarray], Any]
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mvdfq.threads import Report
+
 try:  # scikit-learn 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
@@ -20,8 +22,6 @@ __all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
 
 # Steps that callbacks hear of while a stage goes on.
 STEPS = 100
-
-Report = Callable[[int, int], None]
 
 
 class Progress:

@@ -12,7 +12,10 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["n_threads", "one_blas_thread", "run_in_order"]
+__all__ = ["Report", "n_threads", "one_blas_thread", "run_in_order"]
+
+# Told how much is done, and how much there is to do.
+Report = Callable[[int, int], None]
 
 
 def run_in_order(

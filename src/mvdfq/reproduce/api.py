@@ -13,7 +13,7 @@ from mvdfq.reproduce.contradictions import remarks
 from mvdfq.reproduce.fold import CHOICE, Workshop
 from mvdfq.reproduce.homology import homology
 from mvdfq.reproduce.loaders import LOADERS
-from mvdfq.reproduce.measuring import Report, measure
+from mvdfq.reproduce.measuring import measure
 from mvdfq.reproduce.published import TITLES
 from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.rows import (
@@ -26,7 +26,7 @@ from mvdfq.reproduce.rows import (
 from mvdfq.reproduce.sets import MusicSet
 from mvdfq.reproduce.store import Store, default_folder
 from mvdfq.reproduce.timing import processor, timed
-from mvdfq.threads import n_threads
+from mvdfq.threads import Report, n_threads
 
 __all__ = ["TABLES", "run"]
 
@@ -88,7 +88,8 @@ def run(
         inner validation chooses.
 
     protocols : sequence of str, default=None
-        How the data are cut; None is all that the table has, the paper's first.
+        How the data are cut; None is all that the table has, the paper's first. Those of
+        ``homology`` are cut by the set itself.
 
     seeds : int, default=5
         Repetitions of the first protocol, where a kernel matrix takes less than a minute.
@@ -124,9 +125,8 @@ def run(
     """
     if table not in TABLES:
         raise ValueError(f"There is no table {table!r}; one of {', '.join(TABLES)}.")
-    for reading in readings:
-        if reading not in READINGS:
-            raise ValueError(f"There is no reading {reading!r}; one of {', '.join(READINGS)}.")
+    _check_known("reading", readings, READINGS)
+    _check_known("protocol", protocols or [], TABLES[table].protocols)
     store = Store(default_folder() if cache is None else cache)
     workshop = Workshop(n_jobs, memory_limit, choice=30 if quick else CHOICE)
     options = Options(tuple(readings), protocols, 1 if quick else seeds, quick, kept)
@@ -135,6 +135,13 @@ def run(
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
     facts |= {"versions": _versions(), "processor": processor(), "threads": n_threads(n_jobs)}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
+
+
+def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
+    for name in asked:
+        if name not in known:
+            hint = f"one of {', '.join(known)}" if known else "this table has none"
+            raise ValueError(f"There is no {what} {name!r}; {hint}.")
 
 
 @dataclass(frozen=True)
@@ -191,11 +198,9 @@ def _why_not(cell: Cell, data: MusicSet) -> str:
 
 def _protocols(spec: Table, data: MusicSet, asked: Sequence[str] | None) -> list[str]:
     """Return the protocols asked for, else those of the table that the data allow."""
-    known = [protocol for protocol in spec.protocols if data.allows(protocol)]
-    for protocol in asked or []:
-        if protocol not in known:
-            raise ValueError(f"There is no protocol {protocol!r} here; use {', '.join(known)}.")
-    return list(asked or known)
+    allowed = [protocol for protocol in spec.protocols if data.allows(protocol)]
+    _check_known("protocol", asked or [], allowed)
+    return list(asked or allowed)
 
 
 def _datasets(table, folder, options, workshop, store, progress):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mvdfq.reproduce.published import SECONDS
 from mvdfq.reproduce.result import Row
 
 __all__ = [
@@ -74,9 +75,11 @@ def with_spread(row: Row) -> str:
 
 
 def difference(row: Row) -> str:
-    """Return ours less the published figure."""
+    """Return ours less the published figure; of times, ours as a share of it."""
     if row.value is None or row.published is None or row.metric in ("p_value", *COUNTS):
         return ""
+    if row.metric == SECONDS:
+        return f"x {row.value / row.published:.2g}"
     return f"{round(row.value - row.published, 1) + 0.0:+.1f}"  # no -0.0
 
 

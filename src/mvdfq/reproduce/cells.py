@@ -16,6 +16,8 @@ __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 READINGS = ("text", "comment", "tuned")
 # Said of a quantizer even where they are its defaults.
 SIZES = {"n_bins", "n_bits", "n_codewords"}
+# Not said of a kernel.
+USUAL = {"dilation": 1, "neighbourhood": "full"}
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ class StringMethod:
     @property
     def label(self) -> str:
         """The settings that matter, for people."""
-        given = {k: v for k, v in self.kernel.get_params().items() if k != "dilation" or v != 1}
-        values = ", ".join(f"{key}={value}" for key, value in given.items())
+        given = self.kernel.get_params().items()
+        values = ", ".join(f"{key}={value}" for key, value in given if USUAL.get(key) != value)
         root = ", root" if self.manifold else ""
         symbols = "" if self.symbols is None else f" {_short(self.symbols)},"
         return f"{self.view}{symbols} {type(self.kernel).__name__}({values}){root}, {self.scheme}"

@@ -1,7 +1,7 @@
 """One machine a family: it learns from the training part and ranks the test part."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,10 @@ from mvdfq.reproduce.residues import protein_gram
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.store import Store
 from mvdfq.svm import Problems, fit_margins
-from mvdfq.threads import n_threads, run_in_order
+from mvdfq.threads import Report, n_threads, run_in_order
 
 __all__ = ["PENALTIES", "POLICY", "inner_folds", "is_kept", "rank_families"]
 
-Report = Callable[[int, int], None]
 Records = dict[str, dict[str, Any]]
 
 # Penalties to choose from: a soft margin, and one so hard that larger ones change nothing.

@@ -1,6 +1,6 @@
 """The table of remote homology: what is compared, and the mean ROC50 of all families."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +21,10 @@ from mvdfq.reproduce.homology_cells import (
 from mvdfq.reproduce.result import Row
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.store import Store
+from mvdfq.threads import Report
 
 __all__ = ["FamilyValues", "family_values", "homology", "signed_rank"]
 
-Report = Callable[[int, int], None]
 
 # What is tested against what, under the name that the paper gives the comparison.
 COMPARISONS = [

@@ -1,6 +1,6 @@
 """All folds of all cells of a table, those that were computed before taken from the store."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -12,11 +12,11 @@ from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.fold import CHOICE, CHOICE_FOLDS, Workshop
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Store
+from mvdfq.threads import Report
 from mvdfq.training import CANDIDATES
 
 __all__ = ["Measured", "measure"]
 
-Report = Callable[[int, int], None]
 
 # Cells with a kernel matrix that takes longer are not repeated with other seeds.
 SLOW = 60.0

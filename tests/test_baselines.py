@@ -31,7 +31,7 @@ from mvdfq.reproduce.baselines.machines import WIDTHS, _radial, fit_kernel
 from mvdfq.reproduce.baselines.mixture import summed_likelihoods
 from mvdfq.reproduce.baselines.topics import codeword_counts, fold_in
 from mvdfq.reproduce.baselines.wavelets import moments_and_energy
-from mvdfq.training import CANDIDATES
+from mvdfq.training import CANDIDATES, inner_folds
 from test_docstrings import accepted, documented, sections
 
 PUBLIC = [getattr(baselines, name) for name in baselines.__all__]
@@ -313,7 +313,9 @@ def test_what_is_chosen_was_best_in_inner_folds():
 def test_groups_are_kept_together_by_the_inner_folds():
     groups = np.repeat(np.arange(6), 4)
     trainer = trainer_of(np.arange(24) % 2, groups, 3, 0)
-    for learn, check in trainer._folds():
+    folds = inner_folds(trainer.y, trainer.groups, trainer.n_folds, trainer.random_state)
+    assert len(folds) == 3
+    for learn, check in folds:
         assert not set(groups[learn]) & set(groups[check])
 
 

@@ -8,7 +8,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from mvdfq.svm import Margins, Problems, fit_margins, fit_temperature
-from mvdfq.training import Trainer
+from mvdfq.training import Trainer, inner_folds
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +121,7 @@ def test_the_penalty_that_does_best_in_the_folds_is_taken(blobs):
 def test_groups_stay_together(blobs):
     _, _, y = blobs
     groups = np.tile(np.arange(15), 4)
-    trainer = Trainer(Problems(4, "ovr"), y, np.ones(60), groups)
-    folds = trainer._folds()
+    folds = inner_folds(y, groups, 5, 0)
     assert len(folds) == 5
     for learn, check in folds:
         assert not set(groups[learn]) & set(groups[check])
@@ -131,7 +130,7 @@ def test_groups_stay_together(blobs):
 def test_the_only_member_of_a_class_is_always_learned_from(blobs):
     _, _, y = blobs
     y = y[np.append(np.flatnonzero(y < 3), 45)]  # one member of the last class
-    folds = Trainer(Problems(4, "ovr"), y, np.ones(len(y)))._folds()
+    folds = inner_folds(y, None, 5, 0)
     assert len(folds) == 5
     assert all(45 in learn for learn, _ in folds)
     assert sorted(np.concatenate([check for _, check in folds]).tolist()) == list(range(45))

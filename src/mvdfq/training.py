@@ -10,13 +10,16 @@ import scipy.sparse as sp
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from mvdfq.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.threads import Report
 
-__all__ = ["CANDIDATES", "Trained", "Trainer"]
+__all__ = ["CANDIDATES", "Trained", "Trainer", "inner_folds"]
 
 # Penalties to choose from; on normalised kernels nothing changes beyond them.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
 # What is taken where nothing can be validated.
 FALLBACK = 10.0
+
+Folds = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,10 @@ class Trainer:
         self,
         matrix: Callable[[np.ndarray], Any],
         candidates: Sequence[float],
-        report: Callable[[int, int], None],
+        report: Report,
     ) -> Trained:
         """Choose C among the candidates, fit the temperature, train on everything."""
-        folds = self._folds()
+        folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
         decisions, scores = [], np.empty((len(candidates), len(folds)))
         for f, (learn, check) in enumerate(folds):
             values = matrix(learn)
@@ -70,32 +73,6 @@ class Trainer:
         everything = np.arange(len(self.y))
         margins = self._fit(matrix(everything), everything, C)
         return Trained(margins, float(C), temperature, scores, best)
-
-    def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Indices to learn from and to check on; none if nothing can be held out."""
-        if self.groups is None:
-            return self._stratified()
-        n_groups = len(np.unique(self.groups))
-        if n_groups < 2:
-            return []
-        smallest = int(np.bincount(self.y).min())
-        n_folds = min(self.n_folds, n_groups, max(smallest, 2))
-        cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=self.random_state)
-        folds = cutter.split(self.y, self.y, self.groups)
-        return [(learn, check) for learn, check in folds if len(learn) and len(check)]
-
-    def _stratified(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Folds of all classes alike; the only member of a class is always learned from."""
-        sizes = np.bincount(self.y, minlength=self.problems.n_classes)
-        several, single = np.flatnonzero(sizes[self.y] > 1), np.flatnonzero(sizes[self.y] == 1)
-        if not several.size:
-            return []
-        n_folds = min(self.n_folds, int(sizes[sizes > 1].min()))
-        cutter = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
-        return [
-            (np.sort(np.append(several[learn], single)), several[check])
-            for learn, check in cutter.split(several, self.y[several])
-        ]
 
     def _fit(self, values: Any, learn: np.ndarray, C: float) -> Margins:
         return fit_margins(
@@ -116,6 +93,37 @@ class Trainer:
         """Share of the weight that is classified rightly: with balanced weights, mean recall."""
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
+
+
+def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:
+    """Return indices to learn from and to check on; none if nothing can be held out.
+
+    Members of a group stay together. Where classes are small there are fewer folds.
+    """
+    if groups is None:
+        return _stratified(y, n_folds, random_state)
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        return []
+    n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
+    cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+    return [
+        (learn, check) for learn, check in cutter.split(y, y, groups) if len(learn) and len(check)
+    ]
+
+
+def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:
+    """Folds of all classes alike; the only member of a class is always learned from."""
+    sizes = np.bincount(y)
+    several, single = np.flatnonzero(sizes[y] > 1), np.flatnonzero(sizes[y] == 1)
+    if not several.size:
+        return []
+    n_folds = min(n_folds, int(sizes[sizes > 1].min()))
+    cutter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    return [
+        (np.sort(np.append(several[learn], single)), several[check])
+        for learn, check in cutter.split(several, y[several])
+    ]
 
 
 def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:

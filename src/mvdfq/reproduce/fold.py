@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.svm import Problems
-from mvdfq.training import CANDIDATES, Trained, Trainer
+from mvdfq.training import CANDIDATES, Trained, Trainer, inner_folds
 
 __all__ = ["Workshop"]
 
@@ -141,14 +141,12 @@ def _validated(trained: Trained) -> float:
 
 def _estimated_score(method: EstimatorMethod, X: Any, y: np.ndarray, groups, seed: int) -> float:
     """Return the mean accuracy in inner folds that keep groups together."""
-    cutter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    folds = cutter(CHOICE_FOLDS, shuffle=True, random_state=seed).split(y, y, groups)
     scores = []
-    for learn, check in folds:
+    for learn, check in inner_folds(y, groups, CHOICE_FOLDS, seed):
         inner = None if groups is None else groups[learn]
         clf = clone(method.estimator).fit(X[learn], y[learn], groups=inner)
         scores.append(np.mean(clf.predict(X[check]) == y[check]))
-    return float(np.mean(scores))
+    return float(np.mean(scores)) if scores else 0.0
 
 
 def _estimated(method: EstimatorMethod, data: MusicSet, cut: Cut, groups: Any) -> list[int]:

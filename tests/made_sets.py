@@ -107,3 +107,10 @@ def write_proteins(folder, n_families=3, n_members=8, seed=0):
                 sign = "pos" if families[i] == family else "neg"
                 part = "test" if i % 2 else "train"
                 file.write(f"1.{family + 1}\t{sign}-{part}\t{name}\n")
+
+
+def write_all(folder):
+    """Write all sets below a folder, and return it."""
+    for write in (write_gtzan, write_artist20, write_ismir, write_proteins):
+        write(folder)
+    return folder

@@ -1,6 +1,5 @@
 """The tables of the paper, on made sets of the same form."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +9,10 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from made_sets import write_artist20, write_gtzan, write_ismir, write_proteins, write_tone
+from made_sets import write_all, write_gtzan, write_ismir, write_tone
 from mvdfq import CodebookQuantizer, DirectQuantizer, SequenceKernel, Spectrum
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
-from mvdfq.reproduce.api import TABLES, run
 from mvdfq.reproduce.baselines import MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.fold import Workshop
@@ -29,12 +27,7 @@ CELL = Cell("MVDFQ", "Spectrum", "yes").with_methods("text", SPECTRUM)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sets")
-    write_gtzan(path)
-    write_artist20(path)
-    write_ismir(path)
-    write_proteins(path)
-    return path
+    return write_all(tmp_path_factory.mktemp("sets"))
 
 
 @pytest.fixture
@@ -326,75 +319,19 @@ class TestResume:
         (measured,) = measure([CELL], load_gtzan(folder), ["5-fold"], [0, 1], Workshop(), store)
         assert len(measured.errors) == 1
 
+    def test_seeds_that_are_there_are_shown_however_slow(self, folder, monkeypatch, store):
+        data = load_gtzan(folder)
+        measure([CELL], data, ["5-fold"], [0, 1], Workshop(), store)
+        monkeypatch.setattr("mvdfq.reproduce.measuring.SLOW", -1.0)
+        (shown,) = measure([CELL], data, ["5-fold"], [0, 1, 2], None, store)
+        assert [*shown.by_seed] == ["0", "1"]
+        assert_array_equal(shown.errors, [*shown.by_seed.values()])
+
     def test_quick_cells_have_all_seeds_in_the_first_protocol(self, folder, store):
         protocols = ["5-fold", "artist-disjoint"]
         first, second = measure([CELL], load_gtzan(folder), protocols, [0, 1], Workshop(), store)
         assert (len(first.errors), len(second.errors)) == (2, 1)
         assert len(first.evaluation.folds) == 10
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_every_table_has_a_smoke_run(folder, tmp_path, table):
-    result = run(table, folder, quick=True, readings=["text"], cache=tmp_path)
-    json.dumps(result.to_dict())
-    assert result.table == table
-    assert any(row.published is not None for row in result.rows)
-    assert any(row.value is not None for row in result.rows)
-
-
-class TestTables:
-    def test_genre_has_18_cells_in_three_readings(self):
-        cells = [cell for cell in music.genre() if "author" not in cell.name]
-        assert len(cells) == 54
-        assert len({(c.name, c.kernel, c.manifold) for c in cells}) == 18
-
-    @pytest.mark.parametrize(
-        ("reading", "name", "kernel", "wanted"),
-        [
-            ("text", "VQ", "Spectrum", "CodebookQuantizer(n_codewords=2048), Spectrum(k=5)"),
-            ("text", "MVDFQ", "Mismatch", "Mismatch(k=6, m=1"),
-            ("text", "MVDFQ", "SSSK", "Spatial(d=5, k=1, t=3)"),
-            ("comment", "VQ", "Spectrum", "Spectrum(k=1)"),
-            ("comment", "Sim. hashing", "Spectrum", "Spectrum(k=8)"),
-            ("comment", "MVDFQ", "Mismatch", "Mismatch(k=5, m=2"),
-            ("comment", "MVDFQ", "SSSK", "Spatial(d=5, k=2, t=3)"),
-        ],
-    )
-    def test_readings_have_the_settings_they_claim(self, reading, name, kernel, wanted):
-        cells = [
-            c for c in music.genre() if (c.name, c.kernel, c.reading) == (name, kernel, reading)
-        ]
-        assert len(cells) == 2
-        assert all(wanted in cell.methods[0].label for cell in cells)
-
-    def test_tables_share_their_cells(self):
-        shared = {tuple(c.described) for c in music.genre()}
-        both = [c for c in music.genre_compare() if c.setting == "MFCC"]
-        assert len(both) == 6
-        assert all(tuple(cell.described) in shared for cell in both)
-
-    def test_what_needs_a_package_says_so(self, folder, tmp_path, monkeypatch):
-        monkeypatch.setattr("mvdfq.reproduce.cells.find_spec", lambda name: None)
-        result = run("genre-compare", folder, kept=True, cache=tmp_path)
-        notes = {row.name: row.note for row in result.rows}
-        assert notes["GAK"] == "not run: tslearn is not installed"
-        assert notes["MFCC GMM"] == "not run yet"
-        assert "not at hand as audio" in notes["DWCH (non-MFCC)"]
-
-    def test_an_unknown_reading_is_refused(self, tmp_path):
-        with pytest.raises(ValueError, match="no reading 'draft'; one of text"):
-            run("genre", tmp_path, readings=["draft"])
-
-    def test_an_unknown_table_is_refused(self, tmp_path):
-        with pytest.raises(ValueError, match="no table 'genres'; one of datasets"):
-            run("genres", tmp_path)
-
-    @pytest.mark.parametrize(
-        ("table", "hint"), [("genre", "one of 5-fold, artist"), ("homology", "this table has none")]
-    )
-    def test_an_unknown_protocol_is_refused_before_data_are_read(self, table, hint, tmp_path):
-        with pytest.raises(ValueError, match=f"no protocol 'album'; {hint}"):
-            run(table, tmp_path / "nowhere", protocols=["album"])
 
 
 def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):

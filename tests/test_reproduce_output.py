@@ -296,7 +296,7 @@ def test_options_reach_the_run(genre, monkeypatch, wide, tmp_path):
     assert calls == [
         {
             "table": "genre", "folder": tmp_path, "readings": ["text", "tuned"],
-            "protocols": ["5-fold"], "seeds": 2, "quick": True, "kept": False,
+            "protocols": ["5-fold"], "seeds": 2, "quick": True,
             "cache": tmp_path / "c", "n_jobs": 1, "memory_limit": "1 GB", "progress": None,
         }
     ]  # fmt: skip
@@ -307,7 +307,7 @@ def test_options_reach_the_run(genre, monkeypatch, wide, tmp_path):
 def test_what_is_not_said_is_left_to_the_run(genre, monkeypatch, wide, tmp_path):
     calls = with_result(monkeypatch, genre)
     run("genre", "--data", tmp_path)
-    assert {"readings", "protocols", "cache", "memory_limit"}.isdisjoint(calls[0])
+    assert calls[0].keys() == {"table", "folder", "n_jobs", "memory_limit", "progress"}
 
 
 def test_ctrl_c_says_that_it_goes_on(monkeypatch, wide, tmp_path):
@@ -339,9 +339,13 @@ def test_settings_are_only_quoted_where_data_are_at_hand_too(wide, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["nothing"], 5, "no table 'nothing'"),
-        (["genre", "--data", ".", "--reading", "loud"], 2, "reading='loud'"),
-        (["genre", "-o", "out"], 2, "needs a table that is run"),
+        (["nothing"], 2, "no table 'nothing'"),
+        (["genre", "--data", ".", "--reading", "loud"], 2, "no reading 'loud'"),
+        (["homology", "--data", ".", "--protocol", "5-fold"], 2, "this table has none"),
+        (["genre", "-o", "out"], 2, "need a table that is run"),
+        (["genre", "--kept"], 2, "need a table that is run"),
+        (["settings", "--data", ".", "--seeds", "2"], 2, "need a table that is run"),
+        (["datasets", "--data", "nowhere"], 3, "nowhere: is not there"),
         (["genre", "--data", ".", "-o", "no/such/place"], 6, "is no folder"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from mvdfq.reproduce.api import TABLES
 from mvdfq.reproduce.export import read_json, write_csv, write_json
+from mvdfq.reproduce.result import Row
 from mvdfq.reproduce.show import Block
 
 ROOT = Path(__file__).parents[1]
@@ -50,7 +51,14 @@ def test_cells_cannot_break_a_table(tool):
 
 
 def test_an_ordering_is_counted(tool):
-    line = tool.compared("order", [(1, 2), (3, 2), (None, 1)])
-    assert (line["ours"], line["reached"]) == ("1 of 2 comparisons", "no")
-    assert tool.compared("order", [(1, 2)])["reached"] == "yes"
-    assert tool.compared("order", [])["ours"] == "not run"
+    low, high = Row("a", value=1.0), Row("b", value=2.0)
+    for pairs, rooted, ours, reached in [
+        ([(low, high), (high, low)], [], "1 of 2", "no"),
+        ([(low, high), (high, high)], [], "1 of 2", "no"),
+        ([(low, high)], [(low, high)], "2 of 2 (1 of 1 with the manifold)", "yes"),
+        ([(low, high), (low, None)], [], "1 of 1, 1 not run", ""),
+        ([(high, low)], [(None, high)], "0 of 1, 1 not run", "no"),
+        ([(None, low)], [], "not run", ""),
+    ]:
+        line = tool.compared("order", pairs, rooted)
+        assert (line["ours"], line["reached"]) == (ours, reached)

@@ -22,7 +22,9 @@ def reproduce(
     name: Annotated[str, typer.Argument(metavar="TABLE", help="Its name; none lists them.")] = "",
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the data sets.", rich_help_panel=RUN),
+        typer.Option(
+            help="Folder that holds gtzan, artist20, ismir2004, proteins.", rich_help_panel=RUN
+        ),
     ] = None,
     reading: Annotated[
         list[str] | None,
@@ -33,8 +35,9 @@ def reproduce(
         typer.Option(help="Ways to cut the data; all of the table.", rich_help_panel=RUN),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(help="Repetitions with other folds.", min=1, rich_help_panel=RUN)
-    ] = 5,
+        int | None,
+        typer.Option(help="Repetitions with other folds; 5.", min=1, rich_help_panel=RUN),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smoke run of a few clips.", rich_help_panel=RUN)
     ] = False,
@@ -59,7 +62,16 @@ def reproduce(
     Without TABLE the tables are listed. Every finished fold is kept, so a run can be broken off.
     Example: mvdfq reproduce genre --data sets/ -o results/
     """
-    _check(name, data, output, reading or [])
+    options: dict[str, Any] = {
+        "readings": reading or None,
+        "protocols": protocol or None,
+        "seeds": seeds,
+        "quick": quick or None,
+        "kept": kept or None,
+        "cache": cache,
+    }
+    given = {key: value for key, value in options.items() if value is not None}
+    _check(name, data, output, given)
     if not name:
         _list_tables(format)
     elif data is None:
@@ -69,17 +81,8 @@ def reproduce(
         _show_published(name, format)
         note("Published figures only: there is nothing to run in this table.", quiet)
     else:
-        options = {
-            "readings": reading,
-            "protocols": protocol or None,
-            "seeds": seeds,
-            "quick": quick,
-            "kept": kept,
-            "cache": cache,
-            "n_jobs": n_jobs,
-            "memory_limit": memory_limit,
-        }
-        result = _run(name, data, {k: v for k, v in options.items() if v is not None}, quiet)
+        means = {"n_jobs": n_jobs, "memory_limit": memory_limit}
+        result = _run(name, data, given | means, quiet)
         if output is not None:  # first, as who reads the rest may leave before its end
             _write(result, output, quiet)
         _show(result, format)
@@ -87,21 +90,29 @@ def reproduce(
             note("A smoke run: these figures mean nothing.", quiet)
 
 
-def _check(name: str, data: Path | None, output: Path | None, readings: list[str]) -> None:
+def _check(name: str, data: Path | None, output: Path | None, given: dict[str, Any]) -> None:
     """Refuse what cannot be meant, before hours are spent."""
-    from mvdfq.reproduce.arrange import READING_WORDS
     from mvdfq.reproduce.published import TITLES
 
     if name and name not in TITLES:
-        raise Refused(f"There is no table {name!r}.", f"one of {', '.join(TITLES)}")
-    for reading in readings:
-        if reading not in READING_WORDS:
-            known = ", ".join(READING_WORDS)
-            raise Refused(f"reading={reading!r} is not known.", f"one of {known}", USAGE)
+        raise Refused(f"There is no table {name!r}.", f"one of {', '.join(TITLES)}", USAGE)
+    is_run = bool(name) and data is not None and _can_be_run(name)
+    if (given or output is not None) and not is_run:
+        raise Refused("These options need a table that is run, and --data.", "", USAGE)
+    if is_run:
+        _check_names(name, given)
     if output is not None:
-        if not name or data is None or not _can_be_run(name):
-            raise Refused("--output needs a table that is run, and --data.", "", USAGE)
         _check_folder(output)
+
+
+def _check_names(name: str, given: dict[str, Any]) -> None:
+    from mvdfq.reproduce.api import check_request
+
+    try:
+        check_request(name, given.get("readings", []), given.get("protocols", []))
+    except ValueError as error:
+        sentence, _, hint = str(error).rstrip(".").partition("; ")
+        raise Refused(f"{sentence}.", hint, USAGE) from None
 
 
 def _check_folder(path: Path) -> None:
@@ -131,10 +142,10 @@ def _can_be_run(name: str) -> bool:
 def _show_published(name: str, format: Format) -> None:
     from mvdfq.reproduce.published import figures
 
-    rows = [asdict(figure) for figure in figures(name)]
+    rows = [asdict(figure) | {"name": figure.name} for figure in figures(name)]
     if format is Format.human:
-        keys = ("name", "kernel", "manifold", "setting", "metric", "text", "status", "line")
-        rows = [{key: getattr(figure, key) for key in keys} for figure in figures(name)]
+        keys = ("name", "kernel", "manifold", "setting", "metric", "published", "status", "line")
+        rows = [{key: row["text" if key == "published" else key] for key in keys} for row in rows]
     show_rows(rows, format)
 
 

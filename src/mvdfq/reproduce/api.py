@@ -10,11 +10,12 @@ from mvdfq.reproduce import music
 from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
 from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.contradictions import remarks
+from mvdfq.reproduce.families import POLICY as FAMILY_POLICY
 from mvdfq.reproduce.fold import CHOICE, Workshop
 from mvdfq.reproduce.homology import homology
-from mvdfq.reproduce.loaders import LOADERS
-from mvdfq.reproduce.measuring import measure
-from mvdfq.reproduce.published import TITLES
+from mvdfq.reproduce.loaders import FOLDERS, LOADERS, existing
+from mvdfq.reproduce.measuring import POLICY, measure
+from mvdfq.reproduce.published import SECONDS, TITLES
 from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.rows import (
     beside_published,
@@ -28,9 +29,10 @@ from mvdfq.reproduce.store import Store, default_folder
 from mvdfq.reproduce.timing import processor, timed
 from mvdfq.threads import Report, n_threads
 
-__all__ = ["TABLES", "run"]
+__all__ = ["TABLES", "check_request", "run"]
 
 GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
+NOT_YET = "not run yet"
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ def run(
         ``homology`` are cut by the set itself.
 
     seeds : int, default=5
-        Repetitions of the first protocol, where a kernel matrix takes less than a minute.
+        Repetitions of the first of these protocols, where a kernel matrix takes less than a
+        minute. In ``homology`` nothing is drawn.
 
     quick : bool, default=False
         A smoke run: one fold of a small part of the data. Its figures mean nothing.
@@ -123,18 +126,24 @@ def run(
     >>> result = mvdfq.reproduce.run("genre", "sets", seeds=1)  # doctest: +SKIP
     >>> [(row.name, row.published, row.value) for row in result.rows][:2]  # doctest: +SKIP
     """
-    if table not in TABLES:
-        raise ValueError(f"There is no table {table!r}; one of {', '.join(TABLES)}.")
-    _check_known("reading", readings, READINGS)
-    _check_known("protocol", protocols or [], TABLES[table].protocols)
+    check_request(table, readings, protocols or [])
+    existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
     store = Store(default_folder() if cache is None else cache)
     workshop = Workshop(n_jobs, memory_limit, choice=30 if quick else CHOICE)
     options = Options(tuple(readings), protocols, 1 if quick else seeds, quick, kept)
     work = {"datasets": _datasets, "homology": _homology}.get(table, _music)
     rows, facts = work(table, Path(folder), options, workshop, store, progress)
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
-    facts |= {"versions": _versions(), "processor": processor(), "threads": n_threads(n_jobs)}
+    facts |= {"versions": _versions(), "processor": processor()}
+    facts |= {} if kept else {"threads": n_threads(n_jobs)}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
+
+
+def check_request(table: str, readings: Sequence[str], protocols: Sequence[str]) -> None:
+    """Refuse names that are not known, before anything is read."""
+    _check_known("table", [table], [*TABLES])
+    _check_known("reading", readings, READINGS)
+    _check_known("protocol", protocols, TABLES[table].protocols)
 
 
 def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
@@ -166,14 +175,17 @@ def _music(table, folder, options, workshop, store, progress) -> tuple[list[Row]
     worker = None if options.kept else workshop
     measured = measure(ready, data, protocols, range(options.seeds), worker, store, progress)
     rows = [measured_row(table, each, data.notes) for each in measured]
-    done = [each.cell for each in measured]
-    why_not |= {cell: "not run yet" for cell in ready if cell not in done}
     rows += [missing_row(table, cell, why) for cell, why in why_not.items()]
-    return rows + _times(table, ready if spec.is_timed else [], data, worker, store), {
-        "data": data.name,
-        "sequences": len(data),
-        "classes": len(data.classes),
-    }
+    done = {(each.cell, each.protocol) for each in measured}
+    rows += [
+        missing_row(table, cell, NOT_YET, protocol)
+        for cell in ready
+        for protocol in protocols
+        if (cell, protocol) not in done
+    ]
+    facts = {"data": data.name, "sequences": len(data), "classes": len(data.classes)}
+    facts |= {"machines": POLICY}
+    return rows + _times(table, ready if spec.is_timed else [], data, worker, store), facts
 
 
 def _times(table, cells, data, workshop, store) -> list[Row]:
@@ -182,7 +194,8 @@ def _times(table, cells, data, workshop, store) -> list[Row]:
     for cell in cells:
         for method in cell.methods:
             seconds = timed(method, data, store, workshop)
-            rows += [time_row(table, cell, seconds)] if seconds else []
+            missing = missing_row(table, cell, NOT_YET, metric=SECONDS)
+            rows.append(time_row(table, cell, seconds) if seconds else missing)
     return rows
 
 
@@ -197,10 +210,10 @@ def _why_not(cell: Cell, data: MusicSet) -> str:
 
 
 def _protocols(spec: Table, data: MusicSet, asked: Sequence[str] | None) -> list[str]:
-    """Return the protocols asked for, else those of the table that the data allow."""
+    """Return the protocols asked for, else all that the data allow, in the order of the table."""
     allowed = [protocol for protocol in spec.protocols if data.allows(protocol)]
     _check_known("protocol", asked or [], allowed)
-    return list(asked or allowed)
+    return [protocol for protocol in allowed if protocol in (asked or allowed)]
 
 
 def _datasets(table, folder, options, workshop, store, progress):
@@ -220,6 +233,7 @@ def _homology(table, folder, options, workshop, store, progress):
         progress=progress,
     )
     facts = {"data": data.name, "sequences": len(data), "families": len(data.tasks)}
+    facts |= {"machines": FAMILY_POLICY}
     return [beside_published(table, row) for row in rows], facts
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mvdfq.reproduce.published import SECONDS
+from mvdfq.reproduce.published import SECONDS, Figure
 from mvdfq.reproduce.result import Row
 
 __all__ = [
@@ -14,10 +14,12 @@ __all__ = [
     "f1",
     "fact_words",
     "grouped",
+    "is_rooted",
     "label",
     "missing",
     "number",
     "place",
+    "published",
     "runs",
     "with_spread",
 ]
@@ -44,8 +46,15 @@ METRICS = {
 
 def label(row: Row) -> str:
     """Return the method with its kernel, in the words of the paper."""
-    rooted = "manifold" if row.manifold.startswith("yes") else ""
-    return ", ".join(part for part in (row.name, row.kernel, rooted) if part)
+    rooted = "manifold" if is_rooted(row) else ""
+    said = row.name.casefold()
+    more = [part for part in (row.kernel, rooted) if part and part.casefold() not in said]
+    return ", ".join([row.name, *more])
+
+
+def is_rooted(row: Row | Figure) -> bool:
+    """Whether a line is about the manifold embedding; some say more than "yes"."""
+    return row.manifold.startswith("yes")
 
 
 def place(row: Row) -> tuple[str, ...]:
@@ -64,13 +73,20 @@ def number(value: float | None) -> str:
     return f"{value:.1f}" if round(value, 1) == round(value, 4) else f"{value:.2f}"
 
 
+def published(row: Row) -> str:
+    """Return the figure of the paper."""
+    is_count = row.published is not None and row.metric in COUNTS
+    return f"{row.published:.0f}" if is_count else number(row.published)
+
+
 def with_spread(row: Row) -> str:
     """Return our figure with its standard deviation, where there are several folds."""
     if row.value is None:
         return "-"
     if row.metric in COUNTS:
         return f"{row.value:.0f}"
-    ours = f"{row.value:.2g}" if 0 < row.value < 0.1 else f"{row.value:.1f}"
+    is_fine = 0 < row.value < 0.1 or row.metric == "p_value"
+    ours = f"{row.value:.2g}" if is_fine else f"{row.value:.1f}"
     return f"{ours} ± {row.std:.1f}" if row.std is not None and _parts(row) > 1 else ours
 
 
@@ -115,7 +131,19 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Ro
     return groups
 
 
-def missing(rows: Iterable[Row]) -> list[Row]:
-    """Return the lines that were not measured, each place once."""
-    found = {(place(row), row.note): row for row in reversed([*rows]) if row.value is None}
-    return [*reversed(found.values())]
+def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
+    """Return the places that were not measured, each once, and in which readings and protocols."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        if row.value is None:
+            found.setdefault((place(row), row.note), []).append(row)
+    return [(same[0], _where(same)) for same in found.values()]
+
+
+def _where(rows: Iterable[Row]) -> str:
+    """Return "text 5-fold, artist-disjoint; tuned 5-fold"; empty where it is so everywhere."""
+    readings: dict[str, list[str]] = {}
+    for row in rows:
+        if row.protocol:
+            readings.setdefault(row.reading, []).append(row.protocol)
+    return "; ".join(f"{name} {', '.join(found)}" for name, found in readings.items())

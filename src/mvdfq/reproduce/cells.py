@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from reprlib import Repr
 from typing import Any
 
 from sklearn.base import clone
@@ -16,6 +17,8 @@ __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 READINGS = ("text", "comment", "tuned")
 # Said of a quantizer even where they are its defaults.
 SIZES = {"n_bins", "n_bits", "n_codewords"}
+BRIEF = Repr()
+BRIEF.maxstring = 15
 # Not said of a kernel.
 USUAL = {"dilation": 1, "neighbourhood": "full"}
 
@@ -112,7 +115,7 @@ def _short(part: Any) -> str:
     """Return a part with the sizes of alphabets, and what else differs from its defaults."""
     changed = {k for k, v in part.get_params().items() if v != type(part)().get_params()[k]}
     values = part.get_params().items()
-    shown = [f"{k}={v!r}" for k, v in values if k in changed | SIZES]
+    shown = [f"{k}={BRIEF.repr(v)}" for k, v in values if k in changed | SIZES]
     return f"{type(part).__name__}({', '.join(shown)})"
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from mvdfq.reproduce.arrange import STRICTER
+from mvdfq.reproduce.arrange import STRICTER, is_rooted
 from mvdfq.reproduce.published import TITLES, Figure, figures
-from mvdfq.reproduce.result import Row
+from mvdfq.reproduce.result import Row, compared_values
 
 __all__ = ["CLAIMS", "Claim", "Side", "claims"]
 
@@ -195,32 +195,33 @@ def _ours(claim: Claim, rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """Return the claim from our values, by protocol and reading."""
     before, after = _measured(claim.before, rows), _measured(claim.after, rows)
     if _figure(claim.before).setting == LITERATURE:
-        before = {run: _other_method(claim, before, run[1]) for run in after}
+        found = {run: _other_method(claim, before, run[1]) for run in after}
+        before = {run: row for run, row in found.items() if row is not None}
     ours: dict[str, dict[str, float]] = {}
     for reading, protocol in after:
         start = before.get((reading, protocol))
-        if start:  # of an error of 0 there is no percentage
-            value = MEASURES[claim.measure](start, after[reading, protocol])
-            ours.setdefault(protocol, {})[reading] = value
+        pair = compared_values(start, after[reading, protocol]) if start is not None else None
+        if pair is not None and pair[0]:  # of an error of 0 there is no percentage
+            ours.setdefault(protocol, {})[reading] = MEASURES[claim.measure](*pair)
     return ours
 
 
-def _measured(side: Side, rows: Sequence[Row]) -> dict[Any, Any]:
-    """Return our values of a figure, by reading and protocol."""
+def _measured(side: Side, rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+    """Return our lines of a figure, by reading and protocol."""
     return {
-        (row.reading, row.protocol): row.value
+        (row.reading, row.protocol): row
         for row in rows
         if (row.line, row.published) in _places(side) and row.value is not None
     }
 
 
-def _other_method(claim: Claim, measured: dict[Any, Any], protocol: str) -> float | None:
-    """Return our value of a method of the literature, which has one reading.
+def _other_method(claim: Claim, measured: dict[tuple[str, str], Row], protocol: str) -> Row | None:
+    """Return our line of a method of the literature, which has one reading.
 
     Without one the quoted figure serves, but not where the data are cut more strictly.
     """
-    mine = [value for (_, each), value in measured.items() if each == protocol]
-    quoted = None if protocol in STRICTER else claim.before.value
+    mine = [row for (_, each), row in measured.items() if each == protocol]
+    quoted = None if protocol in STRICTER else Row("quoted", value=claim.before.value)
     return mine[0] if mine else quoted
 
 
@@ -234,6 +235,6 @@ def _by_place() -> dict[tuple[int, float | None], Figure]:
 
 
 def _label(figure: Figure) -> str:
-    rooted = "manifold" if figure.manifold.startswith("yes") else ""
+    rooted = "manifold" if is_rooted(figure) else ""
     parts = (figure.name, figure.kernel, rooted, f"{figure.text} in line {figure.line}")
     return ", ".join(part for part in parts if part)

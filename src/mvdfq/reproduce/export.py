@@ -30,6 +30,7 @@ def csv_rows(result: Result) -> list[dict[str, Any]]:
     rows = []
     for plain in result.to_dict()["rows"]:
         seconds, both = plain.pop("seconds"), plain.pop("f1") or (None, None)
+        plain["by_seed"] = " ".join(f"{value:.2f}" for value in plain["by_seed"].values())
         plain |= dict(zip(F1_NAMES, both, strict=True))
         plain |= {f"seconds_{part}": seconds.get(part) for part in parts}
         rows.append({key: "" if _unknown(value) else value for key, value in plain.items()})

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from mvdfq.evaluation import roc50
 from mvdfq.io.homology import HomologyTask
 from mvdfq.reproduce.residues import protein_gram
-from mvdfq.reproduce.scop import ProteinSet
+from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Store
 from mvdfq.svm import Problems, fit_margins
 from mvdfq.threads import Report, n_threads, run_in_order
@@ -91,7 +92,15 @@ def is_kept(method: Any, data: ProteinSet, store: Store) -> bool:
 
 def _key(data: ProteinSet, task: HomologyTask, method: Any) -> dict[str, Any]:
     """What a result depends on."""
-    return {"data": data.digest, "family": task.family, "method": str(method), "C": POLICY}
+    needs_profiles = getattr(method, "view", "") in PROFILE_VIEWS
+    return {
+        "data": data.digest,
+        "profiles": data.profiles_digest if needs_profiles else "",
+        "family": task.family,
+        "method": str(method),
+        "C": POLICY,
+        "version": version("mvdfq"),
+    }
 
 
 def _ranked(

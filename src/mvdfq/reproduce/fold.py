@@ -156,10 +156,16 @@ def _estimated(method: EstimatorMethod, data: MusicSet, cut: Cut, groups: Any) -
 
 
 def _subset(y: np.ndarray, size: int, seed: int) -> np.ndarray:
-    """Indices of at most `size` clips, classes in proportion."""
+    """Indices of at most `size` clips, classes in proportion.
+
+    At least one of each class is left out, as the cutter asks; single members of their classes
+    are drawn with the largest.
+    """
     if len(y) <= size:
         return np.arange(len(y))
-    y = np.where(np.bincount(y)[y] > 1, y, -1)  # single members of their classes are drawn together
+    sizes = np.bincount(y)
+    y = np.where(sizes[y] > 1, y, sizes.argmax())
+    size = min(size, len(y) - len(np.unique(y)))
     cutter = StratifiedShuffleSplit(1, train_size=size, random_state=seed)
     return np.sort(next(cutter.split(y, y))[0])
 

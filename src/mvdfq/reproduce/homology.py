@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from mvdfq.reproduce.cells import READINGS, Cell
-from mvdfq.reproduce.families import PENALTIES, POLICY, is_kept, rank_families
+from mvdfq.reproduce.families import PENALTIES, is_kept, rank_families
 from mvdfq.reproduce.homology_cells import (
     BESIDE,
     HASHED,
@@ -173,7 +173,7 @@ def _mean_row(found: FamilyValues) -> Row:
         std=100 * float(found.values.std()),
         n_seeds=1,
         n_folds=len(found.roc50),
-        method="; ".join([*(f"{name} ({n})" for name, n in found.methods.items()), POLICY]),
+        method="; ".join(f"{name} ({n})" for name, n in found.methods.items()),
         seconds={"gram": found.seconds},
     )
 

@@ -1,5 +1,6 @@
 """All folds of all cells of a table, those that were computed before taken from the store."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -64,7 +65,7 @@ class Measured:
     @property
     def errors(self) -> np.ndarray:
         """Error in percent of every seed: the share of all test parts together."""
-        return np.array([100 * _wrong(folds) for folds in self._by_seed().values()])
+        return np.array([*self.by_seed.values()])
 
     @property
     def spread(self) -> float:
@@ -72,21 +73,23 @@ class Measured:
         return 100 * self.evaluation.spread
 
     @property
-    def methods(self) -> dict[str, int]:
-        """The methods taken, and in how many folds."""
-        taken = [record["method"] for record in self.records]
-        return {method: taken.count(method) for method in sorted(set(taken))}
+    def methods(self) -> dict[tuple[str, str], int]:
+        """The methods taken, each with its scheme of machines, and in how many folds."""
+        taken = [(record["method"], record.get("scheme", "")) for record in self.records]
+        return dict(Counter(taken).most_common())
 
     def seconds(self, part: str) -> float:
         """Mean over the folds of how long a part of the work took."""
         found = [record["seconds"].get(part, 0.0) for record in self.records]
         return float(np.mean(found))
 
-    def _by_seed(self) -> dict[int, list[Fold]]:
-        seeds: dict[int, list[Fold]] = {}
+    @property
+    def by_seed(self) -> dict[str, float]:
+        """Error in percent of every seed."""
+        seeds: dict[str, list[Fold]] = {}
         for fold in self.evaluation.folds:
-            seeds.setdefault(fold.seed, []).append(fold)
-        return seeds
+            seeds.setdefault(str(fold.seed), []).append(fold)
+        return {seed: 100 * _wrong(folds) for seed, folds in seeds.items()}
 
 
 def _wrong(folds: Iterable[Fold]) -> float:
@@ -116,7 +119,8 @@ def measure(
     ]
     total, done = sum(map(len, plan)), list[Job]()
     for i, jobs in enumerate(plan):
-        slow = [cell for cell in cells if i > 0 and _is_slow(cell, done, data, store)]
+        is_new = workshop is not None and i > 0
+        slow = [cell for cell in cells if is_new and _is_slow(cell, done, data, store)]
         for job in jobs if workshop is not None else _kept(jobs, data, store):
             if any(job.cell is cell for cell in slow):
                 total -= 1

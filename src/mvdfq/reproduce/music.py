@@ -55,7 +55,7 @@ GRID: dict[str, tuple[list, dict[str, list[Kernel]]]] = {
 }
 # The rooted mismatch kernel lists neighbourhoods, which is slow for long words.
 ROOTED: dict[tuple[str, str], list[Kernel]] = {
-    ("vq", "mismatch"): [Mismatch(5, 1), Mismatch(5, 2)],
+    ("vq", "mismatch"): [Mismatch(2, 1), Mismatch(3, 1), Mismatch(5, 1)],
     ("mvdfq", "mismatch"): [Mismatch(3, 1), Mismatch(4, 1)],
 }
 EITHER = "ovo or ovr"

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Result", "Row"]
+__all__ = ["Result", "Row", "compared_values"]
 
 
 @dataclass(frozen=True)
@@ -11,8 +11,9 @@ class Row:
     """One line: a figure of the paper, ours, and how ours came about.
 
     `value` is the mean over the seeds and `std` the standard deviation over all folds; both are
-    None where nothing was run, and `note` says why. `f1` are both readings of it: the mean of
-    the classes' F1, and that of mean precision and mean recall.
+    None where nothing was run, and `note` says why. `by_seed` is the value of every seed. `f1`
+    are both readings of it: the mean of the classes' F1, and that of mean precision and mean
+    recall.
     """
 
     name: str
@@ -31,9 +32,31 @@ class Row:
     published_f1: float | None = None
     n_seeds: int = 0
     n_folds: int = 0
+    by_seed: dict[str, float] = field(default_factory=dict)
     method: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     note: str = ""
+
+
+def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
+    """Return two measured values to be compared: means over the seeds that both have.
+
+    Slow cells have fewer seeds than others, and other seeds are other folds.
+
+    Examples
+    --------
+    >>> from mvdfq.reproduce.result import Row, compared_values
+    >>> many = Row("a", value=21.0, by_seed={"0": 20.0, "1": 22.0})
+    >>> compared_values(many, Row("b", value=25.0, by_seed={"0": 25.0}))
+    (20.0, 25.0)
+    """
+    if a.value is None or b.value is None:
+        return None
+    seeds = [seed for seed in a.by_seed if seed in b.by_seed]
+    if not seeds:
+        return a.value, b.value
+    mean_a, mean_b = (sum(row.by_seed[s] for s in seeds) / len(seeds) for row in (a, b))
+    return mean_a, mean_b
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import ReadError
-from mvdfq.reproduce.cells import Cell
-from mvdfq.reproduce.loaders import LOADERS, SETS
+from mvdfq.reproduce.cells import Cell, Method, StringMethod
+from mvdfq.reproduce.loaders import LOADERS, SETS, NotThere
 from mvdfq.reproduce.measuring import Measured
 from mvdfq.reproduce.published import SECONDS, find
 from mvdfq.reproduce.result import Row
@@ -26,6 +25,7 @@ def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Ro
         value=float(np.mean(measured.errors)),
         std=measured.spread,
         f1=(100 * result.f1[0], 100 * result.f1[1]),
+        by_seed=measured.by_seed,
         n_seeds=len(measured.errors),
         n_folds=len(result.folds) // max(len(measured.errors), 1),
         method=_methods(measured),
@@ -37,16 +37,24 @@ def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Ro
 
 def _methods(measured: Measured) -> str:
     """The methods taken; where they differ between folds, how often each."""
-    labels = {str(method): method.label for method in measured.cell.methods}
-    taken = measured.methods
+    methods = {str(method): method for method in measured.cell.methods}
+    taken = {_label(methods[text], scheme): n for (text, scheme), n in measured.methods.items()}
     if len(taken) == 1:
-        return labels[next(iter(taken))]
-    return "; ".join(f"{n} x {labels[text]}" for text, n in taken.items())
+        return next(iter(taken))
+    return "; ".join(f"{n} x {label}" for label, n in taken.items())
 
 
-def missing_row(table: str, cell: Cell, why: str) -> Row:
+def _label(method: Method, scheme: str) -> str:
+    """Return a method in words, with the scheme that was taken if there were two."""
+    return (replace(method, scheme=scheme) if isinstance(method, StringMethod) else method).label
+
+
+def missing_row(
+    table: str, cell: Cell, why: str, protocol: str = "", metric: str = "error_pct"
+) -> Row:
     """Return the line of a cell that was not run, with the reason."""
-    return beside_published(table, replace(_row(cell), note=why))
+    row = replace(_row(cell), note=why, protocol=protocol, metric=metric)
+    return beside_published(table, row)
 
 
 def time_row(table: str, cell: Cell, seconds: dict[str, float]) -> Row:
@@ -83,9 +91,7 @@ def datasets_rows(folder: Path) -> list[Row]:
     for task, key in SETS.items():
         try:
             found: Any = LOADERS[key](folder)
-        except ReadError as error:
-            if not error.problem.startswith("is not there"):
-                raise
+        except NotThere:
             found = None
         for metric, size in [("n_sequences", len), ("n_classes", lambda s: len(s.classes))]:
             value = None if found is None else float(size(found))

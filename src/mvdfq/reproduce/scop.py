@@ -17,12 +17,13 @@ from mvdfq.io.profiles import read_profiles
 from mvdfq.io.scales import substitution_rows
 from mvdfq.sequences import Sequences
 
-__all__ = ["ProteinSet", "load_scop"]
+__all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]
 
 # Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
 CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
 # What the table of SCOP 1.59 says of a sequence: not used, or one of the roles.
 MARKS = dict(zip("01234", ["", *ROLES], strict=True))
+PROFILE_VIEWS = ("log-odds", "probabilities")
 FASTA = ("*.fasta", "*.fasta.gz", "*.fa", "*.fa.gz")
 TABLES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
 
@@ -80,14 +81,22 @@ class ProteinSet:
 
     @cached_property
     def digest(self) -> str:
-        """What tells these data from any others."""
+        """What tells these proteins and tasks from any others."""
         content = hashlib.sha256("\n".join([*self.strings, *self.codes]).encode())
         for task in self.tasks:
             content.update(task.family.encode())
             for part in (task.train, task.y_train, task.test, task.y_test):
                 content.update(part.tobytes())
-        for path in sorted(self.profiles.rglob("*")) if self.profiles is not None else ():
-            content.update(path.read_bytes() if path.is_file() else b"")
+        return content.hexdigest()[:16]
+
+    @cached_property
+    def profiles_digest(self) -> str:
+        """What tells the profiles from any others; empty where there are none."""
+        if self.profiles is None:
+            return ""
+        content = hashlib.sha256()
+        for path in sorted(path for path in self.profiles.rglob("*") if path.is_file()):
+            content.update(path.read_bytes())
         return content.hexdigest()[:16]
 
     def small(self, n_tasks: int = 3, n_positive: int = 12, n_negative: int = 60) -> "ProteinSet":

@@ -17,6 +17,7 @@ from mvdfq.reproduce.arrange import (
     missing,
     number,
     place,
+    published,
     runs,
     with_spread,
 )
@@ -136,12 +137,12 @@ def _place_row(
     by_reading = {row.reading: row for row in same}
     first = same[0]
     setting = f"<small>{escape(first.setting)}</small>" if first.setting else ""
-    paper = _cell("paper", number(first.published), _small_f1(number(first.published_f1)))
+    paper = _cell("paper", published(first), _small_f1(number(first.published_f1)))
     cells = "".join(
         _ours(by_reading[reading]) if reading in by_reading else '<td class="num"></td>'
         for reading in mine
     )
-    words = [f"paper {number(first.published) or 'none'}"]
+    words = [f"paper {published(first) or 'none'}"]
     words += [f"{row.reading or 'ours'} {with_spread(row)}" for row in same]
     drawn = [(_colour(row.reading, readings), row) for row in same]
     picture = scale.picture(drawn, escape("; ".join(words)))
@@ -163,15 +164,15 @@ def _cell(name: str, value: str, *small: str) -> str:
     return f'<td class="num" data-is="{escape(name)}">{escape(value)}{below}</td>'
 
 
-def _missing(rows: Sequence[Row]) -> str:
+def _missing(places: Sequence[tuple[Row, str]]) -> str:
     lines = "".join(
         f'<tr><td class="place">{escape(label(row))}<small>{escape(row.setting)}</small></td>'
-        + _cell(f"paper, {METRICS.get(row.metric, row.metric)}", number(row.published))
-        + f'<td class="wide">{escape(row.note)}</td></tr>\n'
-        for row in rows
+        + _cell(f"paper, {METRICS.get(row.metric, row.metric)}", published(row))
+        + f'<td class="wide">{escape(row.note)}<small>{escape(where)}</small></td></tr>\n'
+        for row, where in places
     )
     heads = '<thead><tr><th>method</th><th class="num">paper</th><th>why</th></tr></thead>'
-    return f"<h3>Not measured</h3>\n<table>{heads}<tbody>{lines}</tbody></table>" if rows else ""
+    return f"<h3>Not measured</h3>\n<table>{heads}<tbody>{lines}</tbody></table>" if places else ""
 
 
 def _claims(claims: Sequence[dict[str, Any]], readings: Sequence[str]) -> str:
@@ -211,7 +212,7 @@ def _by_reading(values: dict[str, float], readings: Sequence[str]) -> str:
 
 def _remarks(remarks: Sequence[str]) -> str:
     items = "".join(f"<li>{escape(remark)}</li>\n" for remark in remarks)
-    summary = "<summary>Where the paper contradicts itself</summary>"
+    summary = "<summary>Where the paper contradicts itself, and what else to know</summary>"
     return f"<details open>{summary}<ul>{items}</ul></details>" if remarks else ""
 
 

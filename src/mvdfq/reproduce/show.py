@@ -1,5 +1,6 @@
 """A result for the terminal: tables of short cells, and what is to be said below them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,9 +11,11 @@ from mvdfq.reproduce.arrange import (
     difference,
     f1,
     grouped,
+    is_rooted,
     label,
     missing,
     number,
+    published,
     runs,
     with_spread,
 )
@@ -82,19 +85,20 @@ def _title(reading: str, protocol: str, metric: str, name: str = "") -> str:
 def _matrix(title: str, rows: Sequence[Row]) -> Block:
     """Kernels down; alphabets across, without and with the manifold (M)."""
     table: dict[str, dict[str, Any]] = {}
+    usual = Counter(map(runs, rows)).most_common(1)[0][0]
     names = [ALPHABETS.get(name, "error") for name in dict.fromkeys(row.name for row in rows)]
     empty = dict.fromkeys([name + rooted for rooted in ("", "-M") for name in names], "")
     for row in rows:
-        rooted = "-M" if row.manifold.startswith("yes") else ""
+        rooted = "-M" if is_rooted(row) else ""
         line = table.setdefault(row.kernel, {"kernel": row.kernel} | empty)
-        line[ALPHABETS.get(row.name, "error") + rooted] = _beside(row)
-    repeated = " or ".join(sorted({runs(row) for row in rows if runs(row)}))
-    below = f"\nours ± std (paper's), seeds x folds {repeated}"
+        line[ALPHABETS.get(row.name, "error") + rooted] = _beside(row, usual)
+    below = f"\nours ± std (paper's), seeds x folds {usual} unless said"
     return Block(title + below, [*table.values()], [])
 
 
-def _beside(row: Row) -> str:
-    return with_spread(row) + (f" ({number(row.published)})" if row.published is not None else "")
+def _beside(row: Row, usual: str) -> str:
+    paper = f" ({published(row)})" if row.published is not None else ""
+    return with_spread(row) + paper + ("" if runs(row) == usual else f" {runs(row)}")
 
 
 def _list(title: str, rows: Sequence[Row]) -> Block:
@@ -102,7 +106,7 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
         {
             "method": label(row),
             "setting": row.setting,
-            "paper": number(row.published),
+            "paper": published(row),
             "line": _line(row),
             "ours": with_spread(row),
             "diff.": difference(row),
@@ -132,15 +136,22 @@ def _line(row: Row) -> str:
 
 def _settings(reading: str, rows: Sequence[Row]) -> Block:
     """Return what was used where, each once for all protocols that used the same."""
-    used: dict[tuple[str, ...], dict[str, None]] = {}
+    used: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        used.setdefault((label(row), row.setting, row.method), {})[row.note] = None
-    lines = [
-        {"method": name, "setting": setting, "used": "; ".join(filter(None, (method, *notes)))}
-        for (name, setting, method), notes in used.items()
-    ]
+        used.setdefault((label(row), row.setting, row.method), []).append(row)
+    protocols = {row.protocol for row in rows}
+    lines = []
+    for (name, setting, method), same in used.items():
+        notes, cuts = (dict.fromkeys(each) for each in zip(*map(_note_and_cut, same), strict=True))
+        where = "" if len(cuts) == len(protocols) else ", ".join(cuts)
+        used_there = "; ".join(filter(None, (method, *notes)))
+        lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
     title = ", ".join(part for part in (READING_WORDS.get(reading, reading), "as used") if part)
     return Block(title, _without_empty([line for line in lines if line["used"]]), [])
+
+
+def _note_and_cut(row: Row) -> tuple[str, str]:
+    return row.note, row.protocol
 
 
 def _without_empty(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -149,16 +160,17 @@ def _without_empty(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: row[key] for key in used} for row in rows]
 
 
-def _missing(rows: Sequence[Row]) -> Block:
+def _missing(places: Sequence[tuple[Row, str]]) -> Block:
     lines = [
         {
             "method": label(row),
             "setting": row.setting,
             "metric": METRICS.get(row.metric, row.metric),
-            "paper": number(row.published),
+            "paper": published(row),
             "why": row.note,
+            "where": where,
         }
-        for row in rows
+        for row, where in places
     ]
     return Block("not measured", _without_empty(lines), [])
 
@@ -174,12 +186,17 @@ def _claims_of(protocol: str, result: Result) -> Block:
     readings = [*dict.fromkeys(reading for _, found in ours for reading in found)]
     lines = [
         {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
-        | {"paper": f"{claim['published']:.1f}", "agrees": "yes" if claim["agrees"] else "no"}
+        | {"its figures": f"{claim['published']:.1f}", "as stated": _yes(claim["agrees"])}
         | {reading or "ours": _one_digit(found.get(reading)) for reading in readings}
+        | {"in": claim["measure"]}
         for claim, found in ours
     ]
     title = f"claims, from the paper's figures and ours, {protocol}".removesuffix(", ")
     return Block(title, lines, [])
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
 
 
 def _one_digit(value: float | None) -> str:

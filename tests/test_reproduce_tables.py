@@ -1,0 +1,173 @@
+"""Tables as a whole: their cells, what was run of them and what was not."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from made_sets import write_all
+from mvdfq import DirectQuantizer, Spectrum
+from mvdfq.io import ReadError
+from mvdfq.reproduce import api, music
+from mvdfq.reproduce.api import TABLES, run
+from mvdfq.reproduce.arrange import missing
+from mvdfq.reproduce.cells import Cell, StringMethod
+from mvdfq.reproduce.fold import _subset
+from mvdfq.reproduce.result import Result, Row, compared_values
+from mvdfq.reproduce.show import blocks
+
+METHOD = StringMethod(DirectQuantizer(4), Spectrum(2), True, scheme="ovo or ovr")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_all(tmp_path_factory.mktemp("sets"))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_has_a_smoke_run(folder, tmp_path, table):
+    result = run(table, folder, quick=True, readings=["text"], cache=tmp_path)
+    json.dumps(result.to_dict())
+    assert result.table == table
+    assert any(row.published is not None for row in result.rows)
+    assert any(row.value is not None for row in result.rows)
+
+
+class TestTables:
+    def test_genre_has_18_cells_in_three_readings(self):
+        cells = [cell for cell in music.genre() if "author" not in cell.name]
+        assert len(cells) == 54
+        assert len({(c.name, c.kernel, c.manifold) for c in cells}) == 18
+
+    @pytest.mark.parametrize(
+        ("reading", "name", "kernel", "wanted"),
+        [
+            ("text", "VQ", "Spectrum", "CodebookQuantizer(n_codewords=2048), Spectrum(k=5)"),
+            ("text", "MVDFQ", "Mismatch", "Mismatch(k=6, m=1"),
+            ("text", "MVDFQ", "SSSK", "Spatial(d=5, k=1, t=3)"),
+            ("comment", "VQ", "Spectrum", "Spectrum(k=1)"),
+            ("comment", "Sim. hashing", "Spectrum", "Spectrum(k=8)"),
+            ("comment", "MVDFQ", "Mismatch", "Mismatch(k=5, m=2"),
+            ("comment", "MVDFQ", "SSSK", "Spatial(d=5, k=2, t=3)"),
+        ],
+    )
+    def test_readings_have_the_settings_they_claim(self, reading, name, kernel, wanted):
+        cells = [
+            c for c in music.genre() if (c.name, c.kernel, c.reading) == (name, kernel, reading)
+        ]
+        assert len(cells) == 2
+        assert all(wanted in cell.methods[0].label for cell in cells)
+
+    def test_tables_share_their_cells(self):
+        shared = {tuple(c.described) for c in music.genre()}
+        both = [c for c in music.genre_compare() if c.setting == "MFCC"]
+        assert len(both) == 6
+        assert all(tuple(cell.described) in shared for cell in both)
+
+    def test_what_needs_a_package_says_so(self, folder, tmp_path, monkeypatch):
+        monkeypatch.setattr("mvdfq.reproduce.cells.find_spec", lambda name: None)
+        result = run("genre-compare", folder, kept=True, cache=tmp_path)
+        notes = {row.name: row.note for row in result.rows}
+        assert notes["GAK"] == "not run: tslearn is not installed"
+        assert notes["MFCC GMM"] == "not run yet"
+        assert "not at hand as audio" in notes["DWCH (non-MFCC)"]
+
+    def test_an_unknown_reading_is_refused(self, tmp_path):
+        with pytest.raises(ValueError, match="no reading 'draft'; one of text"):
+            run("genre", tmp_path, readings=["draft"])
+
+    def test_an_unknown_table_is_refused(self, tmp_path):
+        with pytest.raises(ValueError, match="no table 'genres'; one of datasets"):
+            run("genres", tmp_path)
+
+    @pytest.mark.parametrize(
+        ("table", "hint"), [("genre", "one of 5-fold, artist"), ("homology", "this table has none")]
+    )
+    def test_an_unknown_protocol_is_refused_before_data_are_read(self, table, hint, tmp_path):
+        with pytest.raises(ValueError, match=f"no protocol 'album'; {hint}"):
+            run(table, tmp_path / "nowhere", protocols=["album"])
+
+    def test_a_folder_that_is_not_there_is_named(self, tmp_path):
+        with pytest.raises(ReadError, match="nowhere"):
+            run("datasets", tmp_path / "nowhere")
+
+
+class TestPartialRuns:
+    @pytest.fixture
+    def one_cell(self, monkeypatch):
+        """A table of one cell, which is tuned."""
+        others = replace(METHOD, kernel=Spectrum(1)), METHOD
+        cell = Cell("MVDFQ", "Spectrum", "yes").with_methods("tuned", *others)
+        table = replace(TABLES["genre"], cells=lambda: [cell])
+        monkeypatch.setitem(api.TABLES, "genre", table)
+
+    def test_what_is_missing_is_said_for_every_protocol(self, one_cell, folder, tmp_path):
+        run("genre", folder, protocols=["artist-disjoint"], seeds=1, cache=tmp_path)
+        result = run("genre", folder, kept=True, cache=tmp_path)
+        measured = {row.protocol for row in result.rows if row.value is not None}
+        assert measured == {"artist-disjoint"}
+        (place,) = missing(result.rows)
+        assert (place[0].note, place[1]) == ("not run yet", "tuned 5-fold, fault-filtered")
+
+    def test_the_scheme_that_was_taken_is_said(self, one_cell, folder, tmp_path):
+        (row,) = run("genre", folder, protocols=["5-fold"], seeds=1, cache=tmp_path).rows
+        counts = [part.partition(" x ") for part in row.method.split("; ")]
+        assert sum(int(n) if label else 5 for n, _, label in counts) == 5
+        assert all(part.endswith(("root, ovo", "root, ovr")) for part in row.method.split("; "))
+
+    def test_protocols_come_in_the_order_of_the_table(self, one_cell, folder, tmp_path):
+        asked = ["artist-disjoint", "5-fold"]
+        rows = run("genre", folder, protocols=asked, seeds=2, cache=tmp_path).rows
+        assert [(row.protocol, row.n_seeds) for row in rows] == [
+            ("5-fold", 2),
+            ("artist-disjoint", 1),
+        ]
+
+    def test_times_that_are_not_there_are_said_to_be_missing(self, folder, tmp_path):
+        rows = run("runtime", folder, kept=True, cache=tmp_path).rows
+        lacking = [row for row in rows if row.metric == "time_s_1000x1000"]
+        assert len(lacking) == 10
+        assert all(row.value is None and row.note == "not run yet" for row in lacking)
+
+    def test_what_some_protocols_used_is_said_of_them(self):
+        used = {"5-fold": "a", "artist-disjoint": "b", "fault-filtered": "b"}
+        rows = [
+            Row("VQ", "Spectrum", "no", protocol=cut, value=1.0, method=method)
+            for cut, method in used.items()
+        ]
+        settings = next(b for b in blocks(Result("genre", "t", rows)) if "as used" in b.title)
+        found = {line["used"]: line["where"] for line in settings.rows}
+        assert found == {"a": "5-fold", "b": "artist-disjoint, fault-filtered"}
+
+    def test_a_cell_with_other_repetitions_says_so(self):
+        seen = {"protocol": "5-fold", "n_folds": 5, "std": 1.0}
+        rows = [Row("VQ", k, "no", value=1.0, n_seeds=5, **seen) for k in ("Spectrum", "SSSK")]
+        rows.append(Row("VQ", "Mismatch", "no", value=2.0, n_seeds=1, **seen))
+        block = blocks(Result("genre", "t", rows))[0]
+        assert "seeds x folds 5x5 unless said" in block.title
+        assert [line["VQ"] for line in block.rows] == ["1.0 ± 1.0", "1.0 ± 1.0", "2.0 ± 1.0 1x5"]
+
+
+def test_values_are_compared_over_the_seeds_that_both_have():
+    one = Row("a", value=3.0, by_seed={"0": 1.0, "1": 5.0})
+    two = Row("b", value=4.0, by_seed={"1": 4.0, "2": 6.0})
+    assert compared_values(one, two) == (5.0, 4.0)
+    assert compared_values(one, Row("c", value=9.0)) == (3.0, 9.0)
+    assert compared_values(one, Row("d")) is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "size"), [([31] * 5, 150), ([30, 30, 1], 20), ([40, 1, 1, 1], 20), ([5, 5], 10)]
+)
+def test_clips_are_chosen_from_classes_of_any_size(sizes, size):
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    chosen = _subset(y, size, 0)
+    assert len(chosen) == len({*chosen}) == size
+    counts = np.bincount(y[chosen], minlength=len(sizes))
+    assert counts.max() - size * max(sizes) / len(y) < len(sizes)
+
+
+def test_where_nearly_all_clips_are_asked_for_one_of_each_class_is_left_out():
+    y = np.repeat(np.arange(5), 31)
+    assert len(_subset(y, 153, 0)) == 150

@@ -140,13 +140,27 @@ def _can_be_run(name: str) -> bool:
 
 
 def _show_published(name: str, format: Format) -> None:
-    from mvdfq.reproduce.published import figures
+    from mvdfq.reproduce.published import TITLES, figures
 
-    rows = [asdict(figure) | {"name": figure.name} for figure in figures(name)]
+    found = figures(name)
     if format is Format.human:
-        keys = ("name", "kernel", "manifold", "setting", "metric", "published", "status", "line")
-        rows = [{key: row["text" if key == "published" else key] for key in keys} for row in rows]
-    show_rows(rows, format)
+        rows, alike = _without_alike([_figure_row(figure) for figure in found])
+        above = ", ".join(f"{key} {value}" for key, value in alike.items() if value)
+        table(rows, f"{TITLES[name]}\n{above}".rstrip())
+    else:
+        show_rows([asdict(figure) for figure in found], format)
+
+
+def _figure_row(figure: Any) -> dict[str, Any]:
+    keys = ("kernel", "manifold", "setting", "metric", "status", "line")
+    parts = {key: getattr(figure, key) for key in keys}
+    return {"method": figure.name, **parts, "published": figure.text}
+
+
+def _without_alike(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return rows without the columns that are the same in all of them, and those."""
+    alike = {key: rows[0][key] for key in rows[0] if len({row[key] for row in rows}) == 1}
+    return [{k: v for k, v in row.items() if k not in alike} for row in rows], alike
 
 
 def _run(name: str, data: Path, options: dict[str, Any], quiet: bool) -> Any:

@@ -43,13 +43,13 @@ class TestTables:
     @pytest.mark.parametrize(
         ("reading", "name", "kernel", "wanted"),
         [
-            ("text", "VQ", "Spectrum", "CodebookQuantizer(n_codewords=2048), Spectrum(k=5)"),
+            ("text", "VQ", "Spectrum", "2048 codewords, Spectrum(k=5), "),
             ("text", "MVDFQ", "Mismatch", "Mismatch(k=6, m=1"),
-            ("text", "MVDFQ", "SSSK", "Spatial(d=5, k=1, t=3)"),
+            ("text", "MVDFQ", "SSSK", "32 uniform bins, Spatial(t=3, k=1, d=5)"),
             ("comment", "VQ", "Spectrum", "Spectrum(k=1)"),
             ("comment", "Sim. hashing", "Spectrum", "Spectrum(k=8)"),
             ("comment", "MVDFQ", "Mismatch", "Mismatch(k=5, m=2"),
-            ("comment", "MVDFQ", "SSSK", "Spatial(d=5, k=2, t=3)"),
+            ("comment", "MVDFQ", "SSSK", "Spatial(t=3, k=2, d=5)"),
         ],
     )
     def test_readings_have_the_settings_they_claim(self, reading, name, kernel, wanted):
@@ -131,14 +131,18 @@ class TestPartialRuns:
         assert all(row.value is None and row.note == "not run yet" for row in lacking)
 
     def test_what_some_protocols_used_is_said_of_them(self):
-        used = {"5-fold": "a", "artist-disjoint": "b", "fault-filtered": "b"}
+        many = "3 x a; 2 x b; 1 x c; 1 x d"
+        used = {"5-fold": many, "artist-disjoint": "b", "fault-filtered": "b"}
         rows = [
             Row("VQ", "Spectrum", "no", protocol=cut, value=1.0, method=method)
             for cut, method in used.items()
         ]
         settings = next(b for b in blocks(Result("genre", "t", rows)) if "as used" in b.title)
         found = {line["used"]: line["where"] for line in settings.rows}
-        assert found == {"a": "5-fold", "b": "artist-disjoint, fault-filtered"}
+        assert found == {
+            "3 x a; 2 x b; 2 more": "5-fold",
+            "b": "artist-disjoint, fault-filtered",
+        }
 
     def test_a_cell_with_other_repetitions_says_so(self):
         seen = {"protocol": "5-fold", "n_folds": 5, "std": 1.0}

@@ -133,17 +133,22 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Ro
 
 def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
     """Return the places that were not measured, each once, and in which readings and protocols."""
+    rows = [*rows]
+    n_protocols = len({row.protocol for row in rows if row.protocol})
     found: dict[Any, list[Row]] = {}
     for row in rows:
         if row.value is None:
             found.setdefault((place(row), row.note), []).append(row)
-    return [(same[0], _where(same)) for same in found.values()]
+    return [(same[0], _where(same, n_protocols)) for same in found.values()]
 
 
-def _where(rows: Iterable[Row]) -> str:
-    """Return "text 5-fold, artist-disjoint; tuned 5-fold"; empty where it is so everywhere."""
+def _where(rows: Iterable[Row], n_protocols: int) -> str:
+    """Return "text artist-disjoint; tuned" where the first lacks one protocol, the other all."""
     readings: dict[str, list[str]] = {}
     for row in rows:
         if row.protocol:
             readings.setdefault(row.reading, []).append(row.protocol)
-    return "; ".join(f"{name} {', '.join(found)}" for name, found in readings.items())
+    return "; ".join(
+        name if len(found) == n_protocols else f"{name} {', '.join(found)}"
+        for name, found in readings.items()
+    )

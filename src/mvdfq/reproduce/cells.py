@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from reprlib import Repr
+from inspect import signature
 from typing import Any
 
 from sklearn.base import clone
@@ -15,10 +15,15 @@ __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 
 # The settings printed in the text, those in the comments of its source, those chosen here.
 READINGS = ("text", "comment", "tuned")
-# Said of a quantizer even where they are its defaults.
-SIZES = {"n_bins", "n_bits", "n_codewords"}
-BRIEF = Repr()
-BRIEF.maxstring = 15
+# Alphabets in words, for people; one whose other parameters are changed is written out.
+WORDS = {
+    "DirectQuantizer": ("{n_bins} {strategy} bins", {"n_bins", "strategy"}),
+    "CodebookQuantizer": ("{n_codewords} codewords", {"n_codewords"}),
+    "HashingQuantizer": ("{n_bits} bits", {"n_bits"}),
+    "Letters": ("as they are", {"alphabet"}),
+}
+# Said of other parts even where they are defaults.
+SIZES = {"n_bins"}
 # Not said of a kernel.
 USUAL = {"dilation": 1, "neighbourhood": "full"}
 
@@ -74,11 +79,12 @@ class StringMethod:
     @property
     def label(self) -> str:
         """The settings that matter, for people."""
-        given = self.kernel.get_params().items()
-        values = ", ".join(f"{key}={value}" for key, value in given if USUAL.get(key) != value)
+        given = {key: getattr(self.kernel, key) for key in signature(type(self.kernel)).parameters}
+        values = ", ".join(f"{k}={v}" for k, v in given.items() if USUAL.get(k) != v)
         root = ", root" if self.manifold else ""
-        symbols = "" if self.symbols is None else f" {_short(self.symbols)},"
-        return f"{self.view}{symbols} {type(self.kernel).__name__}({values}){root}, {self.scheme}"
+        symbols = "" if self.symbols is None else f"{_short(self.symbols)}, "
+        kernel = f"{type(self.kernel).__name__}({values})"
+        return f"{_seen(self.view)}{symbols}{kernel}{root}, {self.scheme}"
 
 
 @dataclass(frozen=True)
@@ -105,18 +111,26 @@ class EstimatorMethod:
     @property
     def label(self) -> str:
         """The settings that matter, for people."""
-        return f"{self.view} {_short(self.estimator)}"
+        return f"{_seen(self.view)}{_short(self.estimator)}"
 
 
 Method = StringMethod | EstimatorMethod
 
 
+def _seen(view: str) -> str:
+    """Return a view in words; nothing of that which all tables of music have."""
+    return "" if view == "mfcc" else f"{view} "
+
+
 def _short(part: Any) -> str:
-    """Return a part with the sizes of alphabets, and what else differs from its defaults."""
-    changed = {k for k, v in part.get_params().items() if v != type(part)().get_params()[k]}
-    values = part.get_params().items()
-    shown = [f"{k}={BRIEF.repr(v)}" for k, v in values if k in changed | SIZES]
-    return f"{type(part).__name__}({', '.join(shown)})"
+    """Return a part in words, or with what differs from its defaults."""
+    values, name = part.get_params(), type(part).__name__
+    changed = {k for k, v in values.items() if v != type(part)().get_params()[k]}
+    words, said = WORDS.get(name, ("", set()))
+    if words and changed <= said:
+        return words.format(**values)
+    shown = [f"{k}={v!r}" for k, v in values.items() if k in changed | SIZES]
+    return f"{name}({', '.join(shown)})"
 
 
 def _described(part: Any) -> str:

@@ -1,5 +1,6 @@
 """The table of remote homology: what is compared, and the mean ROC50 of all families."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -149,7 +150,7 @@ def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> Family
     labels = {str(method): method.label for method in cell.methods}
     names = [f"{labels[method]}, C={PENALTIES[i]:g}" for method, i in taken.values()]
     seconds = [records[method][f]["seconds"]["gram"] for f, (method, _) in taken.items()]
-    counted = {name: names.count(name) for name in sorted(set(names))}
+    counted = dict(Counter(names).most_common())
     return FamilyValues(cell, values, counted, float(np.mean(seconds)))
 
 
@@ -173,7 +174,7 @@ def _mean_row(found: FamilyValues) -> Row:
         std=100 * float(found.values.std()),
         n_seeds=1,
         n_folds=len(found.roc50),
-        method="; ".join(f"{name} ({n})" for name, n in found.methods.items()),
+        method="; ".join(f"{n} x {name}" for name, n in found.methods.items()),
         seconds={"gram": found.seconds},
     )
 

@@ -28,6 +28,8 @@ __all__ = ["Block", "blocks"]
 MATRICES = {"genre"}
 # Parts of a time, in their order.
 TIMED = ("learn", "encode", "count", "gram")
+# Methods that are shown of those that inner validation took.
+MOST = 2
 ALPHABETS = {"VQ": "VQ", "Sim. hashing": "hashing", "MVDFQ": "MVDFQ"}
 
 
@@ -144,10 +146,17 @@ def _settings(reading: str, rows: Sequence[Row]) -> Block:
     for (name, setting, method), same in used.items():
         notes, cuts = (dict.fromkeys(each) for each in zip(*map(_note_and_cut, same), strict=True))
         where = "" if len(cuts) == len(protocols) else ", ".join(cuts)
-        used_there = "; ".join(filter(None, (method, *notes)))
+        used_there = "; ".join(filter(None, (_abridged(method), *notes)))
         lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
     title = ", ".join(part for part in (READING_WORDS.get(reading, reading), "as used") if part)
     return Block(title, _without_empty([line for line in lines if line["used"]]), [])
+
+
+def _abridged(methods: str) -> str:
+    """Return the methods that were taken most often; all of them are in the files."""
+    found = methods.split("; ")
+    others = [f"{len(found) - MOST} more"] if len(found) > MOST else []
+    return "; ".join(found[:MOST] + others)
 
 
 def _note_and_cut(row: Row) -> tuple[str, str]:

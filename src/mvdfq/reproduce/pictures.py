@@ -8,7 +8,7 @@ from mvdfq.reproduce.result import Row
 
 __all__ = ["Scale"]
 
-WIDTH, MARGIN, LINE = 220, 9, 9
+WIDTH, MARGIN, LINE = 220, 12, 9
 
 
 class Scale:

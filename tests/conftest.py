@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from made_results import made_artist, made_genre
+
 # Less data where the compiler is off.
 SMALL = bool(os.environ.get("MVDFQ_SMALL")) or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DATA = os.environ.get("MVDFQ_DATA")
@@ -34,3 +36,15 @@ def pytest_collection_modifyitems(items):
 def data_folder():
     """Where the data sets of tests marked `data` lie."""
     return Path(DATA)
+
+
+@pytest.fixture(scope="session")
+def genre():
+    """A table of genres as it may come out."""
+    return made_genre()
+
+
+@pytest.fixture(scope="session")
+def artist():
+    """A table of artists as it may come out."""
+    return made_artist()

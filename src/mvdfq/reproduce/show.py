@@ -94,7 +94,8 @@ def _matrix(title: str, rows: Sequence[Row]) -> Block:
         rooted = "-M" if is_rooted(row) else ""
         line = table.setdefault(row.kernel, {"kernel": row.kernel} | empty)
         line[ALPHABETS.get(row.name, "error") + rooted] = _beside(row, usual)
-    below = f"\nours ± std (paper's), seeds x folds {usual} unless said"
+    unless = " unless said" if any(runs(row) != usual for row in rows) else ""
+    below = f"\nours ± std (paper's), seeds x folds {usual}{unless}"
     return Block(title + below, [*table.values()], [])
 
 

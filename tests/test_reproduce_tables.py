@@ -8,13 +8,16 @@ import pytest
 
 from made_sets import write_all
 from mvdfq import DirectQuantizer, Spectrum
+from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.io import ReadError
 from mvdfq.reproduce import api, music
 from mvdfq.reproduce.api import TABLES, run
 from mvdfq.reproduce.arrange import missing
 from mvdfq.reproduce.cells import Cell, StringMethod
 from mvdfq.reproduce.fold import _subset
+from mvdfq.reproduce.measuring import Measured
 from mvdfq.reproduce.result import Result, Row, compared_values
+from mvdfq.reproduce.rows import measured_row
 from mvdfq.reproduce.show import blocks
 
 METHOD = StringMethod(DirectQuantizer(4), Spectrum(2), True, scheme="ovo or ovr")
@@ -115,6 +118,17 @@ class TestPartialRuns:
         counts = [part.partition(" x ") for part in row.method.split("; ")]
         assert sum(int(n) if label else 5 for n, _, label in counts) == 5
         assert all(part.endswith(("root, ovo", "root, ovr")) for part in row.method.split("; "))
+
+    def test_a_record_that_does_not_say_its_scheme_has_that_of_the_method(self):
+        cell = Cell("MVDFQ").with_methods("text", replace(METHOD, scheme="ovo"))
+        name = cell.described[0]
+        records = [
+            {"method": name, "seconds": {}, "scheme": "ovo"},
+            {"method": name, "seconds": {}},
+        ]
+        fold = Fold("1", 0, np.arange(2), np.arange(2), np.arange(2))
+        measured = Measured(cell, "5-fold", records, Evaluation("5-fold", [0, 1], [fold]))
+        assert measured_row("genre", measured, {}).method == cell.methods[0].label
 
     def test_protocols_come_in_the_order_of_the_table(self, one_cell, folder, tmp_path):
         asked = ["artist-disjoint", "5-fold"]

@@ -1,5 +1,6 @@
 """Lines of a table: what was measured, beside what was published."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -38,15 +39,19 @@ def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Ro
 def _methods(measured: Measured) -> str:
     """The methods taken; where they differ between folds, how often each."""
     methods = {str(method): method for method in measured.cell.methods}
-    taken = {_label(methods[text], scheme): n for (text, scheme), n in measured.methods.items()}
+    taken: Counter[str] = Counter()
+    for (text, scheme), n in measured.methods.items():
+        taken[_label(methods[text], scheme)] += n
     if len(taken) == 1:
         return next(iter(taken))
-    return "; ".join(f"{n} x {label}" for label, n in taken.items())
+    return "; ".join(f"{n} x {label}" for label, n in taken.most_common())
 
 
 def _label(method: Method, scheme: str) -> str:
-    """Return a method in words, with the scheme that was taken if there were two."""
-    return (replace(method, scheme=scheme) if isinstance(method, StringMethod) else method).label
+    """Return a method in words, with the scheme that was taken if the record says which."""
+    if isinstance(method, StringMethod) and scheme:
+        method = replace(method, scheme=scheme)
+    return method.label
 
 
 def missing_row(

@@ -4,7 +4,7 @@ Everything that is learned is learned on the training part of each fold; no data
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
-__all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
+from mvdfq.threads import Report
 
-Report = Callable[[int, int], None]
+__all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,15 @@
 
 from typing import NamedTuple
 
-__all__ = ["CANNOT_READ_MODEL", "CANNOT_WRITE", "USAGE", "Described", "Refused", "described"]
+__all__ = [
+    "CANNOT_READ_MODEL",
+    "CANNOT_WRITE",
+    "USAGE",
+    "Described",
+    "Refused",
+    "described",
+    "sentence_and_hint",
+]
 
 USAGE = 2
 CANNOT_READ_DATA = 3
@@ -46,6 +54,11 @@ def described(error: BaseException) -> Described | None:
         reason = (error.strerror or str(error)).lower()
         return Described(f"{error.filename}: {reason}", "check the path", CANNOT_READ_DATA)
     if isinstance(error, ValueError | TypeError | ImportError | MemoryError | OSError):
-        sentence, _, hint = str(error).partition("; ")
-        return Described(sentence or type(error).__name__, hint, NO_SENSE)
+        return Described(*sentence_and_hint(error), NO_SENSE)
     return None
+
+
+def sentence_and_hint(error: BaseException) -> tuple[str, str]:
+    """Return what the library says of an error; a hint follows after a semicolon."""
+    sentence, _, hint = str(error).partition("; ")
+    return sentence or type(error).__name__, hint

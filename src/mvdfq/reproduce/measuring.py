@@ -73,10 +73,9 @@ class Measured:
         return 100 * self.evaluation.spread
 
     @property
-    def methods(self) -> dict[tuple[str, str], int]:
+    def methods(self) -> Counter[tuple[str, str]]:
         """The methods taken, each with its scheme of machines, and in how many folds."""
-        taken = [(record["method"], record.get("scheme", "")) for record in self.records]
-        return dict(Counter(taken).most_common())
+        return Counter((record["method"], record.get("scheme", "")) for record in self.records)
 
     def seconds(self, part: str) -> float:
         """Mean over the folds of how long a part of the work took."""

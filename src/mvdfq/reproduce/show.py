@@ -145,7 +145,8 @@ def _settings(reading: str, rows: Sequence[Row]) -> Block:
     protocols = {row.protocol for row in rows}
     lines = []
     for (name, setting, method), same in used.items():
-        notes, cuts = (dict.fromkeys(each) for each in zip(*map(_note_and_cut, same), strict=True))
+        notes = dict.fromkeys(row.note for row in same)
+        cuts = dict.fromkeys(row.protocol for row in same)
         where = "" if len(cuts) == len(protocols) else ", ".join(cuts)
         used_there = "; ".join(filter(None, (_abridged(method), *notes)))
         lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
@@ -158,10 +159,6 @@ def _abridged(methods: str) -> str:
     found = methods.split("; ")
     others = [f"{len(found) - MOST} more"] if len(found) > MOST else []
     return "; ".join(found[:MOST] + others)
-
-
-def _note_and_cut(row: Row) -> tuple[str, str]:
-    return row.note, row.protocol
 
 
 def _without_empty(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

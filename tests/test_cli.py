@@ -317,6 +317,23 @@ def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, monke
     assert not part.exists()
 
 
+@pytest.mark.parametrize("name", ["K.npy", "*.npy", "K[1].npy"])
+def test_gram_removes_only_its_own_folders(series, tmp_path, name):
+    kept = [f".{name}.backup", f".{name}.0123456789abcdef", ".other.npy.0123456789abcdef"]
+    for folder in kept:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "thesis.txt").write_text("mine")
+    marked = tmp_path / f".{name}.fedcba9876543210"
+    marked.mkdir()
+    (marked / ".mvdfq-gram-parts").touch()
+    (marked / "0-1.npy").touch()
+    (tmp_path / ".x.npy.backup").mkdir()
+    run("gram", series / "made.ts", "-o", tmp_path / name, "--preset", "mvdfqm-spectrum-alt", "-q")
+    assert all((tmp_path / folder / "thesis.txt").exists() for folder in kept)
+    assert (tmp_path / ".x.npy.backup").exists()
+    assert not marked.exists()  # the parts of a run that never ended
+
+
 def test_other_data_do_not_continue_where_these_stopped(series, tmp_path):
     from mvdfq import resume
 

@@ -6,6 +6,7 @@ import io
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -203,6 +204,23 @@ def test_plain_arff(write):
 def test_broken_arff(write, old, new, match):
     assert old in ARFF
     refused(write(ARFF.replace(old, new), "toy.arff"), match)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "'" + " " * 20_000,
+        " " * 20_000 + "'a' x",
+        "'a'" + " " * 20_000 + "x",
+        "@attribute 'a" + "\\ " * 20_000,
+        "@attribute c {'a'," + " " * 20_000 + "x'",
+    ],
+)
+def test_arff_with_many_spaces_is_refused_at_once(write, line):
+    text = ARFF.replace("@data", "@data\n" + line) if line[0] != "@" else line + "\n" + ARFF
+    begin = perf_counter()
+    refused(write(text, "toy.arff"), "line ")
+    assert perf_counter() - begin < 2
 
 
 # ----------------------------------------------------------------------------- .npz and .npy

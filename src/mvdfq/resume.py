@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from itertools import combinations_with_replacement, pairwise
@@ -21,6 +22,9 @@ __all__ = ["fitted_kernel", "write_gram"]
 # for each of its pairs, so there are few.
 BLOCKS = 6
 SMALL = 400
+# An empty file in each folder of parts, by which the folder is known to be ours to remove.
+MARK = ".mvdfq-gram-parts"
+PART = re.compile(rf"\.?\d+-\d+\.npy(\.unfinished)?|{re.escape(MARK)}")
 
 
 def write_gram(
@@ -32,6 +36,7 @@ def write_gram(
     """
     folder = _folder_for(output, kernel)
     folder.mkdir(exist_ok=True)
+    (folder / MARK).touch()
     n, found = len(kernel.train_), 0
     K = np.empty((n, n))
     pairs = list(combinations_with_replacement(enumerate(_blocks(n)), 2))
@@ -42,9 +47,20 @@ def write_gram(
         if progress is not None:
             progress(done, len(pairs))
     _write(output, K)
-    for remains in output.parent.glob(f".{output.name}.*"):  # also of runs that never ended
-        shutil.rmtree(remains, ignore_errors=True)
+    for other in output.parent.iterdir():  # also the parts of runs that never ended
+        if _holds_parts_of(output, other):
+            shutil.rmtree(other, ignore_errors=True)
     return found
+
+
+def _holds_parts_of(output: Path, folder: Path) -> bool:
+    """Tell whether `write_gram` made this folder: its name, its mark and nothing else inside."""
+    start, digest = folder.name[: len(output.name) + 2], folder.name[len(output.name) + 2 :]
+    if start != f".{output.name}." or not re.fullmatch(r"[0-9a-f]{16}", digest):
+        return False
+    if folder.is_symlink() or not (folder / MARK).is_file():
+        return False
+    return all(PART.fullmatch(file.name) for file in folder.iterdir())
 
 
 def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:

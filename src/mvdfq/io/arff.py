@@ -11,9 +11,11 @@ from mvdfq.io.text import MISSING, Source, as_sequences, numbers
 
 __all__ = ["read_arff"]
 
-QUOTED = r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\""""
-CELL = re.compile(rf"\s*({QUOTED}|[^,'\"]*)\s*(,|$)")
-ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
+# Quantifiers are possessive (a second + after each): a line of spaces would otherwise be tried in
+# every way to part the spaces, which takes a time that grows with the cube of the length.
+QUOTED = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\""""
+CELL = re.compile(rf"\s*+({QUOTED}|[^,'\"]*+)\s*+(,|$)")
+ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORECASE)
 NUMERIC = ("numeric", "real", "integer")
 
 

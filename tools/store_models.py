@@ -1,0 +1,51 @@
+"""Write one small model file per preset family and quantizer, and what each model answers.
+
+    python tools/store_models.py
+
+The files in `tests/models` were written before the package was regrouped into rooms.
+`tests/test_stored_models.py` loads every file, so a change that breaks the model file format
+turns the suite red. Run this script only to add a case: it never overwrites a file.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import clone
+
+ROOT = Path(__file__).parents[1]
+MODELS = ROOT / "tests" / "models"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from test_model_file import CASES  # noqa: E402
+
+
+def main() -> None:
+    """Fit every case whose file is not there yet; write the model and its answers."""
+    MODELS.mkdir(exist_ok=True)
+    for name, (model, X, y) in CASES.items():
+        path = MODELS / f"{name.replace(' ', '_')}.mvdfq"
+        if path.exists():
+            continue
+        with warnings.catch_warnings(action="ignore"):
+            fitted = clone(model).fit(X, y)
+            fitted.save(path)
+            np.savez_compressed(
+                path.with_suffix(".npz"),
+                decision=fitted.decision_function(X),
+                labels=np.asarray(fitted.predict(X)).astype(str),
+                **_input(X),
+            )
+
+
+def _input(X) -> dict[str, np.ndarray]:
+    """The sequences side by side, so that a test needs no generator to make them again."""
+    if isinstance(X[0], str):
+        return {"letters": np.array(list(X))}
+    arrays = list(X)
+    return {"data": np.concatenate(arrays, axis=1), "lengths": [x.shape[1] for x in arrays]}
+
+
+if __name__ == "__main__":
+    main()

@@ -22,8 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import mvdfq
+from mvdfq.classifier.presets import PRESETS
 from mvdfq.evaluation import roc50
-from mvdfq.presets import PRESETS
 
 RESULTS = Path(__file__).parent / "results"
 N_JOBS = 2

@@ -17,10 +17,10 @@ from mvdfq import (
     SequenceKernel,
     Spatial,
     Spectrum,
-    assembly,
 )
-from mvdfq.presets import PRESETS
-from mvdfq.svm import Problems
+from mvdfq.classifier import parts
+from mvdfq.classifier.presets import PRESETS
+from mvdfq.machines.svm import Problems
 
 
 @pytest.fixture(scope="module")
@@ -193,10 +193,10 @@ def test_machines_on_features_are_those_on_the_kernel(vowels):
 
 def test_many_sequences_take_the_linear_solver(vowels, monkeypatch):
     (X, y), _ = vowels
-    monkeypatch.setattr(assembly, "MANY", 100)
+    monkeypatch.setattr(parts, "MANY", 100)
     assert isinstance(SequenceClassifier(C=1).fit(X, y).kernel_, SequenceFeatures)
     assert isinstance(SequenceClassifier(C=1, gamma=1.0).fit(X, y).kernel_, SequenceKernel)
-    monkeypatch.setattr(assembly, "MANY_WORDS", 1000)
+    monkeypatch.setattr(parts, "MANY_WORDS", 1000)
     clf = SequenceClassifier(C=1).fit(X, y)
     assert clf.kernel_.n_features == 1000
     assert clf.machine_.table is None

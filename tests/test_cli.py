@@ -288,18 +288,19 @@ def test_more_rows_of_sound(recordings, tmp_path):
 
 
 def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, monkeypatch):
-    from mvdfq import resume
+    from mvdfq.classifier.parts import fitted_kernel
+    from mvdfq.gram import checkpoint
 
     output = tmp_path / "K.npy"
     run("gram", series / "made.ts", "-o", output, "--preset", "mvdfqm-spectrum-alt", "-q")
     K = np.load(output)
     data = mvdfq.io.read(series / "made.ts")
     clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt")
-    kernel = resume.fitted_kernel(clf, data.X)
+    kernel = fitted_kernel(clf, data.X)
     np.testing.assert_allclose(K, kernel.compare(kernel.train_, None)[0], atol=1e-7)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["K.names.txt", "K.npy"]
 
-    monkeypatch.setattr(resume, "SMALL", 10)
+    monkeypatch.setattr(checkpoint, "SMALL", 10)
     calls, again = [], tmp_path / "again.npy"
 
     def stop_at_the_fifth(done, total):
@@ -308,11 +309,11 @@ def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, monke
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        resume.write_gram(kernel, again, stop_at_the_fifth)
+        checkpoint.write_gram(kernel, again, stop_at_the_fifth)
     assert not again.exists()
     part = next(path for path in tmp_path.iterdir() if path.name.startswith(".again"))
     (part / "0-1.npy").write_bytes(b"broken")  # a part that cannot be read is made again
-    assert resume.write_gram(kernel, again) == 4
+    assert checkpoint.write_gram(kernel, again) == 4
     np.testing.assert_allclose(np.load(again), K, atol=1e-7)
     assert not part.exists()
 
@@ -335,13 +336,14 @@ def test_gram_removes_only_its_own_folders(series, tmp_path, name):
 
 
 def test_other_data_do_not_continue_where_these_stopped(series, tmp_path):
-    from mvdfq import resume
+    from mvdfq.classifier.parts import fitted_kernel
+    from mvdfq.gram import checkpoint
 
     data = mvdfq.io.read(series / "made.ts")
     clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt")
-    one = resume.fitted_kernel(clf, data.X)
-    other = resume.fitted_kernel(clf, data.X[np.arange(1, 24)])
-    assert resume._folder_for(tmp_path / "K.npy", one) != resume._folder_for(
+    one = fitted_kernel(clf, data.X)
+    other = fitted_kernel(clf, data.X[np.arange(1, 24)])
+    assert checkpoint._folder_for(tmp_path / "K.npy", one) != checkpoint._folder_for(
         tmp_path / "K.npy", other
     )
 

@@ -404,7 +404,7 @@ def test_training_sets_that_cannot_be_learned_from(given, message):
 
 
 def test_a_penalty_that_does_not_exist_is_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr("mvdfq.kernel.gram", None)
+    monkeypatch.setattr("mvdfq.gram.kernel.gram", None)
     with pytest.raises(ValueError, match="C must be"):
         quick(C="best").fit(UNEQUAL, Y)
 
@@ -417,7 +417,7 @@ def test_a_refit_that_is_broken_off_leaves_nothing_fitted(monkeypatch):
         fitted.set_params(C="best").fit(UNEQUAL, Y)
     fitted.set_params(C=10)
     assert fitted.score(UNEQUAL, Y) > 0.9
-    monkeypatch.setattr("mvdfq.kernel.gram", None)
+    monkeypatch.setattr("mvdfq.gram.kernel.gram", None)
     with pytest.raises(TypeError):
         fitted.fit(UNEQUAL, Y + 1)
     with pytest.raises(NotFittedError):
@@ -471,15 +471,15 @@ def test_set_output_is_accepted(transformer):
 
 
 def test_search_counts_words_once_for_each_kernel(monkeypatch):
-    from mvdfq.gram import gram
+    from mvdfq.gram.tiles import gram
 
     calls = Counter()
 
-    def counted(left, right, recipe, **options):
-        calls[recipe.kernel.k, right is None] += 1
-        return gram(left, right, recipe, **options)
+    def counted(left, right, plan, **options):
+        calls[plan.kernel.k, right is None] += 1
+        return gram(left, right, plan, **options)
 
-    monkeypatch.setattr("mvdfq.kernel.gram", counted)
+    monkeypatch.setattr("mvdfq.gram.kernel.gram", counted)
     grid = {"kernel": [Spectrum(k) for k in (1, 2, 3)], "C": [0.1, 1, 10]}
     SequenceClassifierCV(quick(cv=3), grid).fit(UNEQUAL, Y).predict(UNEQUAL)
     assert calls == {(1, True): 1, (2, True): 1, (3, True): 1}

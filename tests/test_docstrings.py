@@ -7,7 +7,7 @@ import pytest
 
 import mvdfq
 
-PUBLIC = [getattr(mvdfq, name) for name in mvdfq.__all__]
+PUBLIC = [value for name in mvdfq.__all__ if callable(value := getattr(mvdfq, name))]
 CLASSES = [value for value in PUBLIC if inspect.isclass(value)]
 METHODS = [
     method

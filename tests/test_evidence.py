@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 import mvdfq
 import naive
 from mvdfq import Gappy, Mismatch, SequenceClassifier, Spatial, Spectrum, Wildcard
-from mvdfq.evidence import find_evidence
+from mvdfq.explain.evidence import find_evidence
 from test_kernels import COLLECTIONS, N_SYMBOLS
 from test_tables import CASES, KINDS, kernel_machine
 from twins import as_symbols, naive_gram, twin

@@ -13,7 +13,7 @@ import naive_homology
 from conftest import size
 from mvdfq.io import ReadError
 from mvdfq.io.scales import AMINO_ACIDS
-from mvdfq.layouts import Mismatch, Spatial, Spectrum
+from mvdfq.kernels import Mismatch, Spatial, Spectrum
 from mvdfq.reproduce import families, homology as table, published
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.families import inner_folds, rank_families

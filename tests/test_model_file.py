@@ -135,7 +135,7 @@ def answers(model, X):
     """Everything a classifier says of sequences, as bytes and text."""
     x = X[:1] if isinstance(X, mvdfq.Sequences) else X[0]
     said = [model.decision_function(X), model.predict_proba(X), model.predict(X)]
-    if model.kernel_.recipe_.counts_groups:
+    if model.kernel_.plan_.counts_groups:
         explained = model.explain(x)
         said += [explained.margins, explained.by_frame, explained.by_layout]
     told = [(a.dtype, a.shape, a.tolist() if a.dtype == object else a.tobytes()) for a in said]
@@ -654,15 +654,15 @@ HARM = [
     ("rotated", "Symbols", "data", narrower, "do not cover"),
     ("rotated", "Symbols", "data", shorter, "alphabets are not those of its rows"),
     ("rotated", "Symbols", "n_symbols", shorter, "alphabets are not those of its rows"),
-    ("rotated", "Symbols", "n_symbols", with_item(0, 99), "not those of its recipe"),
-    ("rotated", "Recipe", "n_symbols", with_item(0, 2), "its recipe is not for its rows"),
+    ("rotated", "Symbols", "n_symbols", with_item(0, 99), "not those of its plan"),
+    ("rotated", "Recipe", "n_symbols", with_item(0, 2), "its plan is not for its rows"),
     ("rotated", "Recipe", "n_symbols", with_item(0, -1), "alphabets"),
     ("rotated", "Recipe", "row_weights", shorter, "alphabets are not those of its rows"),
     ("rotated", "Recipe", "row_weights", with_item(0, np.nan), "its weights are none"),
     ("rotated", "Recipe", "row_weights", lambda a: 0 * a, "its weights are none"),
     ("groups", "Recipe", "group_weights", with_item(0, -1.0), "its weights are none"),
-    ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "recipe is not for its rows"),
-    ("rotated", "SequenceKernel", "rows_", shorter, "recipe is not for its rows"),
+    ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "plan is not for its rows"),
+    ("rotated", "SequenceKernel", "rows_", shorter, "plan is not for its rows"),
     ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "damaged: IndexError"),
     ("rotated", "Margins", "coefficients", shorter, "coefficients are not those of its sequences"),
     ("rotated", "Margins", "coefficients", narrower, "its coefficients are none"),

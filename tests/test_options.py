@@ -17,8 +17,8 @@ from mvdfq import (
     Wildcard,
     Words,
 )
-from mvdfq.gram import parse_memory
-from mvdfq.threads import n_threads
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.threads import n_threads
 
 LETTERS = ["ABRACADABRA", "CADABRA"]
 NUMBERS = [[0, 1, 2, 3, 1], [3, 2, 1, 1]]

@@ -58,7 +58,7 @@ def test_nothing_is_written_unless_asked_for(capfd):
 
 
 def test_the_bar_ends_with_an_error(capfd, monkeypatch):
-    monkeypatch.setattr("mvdfq.kernel.gram", None)
+    monkeypatch.setattr("mvdfq.gram.kernel.gram", None)
     before = set(threading.enumerate())
     with pytest.raises(TypeError):
         quick(verbose=True).fit(X, Y)
@@ -115,7 +115,7 @@ def test_callbacks_hear_of_every_stage(recorder, options):
 
 
 def test_callbacks_are_told_of_the_end_after_an_error(recorder, monkeypatch):
-    monkeypatch.setattr("mvdfq.kernel.gram", None)
+    monkeypatch.setattr("mvdfq.gram.kernel.gram", None)
     with pytest.raises(TypeError):
         quick().set_callbacks(recorder).fit(X, Y)
     assert recorder.stages == ["setup", *FIT[:4], "teardown"]
@@ -164,12 +164,12 @@ def test_the_progress_bar_of_scikit_learn(capfd, searched):
 
 WITHOUT_CALLBACKS = """
 import sys
-import mvdfq.search
+import mvdfq.classifier.search
 sys.modules["sklearn.callback"] = None  # as it is before scikit-learn 1.9
-for room in ("progress", "classifier", "search"):
+for room in ("_utils.progress", "classifier.estimator", "classifier.search"):
     del sys.modules[f"mvdfq.{room}"]
-from mvdfq.classifier import SequenceClassifier
-from mvdfq.search import SequenceClassifierCV
+from mvdfq.classifier.estimator import SequenceClassifier
+from mvdfq.classifier.search import SequenceClassifierCV
 classifier = SequenceClassifier(kernel="spectrum", verbose=True)
 assert not hasattr(classifier, "set_callbacks")
 for one in (classifier, SequenceClassifierCV(classifier, {"C": [1, 10]})):

@@ -7,9 +7,9 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.utils import indexable
 
-from mvdfq.converters import from_long_table, from_time_first
 from mvdfq.frames import Standardize
 from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences.converters import from_long_table, from_time_first
 from random_sequences import collections
 
 NAN = float("nan")

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import mvdfq
 from mvdfq import SequenceClassifier, Spectrum
-from mvdfq.stream import reach
+from mvdfq.classifier.stream import reach
 
 FRAMES = {
     "none": "passthrough",

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-from mvdfq.svm import Margins, Problems, fit_margins, fit_temperature
-from mvdfq.training import Trainer, inner_folds
+from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.machines.validation import Trainer, inner_folds
 
 
 @pytest.fixture(scope="module")

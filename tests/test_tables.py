@@ -16,10 +16,10 @@ from mvdfq import (
     Spatial,
     Spectrum,
     Subsequence,
-    summing,
 )
-from mvdfq.machine import KernelMachine, LinearMachine
-from mvdfq.svm import Margins
+from mvdfq.machines import summing
+from mvdfq.machines.machine import KernelMachine, LinearMachine
+from mvdfq.machines.svm import Margins
 from test_kernels import COLLECTIONS, N_SYMBOLS, ROW_WEIGHTS, UNEVEN, WITH_FEATURES
 from twins import as_symbols, naive_gram
 

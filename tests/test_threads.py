@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from mvdfq import SequenceKernel, Spatial
-from mvdfq.threads import one_blas_thread, run_in_order
+from mvdfq._utils.threads import one_blas_thread, run_in_order
 
 
 def blas_threads():

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
-from mvdfq.weights import align, group_units, row_units, unit_grams
+from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from twins import as_symbols, naive_gram, random_sequences
 
 
@@ -70,12 +70,12 @@ def test_units_are_the_rows_and_groups_of_the_kernel(manifold):
     X = random_sequences(np.random.default_rng(0), [9, 12, 15, 8], [3, 2, 4])
     kernel = SequenceKernel(Spectrum([1, 2]), manifold=manifold).fit(as_symbols(X, [3, 2, 4]))
     options = {"manifold": manifold, "normalize": False}
-    rows = list(unit_grams(row_units(kernel.train_, kernel.recipe_)))
+    rows = list(unit_grams(row_units(kernel.train_, kernel.plan_)))
     for r, K in enumerate(rows):
         one = [[x[r]] for x in X]
         expected = naive_gram(Spectrum([1, 2]), one, one, [[3, 2, 4][r]], **options)
         assert_allclose(K, expected, rtol=1e-5)
-    groups = list(unit_grams(group_units(kernel.train_, kernel.recipe_)))
+    groups = list(unit_grams(group_units(kernel.train_, kernel.plan_)))
     for k, K in zip([1, 2], groups, strict=True):
         expected = naive_gram(Spectrum(k), X, X, [3, 2, 4], **options)
         assert_allclose(K / K[0, 0], expected / expected[0, 0], rtol=1e-5)
@@ -185,7 +185,7 @@ def test_categories_keep_their_importance():
 def test_drawing_a_classifier_computes_nothing(telling_channel, monkeypatch):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
-    monkeypatch.setattr("mvdfq.questions.row_importance", None)
+    monkeypatch.setattr("mvdfq.classifier.questions.row_importance", None)
     assert "SequenceClassifier" in clf._repr_html_()
 
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
-from mvdfq.threads import Report
+from mvdfq._utils.threads import Report
 
 __all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
 

@@ -47,7 +47,7 @@ def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str
     """Fit and test one classifier; return it and its row of the table."""
     import numpy as np
 
-    from mvdfq.classifier import SequenceClassifier
+    from mvdfq.classifier.estimator import SequenceClassifier
 
     start = time.perf_counter()
     clf = SequenceClassifier(preset).fit(*train)

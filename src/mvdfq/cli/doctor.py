@@ -45,7 +45,7 @@ def _versions() -> dict[str, Any]:
 
 def _compiler() -> dict[str, Any]:
     """Where compiled functions are kept, and whether they can be."""
-    from mvdfq.engines import cpu
+    from mvdfq._engines import cpu
 
     cache = getattr(cpu.emit, "_cache", None)  # none where the compiler is switched off
     path = getattr(cache, "cache_path", None)

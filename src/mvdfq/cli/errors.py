@@ -38,8 +38,8 @@ class Refused(Exception):
 
 def described(error: BaseException) -> Described | None:
     """Return what to say of an error; None if it is a fault of the program."""
+    from mvdfq.classifier.saving.file import ModelFileError
     from mvdfq.io import ReadError
-    from mvdfq.model_file import ModelFileError
 
     if isinstance(error, KeyboardInterrupt):
         return Described("interrupted.", "", INTERRUPTED)

@@ -36,7 +36,8 @@ def gram(
     Bins and the like are learned on all sequences.
     Example: mvdfq gram recordings/ -o K.npy
     """
-    from mvdfq.resume import fitted_kernel, write_gram
+    from mvdfq.classifier.parts import fitted_kernel
+    from mvdfq.gram.checkpoint import write_gram
 
     check_output(output, data)
     if output.suffix != ".npy":

@@ -147,7 +147,7 @@ class Parts:
 
     def check(self) -> None:
         """Refuse names that are not known, before data are read."""
-        from mvdfq.presets import PRESETS, part
+        from mvdfq.classifier.presets import PRESETS, part
 
         if self.preset is not None and self.preset not in PRESETS:
             names = ", ".join(PRESETS)
@@ -159,7 +159,7 @@ class Parts:
 
     def classifier(self, seed: int, n_jobs: int, memory: str | None, verbose: bool) -> Any:
         """Return it, not fitted."""
-        from mvdfq.classifier import SequenceClassifier
+        from mvdfq.classifier.estimator import SequenceClassifier
 
         return SequenceClassifier(
             self.preset,

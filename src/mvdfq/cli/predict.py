@@ -48,7 +48,7 @@ def predict(
 
 def load(model: Path) -> Any:
     """Read a model file."""
-    from mvdfq.model_file import load as load_model
+    from mvdfq.classifier.saving.file import load as load_model
 
     try:
         return load_model(model)

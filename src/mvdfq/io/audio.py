@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.threads import n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, looks_like_audio, opened, shown
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.cache import FeatureCache
@@ -20,7 +21,6 @@ from mvdfq.io.decoding import decoded_features
 from mvdfq.io.listing import AudioListing, list_audio
 from mvdfq.io.recipes import AudioRecipe, audio_recipe
 from mvdfq.sequences import Sequences, offsets_of
-from mvdfq.threads import n_threads, one_blas_thread
 
 __all__ = ["audio_features", "looks_like_audio", "read_audio"]
 

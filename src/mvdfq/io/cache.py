@@ -6,17 +6,16 @@ again, and what cannot be written is left.
 """
 
 import hashlib
-import os
-import tempfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.files import replace_file
 from mvdfq.io.base import ReadError
 
-__all__ = ["FeatureCache", "replace_file"]
+__all__ = ["FeatureCache"]
 
 DIGEST = 32  # bytes of a SHA-256
 
@@ -81,15 +80,3 @@ class FeatureCache:
             replace_file(entry, stored)
         except OSError:  # the disk is full, or not ours to write: the features are there anyway
             return
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file at once or not at all, whoever else writes the same one."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with open(handle, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -11,7 +11,7 @@ import numpy as np
 
 from mvdfq.io.base import ReadError
 from mvdfq.io.text import open_plain
-from mvdfq.sequences import Sequences, check_collection, offsets_of
+from mvdfq.sequences.containers import Sequences, check_collection, offsets_of
 
 __all__ = [
     "ALPHABETS",

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.converters import from_long_table
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.tables import DECIMAL_COMMA, Columns, floats, is_given, is_number, rows_of
 from mvdfq.io.text import Source, moments
+from mvdfq.sequences.converters import from_long_table
 
 __all__ = ["Growing", "by_key", "chunks", "read_long", "read_parquet"]
 

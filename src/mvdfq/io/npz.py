@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mvdfq.converters import from_time_first
 from mvdfq.io.arrays import damage_is_said, read_archive, read_array
 from mvdfq.io.base import Dataset
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.converters import from_time_first
 
 __all__ = ["joined", "read_npy", "read_npz", "write_npz"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.sequences import Sequences, check_collection, offsets_of
+from mvdfq.sequences.containers import Sequences, check_collection, offsets_of
 
 __all__ = ["AMINO_ACIDS", "MATRICES", "SCALES", "property_rows", "substitution_rows"]
 

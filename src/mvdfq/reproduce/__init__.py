@@ -1,14 +1,5 @@
 """The experiments of the paper, run again: `run` computes a table, `TABLES` names them."""
 
-from typing import Any
+import lazy_loader
 
-__all__ = ["TABLES", "run"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the work when it is asked for: the published figures are shown without it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'mvdfq.reproduce' has no attribute {name!r}")
-    from mvdfq.reproduce import api
-
-    return getattr(api, name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mvdfq._utils.threads import Report, n_threads
 from mvdfq.reproduce import music
 from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
 from mvdfq.reproduce.claims import claims
@@ -27,7 +28,6 @@ from mvdfq.reproduce.rows import (
 from mvdfq.reproduce.sets import MusicSet
 from mvdfq.reproduce.store import Store, default_folder
 from mvdfq.reproduce.timing import processor, timed
-from mvdfq.threads import Report, n_threads
 
 __all__ = ["TABLES", "check_request", "run"]
 

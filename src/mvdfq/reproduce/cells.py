@@ -7,9 +7,9 @@ from typing import Any
 
 from sklearn.base import clone
 
-from mvdfq.kernel import SequenceKernel
-from mvdfq.layouts import Kernel
-from mvdfq.presets import Settings
+from mvdfq.classifier.presets import Settings
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.kernels import Kernel
 
 __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 

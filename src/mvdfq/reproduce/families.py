@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.threads import Report, n_threads, run_in_order
 from mvdfq.evaluation import roc50
 from mvdfq.io.homology import HomologyTask
+from mvdfq.machines.svm import Problems, fit_margins
 from mvdfq.reproduce.residues import protein_gram
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Store
-from mvdfq.svm import Problems, fit_margins
-from mvdfq.threads import Report, n_threads, run_in_order
 
 __all__ = ["PENALTIES", "POLICY", "inner_folds", "is_kept", "rank_families"]
 

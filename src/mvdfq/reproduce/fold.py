@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from mvdfq.machines.svm import Problems
+from mvdfq.machines.validation import CANDIDATES, Trained, Trainer, inner_folds
 from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
-from mvdfq.svm import Problems
-from mvdfq.training import CANDIDATES, Trained, Trainer, inner_folds
 
 __all__ = ["Workshop"]
 

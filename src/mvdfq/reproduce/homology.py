@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
+from mvdfq._utils.threads import Report
 from mvdfq.reproduce.cells import READINGS, Cell
 from mvdfq.reproduce.families import PENALTIES, is_kept, rank_families
 from mvdfq.reproduce.homology_cells import (
@@ -22,7 +23,6 @@ from mvdfq.reproduce.homology_cells import (
 from mvdfq.reproduce.result import Row
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.store import Store
-from mvdfq.threads import Report
 
 __all__ = ["FamilyValues", "family_values", "homology", "signed_rank"]
 

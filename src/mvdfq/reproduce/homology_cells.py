@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mvdfq.io.scales import AMINO_ACIDS
-from mvdfq.layouts import Kernel, Mismatch, Profile, Spatial, Spectrum
+from mvdfq.kernels import Kernel, Mismatch, Profile, Spatial, Spectrum
 from mvdfq.reproduce.cells import Cell, StringMethod
 from mvdfq.reproduce.residues import MeanMethod, RbfMethod
 from mvdfq.symbols import DirectQuantizer, HashingQuantizer, Letters

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.threads import Report
 from mvdfq.evaluation import Evaluation, Fold
+from mvdfq.machines.validation import CANDIDATES
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.fold import CHOICE, CHOICE_FOLDS, Workshop
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Store
-from mvdfq.threads import Report
-from mvdfq.training import CANDIDATES
 
 __all__ = ["Measured", "measure"]
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from mvdfq.layouts import Kernel, Mismatch, Spatial, Spectrum
-from mvdfq.presets import PRESETS
+from mvdfq.classifier.presets import PRESETS
+from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum
 from mvdfq.reproduce.baselines import (
     DTW,
     DWCH,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mvdfq.gram import inverse_root
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.gram.tiles import inverse_root
 from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
 from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.scop import ProteinSet
-from mvdfq.threads import n_threads, run_in_order
 
 __all__ = ["MeanMethod", "RbfMethod", "protein_gram", "rbf_gram"]
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.cache import replace_file
+from mvdfq._utils.files import replace_file
 
 __all__ = ["Store", "default_folder"]
 

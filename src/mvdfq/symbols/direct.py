@@ -7,7 +7,7 @@ import numpy as np
 
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.scale import centred
-from mvdfq.sequences import Sequences, is_number
+from mvdfq.sequences.containers import Sequences, is_number
 from mvdfq.symbols._compiled import count_thresholds
 from mvdfq.symbols.base import Symbols, code_dtype
 from mvdfq.symbols.bins import (

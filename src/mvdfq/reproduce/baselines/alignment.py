@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.frames import Standardize
-from mvdfq.layouts.table import check_positive, check_whole
 from mvdfq.reproduce.baselines.base import Baseline, needed, trainer_of
 from mvdfq.reproduce.baselines.blocks import averaged
 from mvdfq.reproduce.baselines.machines import fit_kernel, per_class

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.frames import Standardize
-from mvdfq.layouts.table import check_positive, check_whole
 from mvdfq.reproduce.baselines.base import VectorClassifier
 from mvdfq.sequences import Sequences
 

@@ -9,11 +9,11 @@ from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq.layouts.table import check_whole
+from mvdfq._utils.checks import check_whole
+from mvdfq.machines.svm import Problems
+from mvdfq.machines.validation import Trainer
 from mvdfq.reproduce.baselines.machines import fit_radial
-from mvdfq.sequences import Sequences, check_sequences, refuse
-from mvdfq.svm import Problems
-from mvdfq.training import Trainer
+from mvdfq.sequences.containers import Sequences, check_sequences, refuse
 
 __all__ = ["Baseline", "VectorClassifier", "needed", "trainer_of", "whole_frames"]
 

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from mvdfq._utils.checks import check_whole
 from mvdfq.frames import Delta
-from mvdfq.layouts.table import check_whole
 from mvdfq.reproduce.baselines.base import Baseline
 from mvdfq.reproduce.baselines.blocks import block_starts, mean_and_variance
 from mvdfq.sequences import Sequences

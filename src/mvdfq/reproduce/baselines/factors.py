@@ -8,11 +8,11 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from mvdfq.layouts.table import check_whole
+from mvdfq._utils.checks import check_whole
 from mvdfq.reproduce.baselines.base import Baseline
 from mvdfq.reproduce.baselines.blocks import averaged
 from mvdfq.reproduce.baselines.mixture import fit_mixtures, summed_likelihoods
-from mvdfq.sequences import Sequences, refuse
+from mvdfq.sequences.containers import Sequences, refuse
 
 __all__ = ["NMFBases", "spectral_bases"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
-from mvdfq.svm import Problems
-from mvdfq.training import CANDIDATES, Trained, Trainer
+from mvdfq.machines.svm import Problems
+from mvdfq.machines.validation import CANDIDATES, Trained, Trainer
 
 __all__ = ["RadialMachine", "fit_kernel", "fit_radial", "per_class"]
 

@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
+from mvdfq._utils.checks import check_whole
 from mvdfq.frames import Standardize
-from mvdfq.layouts.table import check_whole
 from mvdfq.reproduce.baselines.base import Baseline, whole_frames
 from mvdfq.sequences import Sequences
 

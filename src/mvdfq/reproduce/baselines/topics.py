@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from mvdfq.layouts.table import check_whole
+from mvdfq._utils.checks import check_whole
 from mvdfq.reproduce.baselines.base import VectorClassifier
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import CodebookQuantizer

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.layouts.table import check_whole
+from mvdfq._utils.checks import check_whole
 from mvdfq.reproduce.baselines.base import VectorClassifier, needed
 from mvdfq.sequences import Sequences
 

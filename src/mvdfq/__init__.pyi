@@ -1,0 +1,54 @@
+# The public names, each with the file it lives in: `__init__.py` reads this list, and so do
+# type checkers. A name is imported from its file when it is first used.
+from . import io as io, reproduce as reproduce
+from ._utils.version import __version__ as __version__
+from .classifier.estimator import SequenceClassifier as SequenceClassifier
+from .classifier.presets import list_presets as list_presets
+from .classifier.questions import Neighbour as Neighbour
+from .classifier.saving.file import ModelFileError as ModelFileError, load as load
+from .classifier.search import SequenceClassifierCV as SequenceClassifierCV
+from .classifier.stream import Stream as Stream
+from .datasets import (
+    load_japanese_vowels as load_japanese_vowels,
+    make_autoregressive as make_autoregressive,
+)
+from .evaluation import Evaluation as Evaluation, evaluate as evaluate
+from .explain.explanation import Explanation as Explanation, Reason as Reason
+from .frames import (
+    Centre as Centre,
+    Delta as Delta,
+    Lags as Lags,
+    Rotate as Rotate,
+    Smooth as Smooth,
+    Stack as Stack,
+    Standardize as Standardize,
+)
+from .gram.features import SequenceFeatures as SequenceFeatures
+from .gram.kernel import SequenceKernel as SequenceKernel
+from .kernels import (
+    Gapped as Gapped,
+    Gappy as Gappy,
+    Mismatch as Mismatch,
+    MismatchPairs as MismatchPairs,
+    Profile as Profile,
+    Spatial as Spatial,
+    Spectrum as Spectrum,
+    Subsequence as Subsequence,
+    Wildcard as Wildcard,
+    Words as Words,
+)
+from .sequences import Sequences as Sequences, check_sequences as check_sequences
+from .sequences.converters import (
+    from_long_table as from_long_table,
+    from_time_first as from_time_first,
+)
+from .symbols import (
+    CodebookQuantizer as CodebookQuantizer,
+    DirectQuantizer as DirectQuantizer,
+    HashingQuantizer as HashingQuantizer,
+    JointQuantizer as JointQuantizer,
+    Letters as Letters,
+    Rows as Rows,
+    Symbols as Symbols,
+    choose_n_bins as choose_n_bins,
+)

@@ -1,0 +1,231 @@
+"""Prediction by looking words up: compiled, unchecked, one thread each.
+
+A *table* gives every word of one row and one group of layouts a slot of weights. Slots of small
+alphabets are the keys themselves (*dense*); others are found by open addressing (*hashed*): the
+keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` where there is none.
+"""
+
+import numpy as np
+from numba import njit
+
+from mvdfq._engines.cpu import is_present, read_keys, segment
+
+EMPTY = np.uint64(2**64 - 1)
+
+
+@njit(nogil=True, cache=True)
+def place_of(keys, key):
+    """Return where `key` stands among the places, or the empty one where it would."""
+    # the finaliser of splitmix64 (Steele et al. 2014), so that neighbouring keys are spread
+    x = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    # the upper half as a fraction of the places: they need not be a power of two
+    place = ((x >> np.uint64(32)) * np.uint64(keys.size)) >> np.uint64(32)
+    while keys[place] != key and keys[place] != EMPTY:
+        place += np.uint64(1)
+        if place == np.uint64(keys.size):
+            place = np.uint64(0)
+    return place
+
+
+@njit(nogil=True, cache=True)
+def insert_keys(keys, words):
+    """Give every word a place."""
+    for word in words:
+        keys[place_of(keys, word)] = word
+
+
+@njit(nogil=True, cache=True)
+def find_keys(keys, words, out):
+    """Write the place of every word, -1 for those that have none."""
+    for w in range(words.size):
+        place = place_of(keys, words[w])
+        out[w] = np.int64(place) if keys[place] == words[w] else -1
+
+
+@njit(nogil=True, cache=True)
+def add_weights(indptr, sequence, value, coefficients, out):
+    """Add, for every word, the coefficients of the sequences it occurs in, times its value there.
+
+    `coefficients` is (n_sequences, n_columns), `out` (n_words, n_columns).
+    """
+    for c in range(out.shape[0]):
+        for e in range(indptr[c], indptr[c + 1]):
+            own = coefficients[sequence[e]]
+            for j in range(own.size):
+                out[c, j] += value[e] * own[j]
+
+
+@njit(nogil=True, cache=True)
+def is_repeated(codes, t, layouts, j, base, key):
+    """Tell whether a layout before `j` reads the same word in the window at `t`."""
+    for i in range(j):
+        other = np.uint64(0)
+        for o in layouts[i]:
+            other = other * base + np.uint64(codes[t + o])
+        if other == key:
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def count_dense(codes, start, stop, present, reading, base, n_levels, cells):
+    """Count the words of one row of one sequence at their keys: ``cells[cell, key]``.
+
+    The cells of a pyramid are a binary heap: each holds its two halves, so that only the finest
+    are counted and the others added up.
+    """
+    layouts, windows, layout_weights, distinct, buffer = reading
+    cells[:] = 0
+    n_fine = cells.shape[0] // 2 + 1
+    for j in range(layouts.shape[0]):
+        words = buffer[: max(stop - start - windows[j, -1], 0)]
+        read_keys(codes, start, layouts[j], base, words)
+        for fine in range(n_fine):
+            begin, end = segment(words.size, n_levels - 1, fine)
+            count = cells[n_fine - 1 + fine]
+            if not present.size and not distinct:
+                for t in range(begin, end):
+                    count[words[t]] += layout_weights[j]
+                continue
+            for t in range(begin, end):
+                if counts(codes, start + t, present, windows, layouts, distinct, j, base, words[t]):
+                    count[words[t]] += layout_weights[j]
+    for cell in range(n_fine - 2, -1, -1):
+        cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
+
+
+@njit(nogil=True, cache=True)
+def counts(codes, t, present, windows, layouts, distinct, j, base, key):
+    """Tell whether the word that layout `j` reads at `t` counts."""
+    if present.size and not is_present(present, t, windows[j]):
+        return False
+    return not (distinct and is_repeated(codes, t, layouts, j, base, key))
+
+
+@njit(nogil=True, cache=True)
+def weigh_dense(cells, values, root, margin):
+    """Add what the counted words weigh to `margin`; return the sum of squares."""
+    squares = 0.0
+    for word in range(cells.shape[1]):
+        if cells[0, word] == 0:
+            continue
+        for cell in range(cells.shape[0]):
+            count = cells[cell, word]
+            value = np.sqrt(count) if root else count
+            squares += value * value
+            for c in range(margin.size):
+                margin[c] += np.float32(value) * values[word, cell, c]
+    return squares
+
+
+@njit(nogil=True, cache=True)
+def count_hashed(codes, start, stop, present, reading, base, n_levels, scratch):
+    """Count the words of one row of one sequence in the finest cells of the pyramid.
+
+    The counts of a word stand at its place among the `local` keys; `touched` lists those places.
+    Returns how many there are.
+    """
+    layouts, windows, layout_weights, distinct, buffer = reading
+    local, count, touched = scratch
+    n_touched = 0
+    for j in range(layouts.shape[0]):
+        words = buffer[: max(stop - start - windows[j, -1], 0)]
+        read_keys(codes, start, layouts[j], base, words)
+        for fine in range(count.shape[1]):
+            begin, end = segment(words.size, n_levels - 1, fine)
+            for t in range(begin, end):
+                if counts(codes, start + t, present, windows, layouts, distinct, j, base, words[t]):
+                    place = place_of(local, words[t])
+                    if local[place] == EMPTY:
+                        local[place] = words[t]
+                        touched[n_touched] = place
+                        n_touched += 1
+                    count[place, fine] += layout_weights[j]
+    return n_touched
+
+
+@njit(nogil=True, cache=True)
+def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
+    """Add what the counted words weigh to `margin`; return the sum of squares; clear the counts."""
+    local, count, touched = scratch
+    n_fine = count.shape[1]
+    squares = 0.0
+    for i in range(n_touched):
+        slot = touched[i]
+        place = place_of(keys, local[slot])
+        known = keys[place] == local[slot]
+        cells[n_fine - 1 :] = count[slot]
+        for cell in range(n_fine - 2, -1, -1):
+            cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
+        for cell in range(cells.size):
+            value = np.sqrt(cells[cell]) if root else cells[cell]
+            squares += value * value
+            if known and value > 0:
+                for c in range(margin.size):
+                    margin[c] += np.float32(value) * values[place, cell, c]
+        count[slot] = 0
+        local[slot] = EMPTY
+    return squares
+
+
+@njit(nogil=True, cache=True)
+def score_dense(
+    codes, offsets, present, reading, bases, table, n_levels, root, weights, margins, own, total
+):
+    """Count the words of one group in every row of every sequence; add up what they weigh.
+
+    `reading` is (layouts, windows, layout weights, distinct, memory for the longest sequence);
+    `table` (first slots, values of shape (n_slots, n_cells, n_columns)). Adds to `margins`,
+    (n_sequences, n_rows, n_columns), the weights of the words times their embedded counts; to
+    `total` and `own`, (n_sequences, n_rows), the squares of those, the latter times the group's
+    weight in the row.
+    """
+    first, values = table
+    cells = np.empty((values.shape[1], np.diff(first).max()))
+    margin = np.empty(margins.shape[2], np.float32)
+    for s in range(offsets.size - 1):
+        for r in range(bases.size):
+            here = present[r] if present.size else np.empty(0, np.bool_)
+            start, stop = offsets[s], offsets[s + 1]
+            mine = cells[:, : first[r + 1] - first[r]]
+            base = np.uint64(bases[r])
+            count_dense(codes[r], start, stop, here, reading, base, n_levels, mine)
+            margin[:] = 0
+            squares = weigh_dense(mine, values[first[r] : first[r + 1]], root, margin)
+            margins[s, r] += margin
+            total[s, r] += squares
+            own[s, r] += weights[r] * squares
+
+
+@njit(nogil=True, cache=True)
+def score_hashed(
+    codes, offsets, present, reading, bases, table, n_levels, root, weights, margins, own, total
+):
+    """Do as `score_dense` does, with words found by their keys.
+
+    `table` is (first slots, keys, values).
+    """
+    first, keys, values = table
+    scratch = scratch_for(np.diff(offsets).max() * reading[0].shape[0], 1 << (n_levels - 1))
+    cells = np.empty(values.shape[1])
+    margin = np.empty(margins.shape[2], np.float32)
+    for s in range(offsets.size - 1):
+        for r in range(bases.size):
+            here = present[r] if present.size else np.empty(0, np.bool_)
+            start, stop = offsets[s], offsets[s + 1]
+            base = np.uint64(bases[r])
+            n = count_hashed(codes[r], start, stop, here, reading, base, n_levels, scratch)
+            margin[:] = 0
+            mine = slice(first[r], first[r + 1])
+            squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, cells, margin)
+            margins[s, r] += margin
+            total[s, r] += squares
+            own[s, r] += weights[r] * squares
+
+
+@njit(nogil=True, cache=True)
+def scratch_for(most, n_fine):
+    """Memory to count at most so many words in: local keys, counts, touched places."""
+    capacity = most * 3 // 2 + 1
+    return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)

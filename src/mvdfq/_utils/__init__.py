@@ -1,0 +1,1 @@
+"""Helpers that know nothing of sequences: threads, progress, checks, memory, files."""

@@ -1,0 +1,34 @@
+"""Files that appear only when they are complete."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["replace_file", "replacing"]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file beside `path` that takes its place when the block ends without an error.
+
+    Whoever else writes the same path, a reader sees the old file or one whole new file, also
+    after a crash of the machine.
+    """
+    unfinished = path.with_name(f".{uuid.uuid4().hex}.unfinished")
+    try:
+        with open(unfinished, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write `content` to `path` completely or not at all."""
+    with replacing(path) as file:
+        file.write(content)

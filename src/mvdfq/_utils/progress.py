@@ -1,0 +1,111 @@
+"""How far a fit has come: told to a bar in the terminal and to scikit-learn's callbacks."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mvdfq._utils.threads import Report
+
+try:  # scikit-learn 1.9
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's, where there are no callbacks."""
+
+    def with_callbacks(method: Callable) -> Callable:
+        """Return the method: there are no callbacks to end."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+
+# Steps that callbacks hear of while a stage goes on.
+STEPS = 100
+
+
+class Progress:
+    """Reports the stages of a fit and how much of each is done.
+
+    Use it as a context manager; `stage` opens one stage after the other and gives the function
+    that takes how much is done and how much there is.
+    """
+
+    def __init__(self, estimator: Any, n_stages: int, verbose: Any) -> None:
+        self.estimator = estimator
+        self.root: Any = None
+        if hasattr(estimator, "_init_callback_context"):
+            self.root = estimator._init_callback_context(max_subtasks=n_stages)
+        self.bar = _bar() if verbose else None
+
+    def __enter__(self) -> "Progress":
+        if self.root is not None:
+            self.root.call_on_fit_task_begin(estimator=self.estimator)
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+        if self.root is not None and kind is None:
+            self.root.call_on_fit_task_end(estimator=self.estimator)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Report]:
+        """Open a stage; it is done when the block is left."""
+        reports = [_bar_report(self.bar, name), *self._callback_report(name)]
+
+        def report(done: int, total: int) -> None:
+            for one in reports:
+                one(done, total)
+
+        yield report
+        report(1, 1)
+
+    @contextmanager
+    def fit_of(self, estimator: Any, name: str) -> Iterator[None]:
+        """Open a stage that is the fit of another estimator, which tells of it in more detail."""
+        if self.root is None:
+            yield
+            return
+        stage = self.root.subcontext(task_name=name)
+        with stage.propagate_callback_context(estimator):
+            stage.call_on_fit_task_begin(estimator=self.estimator)
+            yield
+            stage.call_on_fit_task_end(estimator=self.estimator)
+
+    def _callback_report(self, name: str) -> list[Report]:
+        if self.root is None:
+            return []
+        stage = self.root.subcontext(task_name=name, max_subtasks=STEPS)
+        stage.call_on_fit_task_begin(estimator=self.estimator)
+        told = 0
+
+        def report(done: int, total: int) -> None:
+            nonlocal told
+            while told < STEPS * done // total:
+                told += 1
+                step = stage.subcontext(task_name=f"{told} %")
+                step.call_on_fit_task_begin(estimator=self.estimator)
+                step.call_on_fit_task_end(estimator=self.estimator)
+                if told == STEPS:
+                    stage.call_on_fit_task_end(estimator=self.estimator)
+
+        return [report]
+
+
+def _bar() -> Any:
+    """Return a progress bar on the error stream; what others print stays on the other."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description:<10}"), BarColumn(), TimeRemainingColumn(compact=True)
+    return Progress(*columns, console=Console(stderr=True), redirect_stdout=False)
+
+
+def _bar_report(bar: Any, name: str) -> Report:
+    if bar is None:
+        return lambda done, total: None
+    task = bar.add_task(name, total=None)
+    return lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,1 @@
+"""SequenceClassifier: parts, presets, search, streams and model files."""

@@ -1,0 +1,253 @@
+"""The parts of a classifier, put together: which they are, fitted, and the matrix they make."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from mvdfq._utils.checks import check_positive
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.threads import Report
+from mvdfq.classifier.presets import PRESETS, Settings, part
+from mvdfq.gram.base import are_letters
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.kernels import Kernel, Mismatch, Profile
+from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
+from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
+from mvdfq.machines.svm import Margins
+from mvdfq.machines.validation import CANDIDATES
+from mvdfq.sequences import check_sequences
+from mvdfq.symbols.base import Symbols
+
+__all__ = [
+    "candidates",
+    "encode",
+    "fit_encoders",
+    "fit_matrix",
+    "fitted_kernel",
+    "kernel_for",
+    "settings_for",
+]
+
+# Sequences beyond which explicit features are cheaper than a matrix of all pairs.
+MANY = 10_000
+# Columns that words are hashed to where their number is not known to be smaller.
+MANY_WORDS = 2**20
+
+Matrix = Callable[[np.ndarray], Any]
+
+
+def settings_for(classifier: Any, X: Any) -> Settings:
+    """Return the parts of a classifier for such data: its own, else those of its preset."""
+    name = classifier.preset
+    if name is None:
+        name = "letters" if are_letters(X) else "numbers"
+    if name not in PRESETS:
+        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() names them.")
+    own = {
+        key: value
+        for key in ("frames", "symbols", "kernel", "manifold", "pyramid", "multi_class", "C")
+        if (value := getattr(classifier, key)) is not None
+    }
+    for kind in ("frames", "symbols", "kernel"):
+        if kind in own:
+            own[kind] = part(kind, own[kind])
+    settings = replace(PRESETS[name](), **own)
+    if isinstance(X, Symbols) or isinstance(settings.kernel, Profile):
+        _refuse_encoders(own, isinstance(X, Symbols))
+        settings = replace(settings, frames=None, symbols=None)
+    _check_settings(classifier, settings)
+    return settings
+
+
+def _refuse_encoders(own: dict[str, Any], has_symbols: bool) -> None:
+    for kind in ("frames", "symbols"):
+        if own.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
+            what = "X holds symbols already" if has_symbols else "Profile reads probabilities"
+            raise ValueError(f"{what}; pass {kind}=None.")
+
+
+def _check_settings(classifier: Any, settings: Settings) -> None:
+    """Refuse options that do not exist or do not go together."""
+    allowed: dict[str, tuple[Any, ...]] = {
+        "solver": ("auto", "kernel", "linear"),
+        "weights": (None, "rows", "groups"),
+    }
+    for name, values in allowed.items():
+        if getattr(classifier, name) not in values:
+            raise ValueError(f"{name} must be one of {values}, got {getattr(classifier, name)!r}.")
+    if settings.multi_class not in ("ovr", "ovo"):
+        raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {settings.multi_class!r}.")
+    if not isinstance(settings.kernel, Kernel):
+        raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
+    _check_features(classifier, settings.kernel)
+    if not isinstance(settings.manifold, bool | np.bool_):
+        raise ValueError(f"manifold must be True or False, got {settings.manifold!r}.")
+    if classifier.solver == "linear" and classifier.gamma is not None:
+        raise ValueError("gamma needs solver='kernel': the RBF has no explicit features.")
+
+
+def _check_features(classifier: Any, kernel: Kernel) -> None:
+    """Refuse options that need words that can be listed, or several rows or groups."""
+    if classifier.solver == "linear" and not kernel.has_features:
+        raise ValueError(f"{kernel!r} has no explicit features, which solver='linear' needs.")
+    is_one = isinstance(kernel, Profile) or not kernel.has_features
+    if classifier.weights == "groups" and (is_one or isinstance(kernel, Mismatch)):
+        raise ValueError(f"{kernel!r} has no groups to weight; pass weights=None.")
+    if classifier.weights == "rows" and isinstance(kernel, Profile):
+        raise ValueError("Profile reads all rows together; pass weights=None.")
+
+
+def candidates(C: Any) -> tuple[float, ...]:
+    """Return the penalties to choose from."""
+    if isinstance(C, str):
+        if C != "auto":
+            raise ValueError(f"C must be a number, several or 'auto', got {C!r}.")
+        return CANDIDATES
+    values = tuple(check_positive(value, "C") for value in np.ravel(np.asarray(C, dtype=object)))
+    if not values:
+        raise ValueError("C must hold at least one number.")
+    return tuple(sorted(values))
+
+
+def fit_encoders(settings: Settings, X: Any, y: np.ndarray) -> tuple[Any, Any, Any]:
+    """Fit frames and symbols; return both, and the symbols of the training sequences."""
+    fitted: list[Any] = []
+    for step in (settings.frames, settings.symbols):
+        if step is None or (isinstance(step, str) and step == "passthrough"):
+            fitted.append(None)
+            continue
+        if not hasattr(step, "fit") or not hasattr(step, "transform"):
+            raise TypeError(
+                f"{step!r} is no transformer; pass a name or an object such as one of "
+                f"mvdfq.frames or mvdfq.symbols."
+            )
+        fitted.append(clone(step))
+        X = fitted[-1].fit_transform(X, y)
+    return (*fitted, X)
+
+
+def encode(encoders: list[Any], X: Any) -> Any:
+    """Return the symbols of new sequences."""
+    for step in encoders:
+        X = step.transform(X)
+    return X
+
+
+def fit_matrix(
+    classifier: Any, settings: Settings, symbols: Any, y: np.ndarray, report: Report
+) -> tuple[Matrix, Callable[[Margins], Machine]]:
+    """Compute what the machines learn from.
+
+    Returns it as a function of the sequences to learn from, on whose labels learned weights
+    depend, and what makes a machine of margins.
+    """
+    reader = _reader(classifier, settings, symbols)
+    learned = None
+    if classifier.weights is not None:
+        learned = _learn_weights(classifier, settings, symbols, y, report)
+        reader.set_params(**learned(np.arange(len(y))))
+    if isinstance(reader, SequenceFeatures):
+        values = reader.fit_transform(symbols)
+        machine: Any = partial(
+            LinearMachine,
+            reader,
+            memory_limit=classifier.memory_limit,
+            n_jobs=classifier.n_jobs,
+            train=values,
+        )
+    else:
+        values, result = reader.fit(symbols).compare(reader.train_, None, report)
+        machine = partial(KernelMachine.from_gram, reader, result)
+
+    def matrix(learn: np.ndarray) -> Any:
+        if learned is None or len(learn) == len(y):
+            return values
+        return clone(reader).set_params(**learned(learn)).fit_transform(symbols)
+
+    return matrix, lambda margins: machine(margins=margins)
+
+
+def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
+    return {
+        "manifold": settings.manifold,
+        "pyramid": settings.pyramid,
+        "constant_rows": "ignore",
+        "n_jobs": classifier.n_jobs,
+    }
+
+
+def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
+    """Return the kernel of a classifier, not fitted, without the RBF on top of it."""
+    options = _options(classifier, settings)
+    limit = classifier.memory_limit
+    return SequenceKernel(clone(settings.kernel), memory_limit=limit, **options)
+
+
+def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel | SequenceFeatures:
+    """Return what turns symbols into a matrix, not fitted: the kernel or explicit features."""
+    kernel = clone(settings.kernel)
+    is_large = len(symbols) > MANY and kernel.has_features and classifier.gamma is None
+    if classifier.solver == "kernel" or (classifier.solver == "auto" and not is_large):
+        return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
+    n_features = classifier.n_features
+    if n_features is None and _most_words(settings, symbols) > MANY_WORDS:
+        n_features = MANY_WORDS
+    return SequenceFeatures(kernel, n_features=n_features, **_options(classifier, settings))
+
+
+def _most_words(settings: Settings, symbols: Any) -> int:
+    """Bound on the number of words that sequences can hold, all groups and cells counted."""
+    if not isinstance(symbols, Symbols):
+        return MANY_WORDS + 1
+    cells = 2**settings.pyramid - 1
+    return sum(
+        cells * int(n) ** len(group.layouts[0].offsets)
+        for n in symbols.n_symbols
+        for group in settings.kernel.groups(int(n))
+    )
+
+
+def _learn_weights(
+    classifier: Any, settings: Settings, symbols: Any, y: np.ndarray, report: Report
+) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+    """Prepare to learn the weights of rows or groups; return what learns them from some sequences.
+
+    It gives them as a parameter of the kernel. Where the Gram matrices of all units do not fit the
+    memory limit, a random part of the sequences is looked at.
+    """
+    kernel = kernel_for(classifier, settings).fit(symbols)
+    plan, by_rows = kernel.plan_, classifier.weights == "rows"
+    n_units = len(plan.row_weights) if by_rows else len(plan.groups(0))
+    most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
+    random = check_random_state(classifier.random_state)
+    chosen = np.sort(random.permutation(len(y))[: max(most, 2)])
+    units = (row_units if by_rows else group_units)(kernel.train_[chosen], plan)
+    stack = np.empty((n_units, len(chosen), len(chosen)), np.float32)
+    for u, K in enumerate(unit_grams(units, kernel.n_jobs, kernel.memory_limit)):
+        stack[u] = K
+        report(u + 1, 2 * n_units)
+
+    def learned(learn: np.ndarray) -> dict[str, np.ndarray]:
+        known = np.flatnonzero(np.isin(chosen, learn))
+        weights = align(stack[:, known][:, :, known], y[chosen[known]])
+        if not by_rows:
+            return {"group_weights": weights}
+        of_all = np.zeros(kernel.n_rows_in_)  # rows of one symbol, which are left out, get none
+        of_all[kernel.rows_] = weights
+        return {"row_weights": of_all}
+
+    return learned
+
+
+def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
+    """Symbols and kernel of a classifier, without its machines: no labels are needed."""
+    X = check_sequences(X)
+    settings = settings_for(clf, X)
+    *_, symbols = fit_encoders(settings, X, np.zeros(len(X)))
+    return kernel_for(clf, settings).fit(symbols)

@@ -1,0 +1,204 @@
+"""The recipes that have a name: the methods of the paper, and the parts they are made of.
+
+Settings are those of the paper's text; those that its comments give instead end in ``-alt``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+
+from mvdfq.frames import Centre, Delta, Lags, Rotate, Smooth, Standardize
+from mvdfq.kernels import (
+    Gapped,
+    Gappy,
+    Kernel,
+    Mismatch,
+    Profile,
+    Spatial,
+    Spectrum,
+    Subsequence,
+    Wildcard,
+    Words,
+)
+from mvdfq.symbols import (
+    CodebookQuantizer,
+    DirectQuantizer,
+    HashingQuantizer,
+    JointQuantizer,
+    Letters,
+    Rows,
+)
+
+__all__ = ["PRESETS", "Settings", "list_presets", "part"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parts of a classifier; None or "passthrough" where there is nothing to do."""
+
+    symbols: Any
+    kernel: Kernel
+    frames: Any = None
+    manifold: bool = False
+    pyramid: int = 1
+    multi_class: str = "ovo"
+    C: Any = "auto"
+
+
+FRAMES: dict[str, Callable[[], Any]] = {
+    "centre": Centre,
+    "delta": Delta,
+    "lags": Lags,
+    "rotate": Rotate,
+    "smooth": Smooth,
+    "standardize": Standardize,
+}
+SYMBOLS: dict[str, Callable[[], Any]] = {
+    "codebook": CodebookQuantizer,
+    "direct": DirectQuantizer,
+    "hashing": HashingQuantizer,
+    "joint": JointQuantizer,
+    "letters": Letters,
+}
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "gapped": Gapped,
+    "gappy": Gappy,
+    "mismatch": Mismatch,
+    "profile": Profile,
+    "spatial": lambda: Spatial(t=3, k=1, d=5),
+    "spectrum": Spectrum,
+    "sssk": lambda: Spatial(t=3, k=1, d=5),
+    "subsequence": Subsequence,
+    "wildcard": Wildcard,
+}
+PARTS = {"frames": FRAMES, "symbols": SYMBOLS, "kernel": KERNELS}
+
+
+def part(kind: str, value: Any) -> Any:
+    """Return a part given by name as an object; others as they are."""
+    if not isinstance(value, str) or value == "passthrough":
+        return value
+    if value not in PARTS[kind]:
+        raise ValueError(
+            f"{kind}={value!r} is not known; names are {', '.join(sorted(PARTS[kind]))}, "
+            f"or pass an object."
+        )
+    return PARTS[kind][value]()
+
+
+# Single symbols and pairs count so little that they only matter to sequences too short for more.
+SHORT = [(0,), (0, 1)]
+LITTLE = 0.01
+
+
+def _numbers() -> Settings:
+    """Four views of the same sequences, chosen by benchmarks/choose_defaults.py."""
+    views = [
+        ("trend pairs", Smooth(9), Rotate(deltas=True), _pairs()),
+        ("slope pairs", Smooth(5), Delta(keep=False), _pairs()),
+        ("components", Delta(), Standardize(), Rotate(), DirectQuantizer(6)),
+        ("slope components", Smooth(9), Delta(keep=False), Rotate(), DirectQuantizer(6)),
+    ]
+    rows = Rows([(name, make_pipeline(*steps)) for name, *steps in views])
+    triples = [(0, step, 2 * step) for step in (1, 4, 16)]
+    return Settings(rows, _with_short(triples), None, True, 2, "ovr", 100)
+
+
+def _pairs() -> JointQuantizer:
+    return JointQuantizer(2, n_bins=3, max_sets=20)
+
+
+def _letters() -> Settings:
+    """Triples with gaps, chosen by benchmarks/choose_defaults.py."""
+    triples = [group.layouts[0].offsets for group in Spatial(t=3, k=1, d=5).groups(2)]
+    return Settings(Letters(), _with_short(triples), None, True, 3, "ovr", 100)
+
+
+def _with_short(layouts: Sequence[tuple[int, ...]]) -> Words:
+    weights = [LITTLE] * len(SHORT) + [1] * len(layouts)
+    return Words([*SHORT, *layouts], weights=weights)
+
+
+def _bins() -> DirectQuantizer:
+    return DirectQuantizer(n_bins=32, strategy="uniform")
+
+
+# The kernels of each family: those of the text, then those of the comments.
+SSSK = [lambda: Spatial(t=3, k=1, d=5), lambda: Spatial(t=3, k=2, d=5)]
+FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, list[Callable[[], Kernel]]]]] = {
+    "mvdfq": (
+        _bins,
+        {
+            "spectrum": [lambda: Spectrum(6), lambda: Spectrum(1)],
+            "mismatch": [lambda: Mismatch(6, 1), lambda: Mismatch(5, 2)],
+            "sssk": SSSK,
+        },
+    ),
+    "vq": (
+        lambda: CodebookQuantizer(2048),
+        {
+            "spectrum": [lambda: Spectrum(5), lambda: Spectrum(1)],
+            "mismatch": [lambda: Mismatch(5, 1), lambda: Mismatch(5, 2)],
+            "sssk": SSSK,
+        },
+    ),
+    "hashing": (
+        lambda: HashingQuantizer(32),
+        {
+            "spectrum": [lambda: Spectrum(6), lambda: Spectrum(8)],
+            "mismatch": [lambda: Mismatch(6, 1), lambda: Mismatch(5, 2)],
+            "sssk": SSSK,
+        },
+    ),
+}
+
+
+def _paper() -> dict[str, Callable[[], Settings]]:
+    """List every method of the paper by its name; an `m` after the family is the manifold."""
+    table: dict[str, Callable[[], Settings]] = {}
+    for family, (symbols, kernels) in FAMILIES.items():
+        for kernel, readings in kernels.items():
+            for reading, suffix in zip(readings, ["", "-alt"], strict=True):
+                for manifold, letter in [(False, ""), (True, "m")]:
+                    name = f"{family}{letter}-{kernel}{suffix}"
+                    table[name] = _later(symbols, reading, manifold)
+    codebooks = lambda: CodebookQuantizer([1024, 2048, 4096])  # noqa: E731
+    columns = lambda: JointQuantizer("all", n_bins=3, strategy="uniform")  # noqa: E731
+    table["multi-vq"] = _later(codebooks, lambda: Spectrum(5), False)
+    table["multi-vq-alt"] = _later(codebooks, lambda: Spectrum(1), False)
+    table["mvdfq-1d"] = _later(columns, SSSK[0], False)
+    table["mvdfqm-1d"] = _later(columns, SSSK[0], True)
+    return table
+
+
+def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], Settings]:
+    """New parts for every call, so that nobody shares them."""
+    return lambda: Settings(symbols(), kernel(), manifold=manifold)
+
+
+PRESETS: dict[str, Callable[[], Settings]] = {
+    "numbers": _numbers,
+    "letters": _letters,
+    **_paper(),
+}
+
+
+def list_presets() -> list[str]:
+    """Return the names of all presets of `SequenceClassifier`.
+
+    Returns
+    -------
+    names : list of str
+        ``"numbers"`` and ``"letters"`` are the defaults; the others are the methods of the
+        paper, an ``m`` after the family for the manifold embedding, ``-alt`` for the settings
+        in its comments.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> [name for name in mvdfq.list_presets() if name.startswith("mvdfqm")][:2]
+    ['mvdfqm-spectrum', 'mvdfqm-spectrum-alt']
+    """
+    return list(PRESETS)

@@ -1,0 +1,214 @@
+"""What a fitted classifier can be asked beside predictions: why, what matters, what is alike."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq._utils.checks import check_whole
+from mvdfq.classifier.parts import encode
+from mvdfq.classifier.saving.file import save_model
+from mvdfq.classifier.stream import Stream
+from mvdfq.explain.evidence import find_evidence
+from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.importance import channel_shares, row_importance
+from mvdfq.explain.names import names_of_symbols
+from mvdfq.machines.machine import Machine
+from mvdfq.machines.svm import Problems
+from mvdfq.sequences import Ragged
+
+__all__ = ["Neighbour", "Questions"]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A training sequence: its index, its kernel value with the sequence asked for, its label.
+
+    Parameters
+    ----------
+    index : int
+        Its place among the sequences given to `fit`.
+
+    similarity : float
+        The kernel value of the two sequences.
+
+    label : object
+        Its class.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2)).fit(
+    ...     ["ABAB", "BABA", "CCCC", "CCC"], ["wave", "wave", "flat", "flat"]
+    ... )
+    >>> clf.neighbours("CCCCC", n=1)[0].label
+    'flat'
+    """
+
+    index: int
+    similarity: float
+    label: Any
+
+
+class Questions:
+    """The part of `SequenceClassifier` that answers questions about what was learned."""
+
+    classes_: np.ndarray
+    n_channels_in_: int
+    channel_names_in_: tuple[str, ...] | None
+    train_index_: np.ndarray
+    train_y_: np.ndarray
+    symbols_: Any
+    kernel_: Any
+    machine_: Machine
+    problems_: Problems
+    frames_: Any
+
+    @property
+    def encoders(self) -> list[Any]:
+        """The fitted transformers that turn sequences into symbols, in their order."""
+        check_is_fitted(self)
+        return [step for step in (self.frames_, self.symbols_) if step is not None]
+
+    def encode(self, X: Any) -> Any:
+        """Turn sequences into the symbols that are compared.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        symbols : Symbols
+            One row for each row of symbols that differs in the training sequences.
+        """
+        symbols = encode(self.encoders, X)
+        return self.kernel_.read_new(symbols)
+
+    @property
+    def feature_importance_(self) -> np.ndarray:
+        r"""Share of each channel in what was learned, (n_channels,); they sum to 1.
+
+        That of a row of symbols is its share of the squared norms of all machines,
+        :math:`\sum_c a_c^T K_r a_c`; a row made of several channels is divided among them.
+        """
+        return self.row_importance_ @ self._channel_shares()
+
+    @property
+    def row_importance_(self) -> np.ndarray:
+        """Share of each row of symbols in what was learned, (n_rows,); they sum to 1."""
+        check_is_fitted(self)
+        shares = np.zeros(self.kernel_.n_rows_in_)
+        shares[self.kernel_.rows_] = self.machine_.once("row importance", row_importance)
+        return shares
+
+    def explain(self, x: Any) -> Explanation:
+        """Return why one sequence is put into its class.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
+            The sequence.
+
+        Returns
+        -------
+        explanation : Explanation
+            Evidence by row, time and layout that sums to the decision value.
+        """
+        symbols = self._encode_one(x, "explain")
+        margins = self.machine_.of(symbols)
+        label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
+        evidence = find_evidence(self.machine_, symbols)
+        kernel, classes = self.kernel_, self.classes_.tolist()
+        names = names_of_symbols(self.symbols_ or kernel.letters_, kernel)
+        return Explanation(
+            [classes[i] if j < 0 else (classes[i], classes[j]) for i, j in self.problems_.pairs],
+            label.item() if isinstance(label, np.generic) else label,
+            margins[0],
+            evidence,
+            symbols,
+            [self._row_names()[r] for r in kernel.rows_],
+            [[one.offsets for one in group.layouts] for group in kernel.plan_.groups(0)],
+            [names[r] for r in kernel.rows_],
+            self._channel_names(),
+            self._channel_shares()[kernel.rows_],
+        )
+
+    def _encode_one(self, x: Any, method: str) -> Any:
+        """Encode a single sequence, given by itself or as a collection of one."""
+        is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
+        symbols = self.encode(x if is_collection else [x])
+        if len(symbols) != 1:
+            raise ValueError(f"{method} takes one sequence, got {len(symbols)}.")
+        return symbols
+
+    def _channel_names(self) -> list[str]:
+        return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
+
+    def _row_names(self) -> list[str]:
+        """Names of the rows of symbols; those of the channels where each is a row unnamed."""
+        names = list(self.kernel_.row_names_)
+        is_unnamed = names == [f"row {r}" for r in range(len(names))]
+        channels = self._channel_names()
+        return channels if is_unnamed and len(channels) == len(names) else names
+
+    def _channel_shares(self) -> np.ndarray:
+        """How each row of symbols is made up of channels."""
+        return channel_shares(self.encoders, self.n_channels_in_, self.kernel_.n_rows_in_)
+
+    def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
+        """Return the training sequences that are most like one sequence.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
+            The sequence.
+
+        n : int, default=5
+            How many.
+
+        Returns
+        -------
+        neighbours : list of Neighbour
+            Index in the training set, kernel value and label, the most similar first.
+        """
+        symbols = self._encode_one(x, "neighbours")
+        similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + 1e-8
+        nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
+        labels = self.classes_.tolist()  # plain text and numbers, which print as such
+        return [
+            Neighbour(int(self.train_index_[i]), float(similar[i]), labels[self.train_y_[i]])
+            for i in nearest
+        ]
+
+    def stream(self) -> Stream:
+        """Return an empty sequence that takes frames as they arrive, and tells what it is so far.
+
+        Returns
+        -------
+        stream : Stream
+            ``stream.update(frames).predict()`` and the like.
+        """
+        return Stream(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a file that `mvdfq.load` reads.
+
+        The file holds numbers and text alone: loading it executes nothing.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, ``"genres.mvdfq"`` say; one that is there is replaced.
+        """
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def __dir__(self) -> list[str]:
+        # scikit-learn looks at all of these to draw an estimator; that must not take seconds
+        costly = ("feature_importance_", "row_importance_")
+        names = [name for name in object.__dir__(self) if name not in costly]
+        return [name for name in names if hasattr(self, name)]  # as scikit-learn does

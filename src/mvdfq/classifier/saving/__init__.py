@@ -1,0 +1,1 @@
+"""Fitted classifiers as files; reading a file executes nothing."""

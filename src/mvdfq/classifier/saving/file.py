@@ -1,0 +1,220 @@
+"""Fitted classifiers as files: a zip of JSON and arrays; reading one executes nothing.
+
+``model.json`` describes the object as a tree of plain values, see `tree.py`. Arrays stand
+beside it as ``.npy`` entries, each with its size and checksum in the description.
+"""
+
+import hashlib
+import io
+import json
+import math
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from mvdfq._utils.files import replacing
+from mvdfq._utils.memory import parse_memory
+from mvdfq.classifier.saving.checks import TreeError
+from mvdfq.classifier.saving.tree import DTYPES, TreeReader, TreeWriter
+
+__all__ = ["ModelFileError", "load", "save_model"]
+
+FORMAT = "mvdfq model"
+SCHEMA = 1
+DESCRIPTION = "model.json"
+# A description is text of a few kilobytes; this is for models of thousands of parts.
+LARGEST_DESCRIPTION = 2**26
+DEFAULT_LIMIT = 2**33
+# What the header of an array may take: numpy refuses to read longer ones.
+LARGEST_HEADER = 10_000
+
+
+class ModelFileError(ValueError):
+    """A file is no model, or not one that can be read here; or a model cannot be a file.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and with which file.
+
+    Examples
+    --------
+    >>> import mvdfq, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "notes.txt")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("no model")
+    ...     mvdfq.load(path)
+    Traceback (most recent call last):
+    mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is no model file, or it is cut short.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+def save_model(model: Any, path: str | Path) -> None:
+    """Write a fitted classifier; the file appears only when it is complete."""
+    path, writer = Path(path), TreeWriter()
+    try:
+        described = writer.describe(model, "the classifier")
+    except TreeError as error:
+        raise ModelFileError(f"{path} is not written: {error}.") from None
+    description = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "mvdfq": version("mvdfq"),
+        "labels": [str(label) for label in model.classes_],
+        "channels": model.channel_names_in_,
+        "model": described,
+        "arrays": {name: _passport(array) for name, array in writer.arrays.items()},
+    }
+    text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+    with replacing(path) as file:
+        _write(file, text.encode("utf-8", "surrogatepass"), writer.arrays)
+
+
+def _write(file: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(DESCRIPTION, text)
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            archive.writestr(name, buffer.getbuffer())
+
+
+def _passport(array: np.ndarray) -> dict[str, Any]:
+    digest = hashlib.sha256(array.ravel().view(np.uint8).data).hexdigest()
+    return {"dtype": array.dtype.str, "shape": list(array.shape), "sha256": digest}
+
+
+def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
+    """Read a classifier that `SequenceClassifier.save` wrote.
+
+    Nothing in the file is executed. Sizes are checked before memory is taken, checksums and the
+    consistency of what was read afterwards.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    memory_limit : int or str, default=None
+        Refuse a model that takes more bytes than this; 8 GiB by default.
+
+    Returns
+    -------
+    classifier : SequenceClassifier
+        The fitted classifier; it predicts the same bytes as the one that was saved.
+
+    Examples
+    --------
+    >>> import mvdfq, os, tempfile
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> clf = mvdfq.SequenceClassifier("mvdfq-sssk", C=10).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf.save(os.path.join(folder, "vowels.mvdfq"))
+    ...     again = mvdfq.load(os.path.join(folder, "vowels.mvdfq"))
+    >>> (again.decision_function(X) == clf.decision_function(X)).all()
+    np.True_
+    """
+    limit = DEFAULT_LIMIT if memory_limit is None else parse_memory(memory_limit)
+    with open(path, "rb") as file:  # a file that is not there is no model error
+        try:
+            return _read(file, path, limit)
+        except (ModelFileError, MemoryError):
+            raise
+        except zipfile.BadZipFile:
+            raise ModelFileError(f"{path} is no model file, or it is cut short.") from None
+        except TreeError as error:
+            raise ModelFileError(f"{path} is damaged: {error}.") from None
+        except Exception as error:  # whatever else a strange file makes go wrong
+            raise ModelFileError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _read(file: BinaryIO, path: Any, limit: int) -> Any:
+    with zipfile.ZipFile(file) as archive:
+        description = _description(archive, path, limit)
+        arrays = _arrays(archive, description["arrays"], path, limit)
+    model = TreeReader(arrays).built(description["model"])
+    if type(model).__name__ != "SequenceClassifier":
+        raise ModelFileError(f"{path} holds no classifier.")
+    return model
+
+
+def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, Any]:
+    if DESCRIPTION not in archive.namelist():
+        raise ModelFileError(f"{path} is no model file: it holds no {DESCRIPTION}.")
+    for info in archive.infolist():  # others bring libraries and errors of their own
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise TreeError(f"{info.filename} is compressed in another way")
+    size = archive.getinfo(DESCRIPTION).file_size
+    if size > LARGEST_DESCRIPTION:
+        raise TreeError("its description is too large")
+    _check_limit(size, path, limit)
+    description = json.loads(archive.read(DESCRIPTION), parse_constant=_refuse_constant)
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is no model file of mvdfq.")
+    if description["schema"] > SCHEMA:
+        raise ModelFileError(
+            f"{path} was written by mvdfq {description.get('mvdfq')}, in a format that version "
+            f"{version('mvdfq')} does not know; update mvdfq."
+        )
+    return description
+
+
+def _refuse_constant(text: str) -> None:
+    raise TreeError(f"its description holds {text}, which is no JSON")
+
+
+def _arrays(
+    archive: zipfile.ZipFile, passports: dict[str, Any], path: Any, limit: int
+) -> dict[str, np.ndarray]:
+    """Read the arrays, each as large as its description says and all within the limit."""
+    if sorted(archive.namelist()) != sorted([DESCRIPTION, *passports]):
+        raise TreeError("it does not hold the arrays that it describes")
+    _check_limit(sum(_size(passport) for passport in passports.values()), path, limit)
+    return {name: _array(archive, name, one, path) for name, one in passports.items()}
+
+
+def _check_limit(size: int, path: Any, limit: int) -> None:
+    if size > limit:
+        raise ModelFileError(
+            f"{path} takes {size} bytes, more than the limit of {limit}; memory_limit= allows more."
+        )
+
+
+def _size(passport: dict[str, Any]) -> int:
+    dtype, shape = np.dtype(passport["dtype"]), passport["shape"]
+    whole = all(type(n) is int and n >= 0 for n in shape)
+    if dtype.kind not in DTYPES or dtype.str != passport["dtype"] or not whole:
+        raise TreeError(f"{passport['dtype']} of shape {shape} is no array of numbers or text")
+    return dtype.itemsize * math.prod(shape)
+
+
+def _array(archive: zipfile.ZipFile, name: str, passport: dict, path: Any) -> np.ndarray:
+    """Read an array; no memory is taken before all accounts of its size agree."""
+    size, dtype = _size(passport), np.dtype(passport["dtype"])
+    whole = archive.getinfo(name).file_size
+    if not size < whole < size + LARGEST_HEADER:
+        raise TreeError(f"{name} is not of the size described")
+    with archive.open(name) as file:
+        shape, fortran, claimed = _header(file)
+        if (list(shape), claimed, file.tell()) != (passport["shape"], dtype, whole - size):
+            raise TreeError(f"{name} is not of the size described")
+        buffer = bytearray(file.read())
+    array = np.ndarray(shape, dtype, buffer, order="F" if fortran else "C")
+    if _passport(array) != passport:
+        raise ModelFileError(f"{path} was changed after it was written: {name} differs.")
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    return readers[np.lib.format.read_magic(file)](file, max_header_size=LARGEST_HEADER)

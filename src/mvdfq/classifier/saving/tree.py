@@ -1,0 +1,227 @@
+"""A fitted classifier as a tree of plain values and arrays, and back without running anything.
+
+Objects are of the classes listed here and no other; they are filled, not called, and then checked.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mvdfq.classifier.saving.checks import TreeError, check, require
+
+__all__ = ["DTYPES", "TreeReader", "TreeWriter"]
+
+# Kinds of arrays that are numbers or text and nothing else.
+DTYPES = "biufU"
+
+# A model is a tree of a dozen levels; Python itself ends at a depth that differs by version.
+MOST_DEEP = 200
+
+# Where the classes live that a tree may hold.
+CLASSES = {
+    "SequenceClassifier": "mvdfq.classifier.estimator",
+    **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machines.machine"),
+    "SequenceKernel": "mvdfq.gram.kernel",
+    "SequenceFeatures": "mvdfq.gram.features",
+    **dict.fromkeys(["Problems", "Margins"], "mvdfq.machines.svm"),
+    "Plan": "mvdfq.gram.plan",
+    "Symbols": "mvdfq.symbols",
+    "Sequences": "mvdfq.sequences",
+    **dict.fromkeys(["Vocabulary", "Buckets"], "mvdfq.gram.vocabulary"),
+    **dict.fromkeys(
+        ["Centre", "Delta", "Lags", "Rotate", "Smooth", "Stack", "Standardize"], "mvdfq.frames"
+    ),
+    **dict.fromkeys(
+        ["CodebookQuantizer", "DirectQuantizer", "HashingQuantizer", "JointQuantizer", "Letters"],
+        "mvdfq.symbols",
+    ),
+    "Rows": "mvdfq.symbols",
+    **dict.fromkeys(
+        ["Gapped", "Gappy", "Mismatch", "MismatchPairs", "Profile", "Spatial", "Spectrum"],
+        "mvdfq.kernels",
+    ),
+    **dict.fromkeys(["Subsequence", "Wildcard", "Words"], "mvdfq.kernels"),
+    "Pipeline": "sklearn.pipeline",
+}
+
+# Names that files keep though the code has newer ones: every version reads every file.
+STORED_AS = {"Plan": "Recipe", "plan_": "recipe_"}
+KNOWN_AS = {stored: name for name, stored in STORED_AS.items()}
+
+
+class TreeWriter:
+    """Describes objects as plain values and gathers their arrays, each once."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self.seen: dict[int, tuple[int, Any]] = {}
+
+    def describe(self, value: Any, where: str) -> Any:
+        """Return a value as JSON has it; `where` names it in errors."""
+        if isinstance(value, np.generic):  # first, for some of them are Python's numbers as well
+            return {"scalar": self._stored(np.array(value), where)}
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, list):
+            return [self.describe(one, where) for one in value]
+        if type(value) is tuple:
+            return {"tuple": [self.describe(one, where) for one in value]}
+        if type(value) is range:
+            return {"range": [value.start, value.stop, value.step]}
+        if isinstance(value, dict):
+            pairs = [[self.describe(k, where), self.describe(v, where)] for k, v in value.items()]
+            return {"dict": pairs}
+        return self._once(value, where)
+
+    def _once(self, value: Any, where: str) -> Any:
+        """Describe what may stand in several places, and is one and the same there."""
+        if id(value) in self.seen:
+            return {"again": self.seen[id(value)][0]}
+        number = len(self.seen)
+        self.seen[id(value)] = number, value  # the value is held, so that its id stays its own
+        if isinstance(value, np.ndarray):
+            return {"number": number, **self._array(value, where)}
+        if isinstance(value, sp.csr_array):
+            parts = [self._stored(one, where) for one in (value.data, value.indices, value.indptr)]
+            return {"number": number, "csr": parts, "shape": list(value.shape)}
+        return {"number": number, **self._object(value, where)}
+
+    def _array(self, array: np.ndarray, where: str) -> dict[str, Any]:
+        if array.dtype != object:
+            return {"array": self._stored(array, where)}
+        words = array.ravel().tolist()
+        if not all(isinstance(word, str) for word in words):
+            raise TreeError(f"{where} holds objects that are no text")
+        return {"text": words, "shape": list(array.shape)}
+
+    def _stored(self, array: np.ndarray, where: str) -> str:
+        if array.dtype.kind not in DTYPES:
+            raise TreeError(f"{where} is an array of {array.dtype}, neither numbers nor text")
+        name = f"{len(self.arrays):04d}.npy"
+        self.arrays[name] = array
+        return name
+
+    def _object(self, value: Any, where: str) -> dict[str, Any]:
+        cls = type(value)
+        if cls.__name__ not in CLASSES or _class(cls.__name__) is not cls:
+            raise TreeError(
+                f"{where} holds {cls.__name__}, which is no part of mvdfq, and a model file keeps "
+                f"only what can be read without running code; pickle or skops keep the rest"
+            )
+        state = {}
+        for name, one in vars(value).items():
+            if name.startswith("_"):  # of this session, not of the model
+                continue
+            if not _is_attribute(cls, name):
+                raise TreeError(f"{cls.__name__}.{name} is no attribute that fit or mvdfq made")
+            state[STORED_AS.get(name, name)] = self.describe(one, f"{cls.__name__}.{name}")
+        return {"object": STORED_AS.get(cls.__name__, cls.__name__), "state": state}
+
+
+class TreeReader:
+    """Builds objects from their description."""
+
+    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+        self.arrays = arrays
+        self.numbered: dict[int, Any] = {}
+        self.depth = 0
+
+    def built(self, value: Any) -> Any:
+        """Return the value that was described."""
+        if self.depth > MOST_DEEP:
+            raise ValueError("its parts are nested too deeply")
+        self.depth += 1
+        result = self._numbered(value)
+        self.depth -= 1
+        return result
+
+    def _numbered(self, value: Any) -> Any:
+        match value:
+            case None | bool() | int() | float() | str():
+                return value
+            case list():
+                return [self.built(one) for one in value]
+            case {"again": number}:
+                return self.numbered[number]  # only what is complete: nothing holds itself
+            case {"number": number, **described}:
+                self.numbered[number] = self._built(described)
+                return self.numbered[number]
+        return self._built(value)
+
+    def _built(self, value: Any) -> Any:
+        match value:
+            case {"float": str(text)}:
+                return float(text)
+            case {"tuple": list(items)}:
+                return tuple(self.built(one) for one in items)
+            case {"range": [int(), int(), int()] as ends}:
+                return range(*ends)
+            case {"dict": list(pairs)}:
+                return {self.built(key): self.built(one) for key, one in pairs}
+            case {"object": str(kind), "state": dict(state)}:
+                return self._object(kind, state)
+        return self._array(value)
+
+    def _array(self, value: Any) -> Any:
+        match value:
+            case {"scalar": str(name)}:
+                return self.arrays[name][()]
+            case {"array": str(name)}:
+                return self.arrays[name]
+            case {"text": list(words), "shape": list(shape)}:
+                require(all(isinstance(word, str) for word in words), "its text is none")
+                return np.array([*words, None], dtype=object)[:-1].reshape(shape)
+            case {"csr": [*names], "shape": [int(), int()] as shape}:
+                matrix = sp.csr_array(tuple(self.arrays[name] for name in names), shape=shape)
+                matrix.check_format(full_check=True)
+                return matrix
+        raise TreeError(f"it holds {str(value)[:40]}, which describes nothing")
+
+    def _object(self, kind: str, stored: dict[str, Any]) -> Any:
+        kind = KNOWN_AS.get(kind, kind)
+        state = {KNOWN_AS.get(name, name): one for name, one in stored.items()}
+        require(kind in CLASSES, f"it holds {kind!r}, which is no part of a model")
+        cls = _class(kind)
+        result: Any = object.__new__(cls)
+        for name, one in state.items():
+            require(_is_attribute(cls, name), f"{name!r} is no attribute of {kind}")
+            object.__setattr__(result, name, self.built(one))
+        for name, default in _defaults(cls).items():
+            if name not in state:  # a later version may have more of them than the file
+                object.__setattr__(result, name, default())
+        check(result)
+        return result
+
+
+def _class(kind: str) -> type:
+    return getattr(import_module(CLASSES[kind]), kind)
+
+
+def _is_attribute(cls: type, name: str) -> bool:
+    """Tell whether a file may set an attribute: a parameter, a field or what was fitted."""
+    if name.startswith("_"):
+        return False
+    if is_dataclass(cls):
+        return name in {field.name for field in fields(cls)}
+    return name.endswith("_") or name in signature(cls).parameters
+
+
+def _defaults(cls: Any) -> dict[str, Callable[[], Any]]:
+    """What makes the values that a class gives to parameters or fields left out."""
+    if not is_dataclass(cls):
+        found = ((name, parameter.default) for name, parameter in signature(cls).parameters.items())
+        return {name: _constant(value) for name, value in found if value is not Parameter.empty}
+    made = {one.name: one.default_factory for one in fields(cls) if one.default is MISSING}
+    return {name: make for name, make in made.items() if make is not MISSING}
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value

@@ -1,0 +1,199 @@
+"""The choice of kernel, bins and whatever else by inner validation, one kernel matrix each."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq.classifier.estimator import SequenceClassifier
+
+__all__ = ["SequenceClassifierCV"]
+
+
+class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Choose the parameters of a `SequenceClassifier` by its inner cross-validation.
+
+    Like scikit-learn's `GridSearchCV`, but every kernel matrix is computed once, not once for
+    each fold and each `C`: the parts that learn without labels are fitted on all sequences given,
+    the machines and learned weights inside each fold. All candidates see the same folds.
+
+    Parameters
+    ----------
+    estimator : SequenceClassifier, default=None
+        The classifier to start from; None is ``SequenceClassifier(C="auto")``.
+
+    param_grid : dict or list of dict, default=None
+        Values to try, by parameter, as in `GridSearchCV`: ``{"kernel": ["spectrum", "sssk"],
+        "symbols": [DirectQuantizer(4), DirectQuantizer(8)]}``. None tries the classifier as it
+        is.
+
+    Attributes
+    ----------
+    best_estimator_ : SequenceClassifier
+        The best candidate, fitted on all sequences.
+
+    best_params_ : dict
+        Its parameters that were chosen, `C` among them.
+
+    best_score_ : float
+        Its accuracy in the inner folds.
+
+    cv_results_ : dict of list
+        ``params`` of every candidate, ``mean_test_score`` and ``std_test_score`` over the folds.
+
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+
+    n_features_in_ : int
+        As in `SequenceClassifier`.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> start = mvdfq.SequenceClassifier("mvdfqm-spectrum", C="auto")
+    >>> grid = {"kernel": [mvdfq.Spectrum(k) for k in (1, 3, 6)]}
+    >>> mvdfq.SequenceClassifierCV(start, grid).fit(X, y).best_params_
+    {'kernel': Spectrum(k=1), 'C': 1.0}
+    """
+
+    def __init__(
+        self,
+        estimator: SequenceClassifier | None = None,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Fit every candidate once and keep the best.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences.
+
+        y : array-like of shape (n_sequences,)
+            Their labels.
+
+        sample_weight : array-like of shape (n_sequences,), default=None
+            How much each sequence counts.
+
+        groups : array-like of shape (n_sequences,), default=None
+            Sequences of one group are kept together by the inner cross-validation.
+
+        Returns
+        -------
+        self : SequenceClassifierCV
+            The search, done.
+        """
+        start = SequenceClassifier(C="auto") if self.estimator is None else self.estimator
+        results: dict[str, list[Any]] = {
+            name: [] for name in ("params", "mean_test_score", "std_test_score")
+        }
+        best: Any = None
+        candidates = self._candidates()
+        with Progress(self, len(candidates), verbose=False) as progress:
+            for params in candidates:
+                one = clone(start).set_params(**clone(params, safe=False))
+                with progress.fit_of(one, "candidate"):
+                    one.fit(X, y, sample_weight, groups)
+                _check_validated(one)
+                results["params"].append({**params, "C": one.C_})
+                results["mean_test_score"].append(one.validation_score_)
+                results["std_test_score"].append(one.validation_std_)
+                if best is None or one.validation_score_ > best.validation_score_:
+                    best, best_params = one, results["params"][-1]
+        self.best_estimator_: SequenceClassifier = best
+        self.best_params_, self.best_score_ = best_params, best.validation_score_
+        self.cv_results_, self.classes_ = results, best.classes_
+        return self
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        """Combinations of parameters; all values of `C` go to one candidate, for one matrix."""
+        grids = self.param_grid or {}
+        grids = [grids] if isinstance(grids, Mapping) else list(grids)
+        return [
+            params
+            for grid in grids
+            for params in ParameterGrid({k: _together(k, v) for k, v in grid.items()})
+        ]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each sequence.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_sequences,)
+            What the best candidate says.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return how much speaks for each class.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
+            As in `SequenceClassifier.decision_function`.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_sequences, n_classes)
+            Every row sums to 1.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns, if `fit` was given a 2-D array."""
+        check_is_fitted(self)
+        return self.best_estimator_.n_features_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = SequenceClassifier().__sklearn_tags__().input_tags
+        return tags
+
+
+def _check_validated(candidate: SequenceClassifier) -> None:
+    if np.isnan(candidate.validation_score_):
+        raise ValueError(
+            "Nothing can be held out to validate on: every class has a single member, or all "
+            "sequences are of one group."
+        )
+
+
+def _together(name: str, values: Any) -> list[Any]:
+    """Values to try one by one; those of `C` go to one candidate, as does "auto"."""
+    if name != "C":
+        return values
+    return ["auto"] if "auto" in list(values) else [values]

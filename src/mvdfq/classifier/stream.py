@@ -1,0 +1,200 @@
+"""Sequences that arrive a few frames at a time."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from mvdfq.frames import Delta, Rotate, Smooth, Stack, Standardize
+from mvdfq.sequences.containers import Sequences, as_array, check_sequences, refuse
+from mvdfq.symbols import DirectQuantizer, JointQuantizer, Letters
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["Stream", "reach"]
+
+
+def reach(part: Any) -> int | None:
+    """Return how many frames on either side a frame's symbol depends on; None: on all.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mvdfq import Centre, Delta, Smooth
+    >>> reach(make_pipeline(Smooth(9), Delta())), reach(Centre())
+    (5, None)
+    """
+    if part is None or isinstance(part, Standardize | JointQuantizer | Letters):
+        return 0
+    if isinstance(part, Delta):
+        return 1
+    if isinstance(part, Smooth):
+        return part.window // 2
+    if isinstance(part, Rotate):
+        return int(part.deltas)
+    if isinstance(part, DirectQuantizer):
+        return None if part.per_sequence else 0
+    if isinstance(part, Stack):
+        return _together([reach(view) for _, view in part.views_], max)
+    if isinstance(part, Pipeline):
+        steps = [None if step == "passthrough" else step for _, step in part.steps]
+        return _together([reach(step) for step in steps], sum)
+    return None
+
+
+def _together(reaches: list[int | None], how: Any) -> int | None:
+    known = [one for one in reaches if one is not None]
+    return how(known) if len(known) == len(reaches) else None
+
+
+class Stream:
+    """One sequence that arrives a few frames at a time, and what it is so far.
+
+    Made by `SequenceClassifier.stream`. `update` takes frames; the other methods tell what the
+    classifier says of all frames so far, to the last bit what it would say of them as one
+    sequence. An update encodes the new frames and the few before them that they bear on (all,
+    if a transformer looks at whole sequences, as `Centre` does); a reading costs as much as
+    classifying a sequence of the frames so far.
+
+    Parameters
+    ----------
+    classifier : SequenceClassifier
+        A fitted classifier of sequences of numbers.
+
+    Attributes
+    ----------
+    n_frames : int
+        Number of frames so far.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> clf = mvdfq.SequenceClassifier().fit(X, y)
+    >>> stream = clf.stream()
+    >>> for frame in X[0].T:
+    ...     said = stream.update(frame).predict()
+    >>> bool(said == clf.predict(X[:1])[0])
+    True
+    """
+
+    def __init__(self, classifier: Any) -> None:
+        self._classifier = classifier
+        if not classifier.encoders:
+            raise ValueError(
+                "The classifier was fitted on symbols; a stream takes numbers or letters, which "
+                "a classifier with symbols=... of its own turns into symbols."
+            )
+        self._has_letters = isinstance(classifier.symbols_, Letters)
+        self._reach = _together([reach(part) for part in classifier.encoders], sum)
+        n_channels = classifier.n_channels_in_
+        self._tail = np.empty((n_channels, 0), np.float32)  # frames that later ones bear on
+        self._gap = self._tail  # missing frames at the end: part of the sequence if it goes on
+        self._settled: list[np.ndarray] = []
+        self._n_settled = 0
+        self._before = 0  # frames of the tail whose symbols are settled
+        self._ending: Symbols | None = None
+
+    @property
+    def n_frames(self) -> int:
+        """Number of frames so far."""
+        return self._n_settled + self._tail.shape[1] - self._before + self._gap.shape[1]
+
+    def update(self, frames: Any) -> "Stream":
+        """Take frames.
+
+        Parameters
+        ----------
+        frames : array-like of shape (n_channels, n_frames) or (n_channels,), or str
+            The next frames, or the next one; of a single channel, its next values or letters.
+
+        Returns
+        -------
+        self : Stream
+            The same stream.
+        """
+        frames = np.concatenate([self._gap, self._checked(frames)], axis=1)
+        present = np.flatnonzero(~np.isnan(frames).all(axis=0))
+        n = int(present[-1]) + 1 if present.size else 0
+        self._gap = frames[:, n:]
+        if n:
+            self._tail = np.concatenate([self._tail, frames[:, :n]], axis=1)
+            self._ending = None
+            self._settle()
+        return self
+
+    def decision_function(self) -> np.ndarray:
+        """Return the decision values of the frames so far.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_classes,) or float
+            As in `SequenceClassifier.decision_function`.
+        """
+        return self._classifier.decide(self._symbols())[0]
+
+    def predict(self) -> Any:
+        """Return the class of the frames so far.
+
+        Returns
+        -------
+        label : object
+            One of the classes.
+        """
+        clf = self._classifier
+        return clf.classes_[clf.problems_.predicted(clf.decide(self._symbols()))[0]]
+
+    def predict_proba(self) -> np.ndarray:
+        """Return the probability of each class given the frames so far.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_classes,)
+            They sum to 1.
+        """
+        return self._classifier.probabilities(self._classifier.decide(self._symbols()))[0]
+
+    def _checked(self, frames: Any) -> np.ndarray:
+        n_channels = len(self._tail)
+        frames = check_sequences([frames]).data if isinstance(frames, str) else as_array(frames, 0)
+        if frames.ndim < 2 and (n_channels == 1 or frames.size == n_channels):
+            frames = frames.reshape(n_channels, -1)
+        if frames.ndim != 2 or len(frames) != n_channels:
+            raise ValueError(
+                f"Frames must be of shape ({n_channels}, n_frames), got {frames.shape}; the "
+                f"classifier was fitted on {n_channels} channels."
+            )
+        frames = frames.astype(np.result_type(frames.dtype, np.float32))
+        refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
+        return frames
+
+    def _sequence(self, frames: np.ndarray) -> Sequences:
+        flags = self._classifier.encoders[0].symbolic_in_ if self._has_letters else ()
+        return Sequences(frames, np.array([0, frames.shape[1]]), symbolic=flags)
+
+    def _settle(self) -> None:
+        """Encode the tail and put away the symbols that no later frame can change."""
+        if self._reach is None:
+            return
+        self._ending = self._classifier.encode(self._sequence(self._tail))
+        if self._ending.unseen.any():
+            # fresh symbols are numbered anew in every call: these frames stay together
+            self._ending = self._ending.with_data(self._ending.data[:, self._before :])
+            return
+        final = max(self._ending.data.shape[1] - self._reach, self._before)
+        self._settled.append(self._ending.data[:, self._before : final])
+        self._ending = self._ending.with_data(self._ending.data[:, final:])
+        self._n_settled += final - self._before
+        start = max(final - self._reach, 0)
+        self._tail, self._before = self._tail[:, start:], final - start
+
+    def _symbols(self) -> Symbols:
+        """Symbols of all frames so far, as one sequence."""
+        if self._reach is None or self._ending is None:
+            return self._classifier.encode(self._sequence(self._tail))
+        parts = [*self._settled, self._ending.data]
+        dtype = max(part.dtype for part in parts)
+        data = np.concatenate(
+            [self._ending.with_data(part).astype(dtype).data for part in parts], axis=1
+        )
+        self._settled = [data[:, : self._n_settled]]
+        return self._ending.with_data(data, np.array([0, data.shape[1]]))

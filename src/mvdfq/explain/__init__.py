@@ -1,0 +1,1 @@
+"""Why a sequence is put into its class: exact evidence, importance and names."""

@@ -1,0 +1,243 @@
+r"""Evidence: which words of a sequence speak for which class, exactly.
+
+A machine on an additive kernel is a sum over words, :math:`f(x) = \sum_u w_u \phi_u(x) + b`. The
+share of a word is divided equally among its occurrences, that of an occurrence among the frames
+it reads. Whatever way they are added up, by row, by time or by layout, they give the margin.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.plan import Plan
+from mvdfq.gram.tiles import inverse_root, row_scale
+from mvdfq.kernels import Group, Mismatch
+from mvdfq.kernels.counting import Row, pyramid_cells, word_keys
+from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
+from mvdfq.machines.summing import sum_group
+from mvdfq.machines.word_table import GroupTable
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["Evidence", "Occurrences", "find_evidence"]
+
+# The table of a single group is made without a limit, used and dropped.
+UNBOUNDED = 2**62
+
+
+class Occurrences(NamedTuple):
+    """Where the words of one row and group stand: one entry for each time a word is read."""
+
+    starts: np.ndarray
+    layout: np.ndarray
+    words: np.ndarray
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for each column of a machine.
+
+    `by_frame` is (n_columns, n_rows, n_frames), `by_layout` (n_columns, n_rows, n_groups); summed
+    over rows and frames, or over rows and layouts, they are the margins less `constant`. `words`
+    lists the words of the sequence: row, group, codes, frames where windows start, layout and
+    evidence of each, (n_starts, n_columns).
+    """
+
+    by_frame: np.ndarray
+    by_layout: np.ndarray
+    constant: np.ndarray
+    words: list[tuple[Any, ...]]
+
+
+def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
+    """Return the evidence in the only sequence of `symbols`, which holds the rows in use."""
+    plan = machine.reader.plan_
+    if plan.listed and isinstance(plan.kernel, Mismatch):
+        raise ValueError(
+            "The linear solver counts whole neighbourhoods of words, which cannot be traced to "
+            "frames; solver='kernel' can, unless manifold=True."
+        )
+    if not plan.counts_groups:
+        raise ValueError(
+            f"{plan.kernel!r}{' with the manifold embedding' if plan.root else ''} is no sum "
+            f"over words that can be traced to frames; kernels of layouts, such as "
+            f"mvdfq.Spatial() or mvdfq.Gapped(), are."
+        )
+    weigh, constant = _weights(machine, symbols)
+    rows = np.flatnonzero(plan.row_weights)
+    n_groups, n_columns = len(plan.groups(0)), len(machine.margins.intercepts)
+    by_frame = np.zeros((n_columns, len(plan.row_weights), symbols.data.shape[1]))
+    by_layout = np.zeros((n_columns, len(plan.row_weights), n_groups))
+    own, total = np.zeros(len(plan.row_weights)), np.zeros(len(plan.row_weights))
+    found: list[tuple[int, int, Occurrences, np.ndarray]] = []
+    for g in range(n_groups):
+        weights_of = weigh(g)
+        for p, r in enumerate(rows.tolist()):
+            row, group = plan.row([symbols], r), plan.groups(r)[g]
+            read = _occurrences(row, group)
+            shares, squares = _shares(read, row, group, plan, partial(weights_of, p))
+            total[r] += squares
+            own[r] += group.weight * squares
+            found.append((r, g, read, shares))
+    scale = _scales(machine, symbols, own, total)
+    words: list[tuple[Any, ...]] = []
+    for r, g, read, shares in found:
+        shares *= scale[r]
+        by_layout[:, r, g] = shares.sum(axis=0)
+        _spread(read, plan.groups(r)[g], shares, by_frame[:, r])
+        words += [(r, g, *word) for word in _by_word(read, shares)]
+    return Evidence(by_frame, by_layout, constant, words)
+
+
+def _scales(machine: Machine, symbols: Symbols, own: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Return the factor of each row of the sequence: its own norm and that of the whole."""
+    reader, plan = machine.reader, machine.reader.plan_
+    scale = row_scale(plan, own, total) if plan.normalises_rows else np.ones_like(own)
+    if not reader.normalize:
+        return scale / reader.row_mean()
+    if isinstance(reader, SequenceFeatures) and machine.table is None:
+        return scale * inverse_root(reader.norms(symbols))  # words may share columns
+    return scale * inverse_root(np.array([(plan.row_weights * own * scale**2).sum()]))
+
+
+def _occurrences(row: Row, group: Group) -> Occurrences:
+    """Every word that the group reads in the only sequence of a row, missing values aside."""
+    present = row.present if row.present.size else np.ones(row.data.size, dtype=bool)
+    parts = []
+    for j, layout in enumerate(group.layouts):
+        starts = np.arange(max(row.data.size - layout.window[-1], 0))
+        starts = starts[present[starts[:, None] + np.array(layout.window)].all(axis=1)]
+        words = row.data[starts[:, None] + np.array(layout.offsets, dtype=np.int64)]
+        parts.append((starts, np.full(len(starts), j), words))
+    read = Occurrences(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    if not group.distinct:
+        return read
+    keys = np.column_stack([read.starts, read.words])
+    _, first = np.unique(keys, axis=0, return_index=True)
+    return Occurrences(*(array[first] for array in read))
+
+
+def _shares(
+    read: Occurrences, row: Row, group: Group, plan: Plan, weights_of: Any
+) -> tuple[np.ndarray, float]:
+    """Return the evidence of every occurrence, before norms, and the sum of squared counts."""
+    n_words = np.array([row.data.size - layout.window[-1] for layout in group.layouts])[read.layout]
+    shares: Any = 0.0
+    squares = 0.0
+    amount = np.array([layout.weight for layout in group.layouts])[read.layout]
+    for c, (level, cell) in enumerate(pyramid_cells(plan.n_levels)):
+        inside = np.flatnonzero(read.starts * 2**level // np.maximum(n_words, 1) == cell)
+        ids, weights = weights_of(c, read.words[inside])
+        count = np.bincount(ids, amount[inside], minlength=1)
+        embedded = np.sqrt(count) if plan.root else count
+        squares += float(embedded @ embedded)
+        factor = (amount[inside] * embedded[ids] / count[ids])[:, None]
+        full = np.zeros((len(read.starts), weights.shape[1]))
+        full[inside] = factor * weights
+        shares = shares + full
+    return shares, squares
+
+
+def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndarray) -> None:
+    """Divide the evidence of every occurrence among the frames it reads."""
+    for j, layout in enumerate(group.layouts):
+        mine = read.layout == j
+        places = layout.offsets or layout.window  # a word of no symbols is its window
+        for offset in places:
+            np.add.at(frames.T, read.starts[mine] + offset, shares[mine] / len(places))
+
+
+def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+    """Gather the occurrences of every word: codes, starts, layouts, evidence of each."""
+    if not len(read.words):
+        return []
+    words, which = np.unique(read.words, axis=0, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    cuts = np.searchsorted(which[order], np.arange(1, len(words)))
+    pieces = np.split(order, cuts)
+    pairs = zip(words, pieces, strict=True)
+    return [(word, read.starts[i], read.layout[i], shares[i]) for word, i in pairs]
+
+
+def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
+    """Return what gives the weights of words, group by group, and what no word accounts for."""
+    intercepts = machine.margins.intercepts
+    if machine.table is not None:
+        tables = machine.table.groups
+        return lambda g: _Looked(tables[g]).weights, intercepts
+    if isinstance(machine, LinearMachine):
+        return lambda g: _Columns(machine, g).weights, intercepts
+    assert isinstance(machine, KernelMachine)
+    coefficients, constant = _rbf_split(machine, symbols)
+    train: Any = machine.reader.train_
+
+    def made_for_once(g: int) -> Any:
+        table = sum_group(train, machine.reader.plan_, g, coefficients, machine.scale, UNBOUNDED)
+        return _Looked(table).weights
+
+    return made_for_once, intercepts + constant
+
+
+def _rbf_split(machine: KernelMachine, symbols: Symbols) -> tuple[np.ndarray, np.ndarray]:
+    """Return coefficients that make an RBF of the kernel linear for this one sequence.
+
+    ``exp(-g (2 - 2 K)) - exp(-2 g)`` is 0 where K is, so it is K times a number.
+    """
+    gamma = machine.reader.gamma
+    if gamma is None:
+        return machine.coefficients, np.zeros(len(machine.margins.intercepts))
+    linear = _without_gamma(machine)
+    K = linear.compare(symbols, linear.train_)[0][0]
+    slope = np.full_like(K, 2 * gamma)
+    np.divide(np.expm1(2 * gamma * K), K, out=slope, where=K > 0)
+    slope *= np.exp(-2 * gamma)
+    constant = np.exp(-2 * gamma) * machine.margins.coefficients.sum(axis=0)
+    return machine.coefficients * slope[:, None], constant
+
+
+def _without_gamma(machine: KernelMachine) -> Any:
+    kernel = copy(machine.reader)
+    kernel.gamma = None
+    return kernel
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """Weights of words, looked up in a table."""
+
+    table: GroupTable
+
+    def weights(self, p: int, cell: int, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers that tell words apart, and their weights in one cell."""
+        base = int(self.table.bases[p])
+        _, ids = np.unique(words, axis=0, return_inverse=True)
+        known = np.all(words < base, axis=1)
+        slots = self.table.slots(p, word_keys(np.where(known[:, None], words, 0), base))
+        known &= slots >= 0
+        weights = self.table.values[slots, cell].astype(float)
+        return ids.ravel(), np.where(known[:, None], weights, 0)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Weights of the words of a linear machine: those of their columns."""
+
+    machine: LinearMachine
+    g: int
+
+    def weights(self, p: int, cell: int, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers that tell columns apart, and their weights."""
+        features = self.machine.reader
+        plan = features.plan_
+        r = int(np.flatnonzero(plan.row_weights)[p])
+        task = self.g * len(pyramid_cells(plan.n_levels)) + cell
+        column = features.columns_.columns_of(r, task, words, int(plan.n_symbols[r]))
+        _, ids = np.unique(words, axis=0, return_inverse=True)
+        ids = np.where(column >= 0, column, column.max(initial=0) + 1 + ids.ravel())
+        _, ids = np.unique(ids, return_inverse=True)
+        factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[self.g].weight)
+        weights = factor * self.machine.margins.coefficients[column]
+        return ids, np.where(column[:, None] >= 0, weights, 0)

@@ -1,0 +1,344 @@
+"""Explanations for people: why a sequence was put into its class."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mvdfq.explain.evidence import Evidence
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["Explanation", "Reason"]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One word of a sequence and what it says.
+
+    Parameters
+    ----------
+    row : str
+        Name of the row that it stands in.
+
+    channels : tuple of str
+        The channels that make up at least half of the row, the largest first.
+
+    symbols : tuple of str
+        Its symbols, in words.
+
+    offsets : tuple of int
+        Where they stand, counted from the first; of the strongest occurrence.
+
+    frames : tuple of int
+        Where its first symbol stands, every time; the strongest first.
+
+    time : float or None
+        Seconds to the strongest, if the sampling rate is known.
+
+    evidence : float
+        What all its occurrences together add to the decision value.
+
+    Examples
+    --------
+    >>> from mvdfq import Reason
+    >>> reason = Reason("pc4", ("x3", "x1"), ("low", "high"), (0, 4), (12, 30), 0.24, 0.031)
+    >>> print(reason)
+    +0.0310  pc4 (x3, x1) low-high (frames +0 +4) at 0.24 s, 2 times
+    """
+
+    row: str
+    channels: tuple[str, ...]
+    symbols: tuple[str, ...]
+    offsets: tuple[int, ...]
+    frames: tuple[int, ...]
+    time: float | None
+    evidence: float
+
+    def __str__(self) -> str:
+        return f"{self.evidence:+.4f}  {self.text}"
+
+    @property
+    def text(self) -> str:
+        """What it says and where, without the evidence."""
+        where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
+        times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
+        step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
+        made_of = (
+            "" if not self.channels or self._names_channels() else f" ({', '.join(self.channels)})"
+        )
+        word = "-".join(self.symbols) or "anything"
+        return f"{self.row}{made_of} {word}{step} at {where}{times}"
+
+    def _names_channels(self) -> bool:
+        """Tell whether the name of the row says which channels it is made of."""
+        words = self.row.replace("&", " ").split()
+        return all(channel in words or channel in self.row for channel in self.channels)
+
+
+def _is_run(offsets: tuple[int, ...]) -> bool:
+    return offsets == tuple(range(len(offsets)))
+
+
+def _signed(offsets: tuple[int, ...]) -> str:
+    return " ".join(f"+{o}" for o in offsets)
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """Why a sequence was classified as it was, exactly.
+
+    Made by `SequenceClassifier.explain`. Every array of evidence sums to the decision value of
+    its class less the `constant`: the bias, and for the Hellinger RBF what is left of the kernel
+    where nothing agrees.
+
+    Parameters
+    ----------
+    labels : list
+        What each column of evidence is for: a class or, in one-vs-one and where there are only
+        two, a pair of classes, the first of which positive evidence is for.
+
+    predicted : object
+        The class that the sequence was put into.
+
+    margins : ndarray of shape (n_columns,)
+        Decision values; in one-vs-one those of the pairs.
+
+    evidence : Evidence
+        The shares of all words.
+
+    symbols : Symbols
+        The sequence as the kernel reads it.
+
+    row_names : list of str
+        Names of its rows.
+
+    offsets : list of list of tuple of int
+        What each layout of each group reads.
+
+    names : list of list of str
+        The symbols of each row in words.
+
+    channels : list of str
+        Names of the channels of the sequence.
+
+    channel_shares : ndarray of shape (n_rows, n_channels)
+        How each row is made up of channels; rows sum to 1.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> clf = mvdfq.SequenceClassifier("mvdfqm-sssk", multi_class="ovr", C=10).fit(X, y)
+    >>> explanation = clf.explain(X[0])
+    >>> explanation.predicted
+    '1'
+    >>> (explanation.by_row.sum(axis=1) + explanation.constant - explanation.margins).round(6) + 0
+    array([0., 0., 0., 0., 0., 0., 0., 0., 0.])
+    """
+
+    labels: list[Any]
+    predicted: Any
+    margins: np.ndarray
+    evidence: Evidence
+    symbols: Symbols
+    row_names: list[str]
+    offsets: list[list[tuple[int, ...]]]
+    names: list[list[str]]
+    channels: list[str]
+    channel_shares: np.ndarray
+
+    @property
+    def by_channel(self) -> np.ndarray:
+        """Evidence of each channel, (n_columns, n_channels); rows made of several are divided."""
+        return self.by_row @ self.channel_shares
+
+    @property
+    def by_row(self) -> np.ndarray:
+        """Evidence of each row, (n_columns, n_rows)."""
+        return self.evidence.by_frame.sum(axis=2)
+
+    @property
+    def by_time(self) -> np.ndarray:
+        """Evidence of each frame, (n_columns, n_frames)."""
+        return self.evidence.by_frame.sum(axis=1)
+
+    @property
+    def by_layout(self) -> np.ndarray:
+        """Evidence of each group of layouts, (n_columns, n_groups)."""
+        return self.evidence.by_layout.sum(axis=1)
+
+    @property
+    def by_frame(self) -> np.ndarray:
+        """Evidence of each row and frame, (n_columns, n_rows, n_frames)."""
+        return self.evidence.by_frame
+
+    @property
+    def constant(self) -> np.ndarray:
+        """What no word accounts for, (n_columns,)."""
+        return self.evidence.constant
+
+    def column(self, label: Any = None) -> tuple[int, float]:
+        """Return the column that tells of a class, and the sign of evidence for it.
+
+        Parameters
+        ----------
+        label : object, default=None
+            The class, or in one-vs-one the pair; None is the class that was predicted, in
+            one-vs-one its narrowest comparison.
+
+        Returns
+        -------
+        column : int
+            Index into the arrays of evidence.
+
+        sign : float
+            -1 where evidence for the class is negative.
+        """
+        label = self.predicted if label is None else label
+        for sign, wanted in [(1.0, label), (-1.0, _reversed(label))]:
+            if wanted in self.labels:
+                return self.labels.index(wanted), sign
+        found = [
+            (abs(self.margins[c]), c, 1.0 if pair[0] == label else -1.0)
+            for c, pair in enumerate(self.labels)
+            if isinstance(pair, tuple) and label in pair
+        ]
+        if not found:
+            raise ValueError(f"label={label!r} is not among {self.labels}.")
+        return min(found)[1:]
+
+    def top(self, n: int = 10, label: Any = None) -> list[Reason]:
+        """Return the words that count most, for or against a class.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+
+        label : object, default=None
+            The class, or in one-vs-one the pair; None is the class that was predicted.
+
+        Returns
+        -------
+        reasons : list of Reason
+            By the size of their evidence; ``print(reason)`` is a line to read.
+        """
+        column, sign = self.column(label)
+        total = np.array([shares[:, column].sum() for *_, shares in self.evidence.words])
+        order = np.argsort(-np.abs(total), kind="stable")[:n]
+        return [self._reason(self.evidence.words[i], column, sign) for i in order]
+
+    def _reason(self, word: tuple[Any, ...], column: int, sign: float) -> Reason:
+        row, group, codes, starts, layouts, shares = word
+        mine = sign * shares[:, column]
+        order = np.argsort(-np.abs(mine), kind="stable")
+        offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))
+        frames = starts[order] + offsets[0]
+        rate = self.symbols.sampling_rate
+        return Reason(
+            self.row_names[row],
+            self._largest_channels(row),
+            tuple(self._name(row, int(code)) for code in codes),
+            tuple((offsets - offsets[0]).tolist()),
+            tuple(frames.tolist()),
+            None if rate is None else float(frames[0] / rate),
+            float(mine.sum()),
+        )
+
+    def _largest_channels(self, row: int) -> tuple[str, ...]:
+        """Channels that together make up at least half of a row."""
+        shares = self.channel_shares[row]
+        order = np.argsort(-shares, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
+        if shares[order[0]] < 1.5 * shares.mean():  # of all alike: none stands out
+            enough = len(order) if len(order) < 4 else 0
+        return tuple(self.channels[c] for c in order[:enough])
+
+    def _name(self, row: int, code: int) -> str:
+        names = self.names[row]
+        return names[code] if code < len(names) else f"new #{code}"
+
+    def to_dict(self, n: int = 10) -> dict[str, Any]:
+        """Return the explanation as plain numbers and text, ready for JSON.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many words to list.
+
+        Returns
+        -------
+        explanation : dict
+            The prediction, margins, evidence by row, time and layout, and the words that
+            count most.
+        """
+        return {
+            "predicted": _plain(self.predicted),
+            "labels": [_plain(label) for label in self.labels],
+            "margins": self.margins.tolist(),
+            "constant": self.constant.tolist(),
+            "rows": list(self.row_names),
+            "channels": list(self.channels),
+            "layouts": [[list(offsets) for offsets in group] for group in self.offsets],
+            "by_row": self.by_row.tolist(),
+            "by_channel": self.by_channel.tolist(),
+            "by_time": self.by_time.tolist(),
+            "by_layout": self.by_layout.tolist(),
+            "sampling_rate": self.symbols.sampling_rate,
+            "top": [vars(reason) for reason in self.top(n)],
+        }
+
+    def plot(self, label: Any = None) -> Any:
+        """Draw the rows of symbols as a heat map above the evidence in time; needs matplotlib.
+
+        Parameters
+        ----------
+        label : object, default=None
+            The class, or in one-vs-one the pair; None is the class that was predicted.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+            Rows above, evidence below, of one time axis.
+        """
+        from mvdfq.explain.plot import plot_explanation
+
+        return plot_explanation(self, label)
+
+    def title(self, label: Any = None) -> str:
+        """Return what evidence is for: a class, or one of a pair rather than the other.
+
+        Parameters
+        ----------
+        label : object, default=None
+            The class, or in one-vs-one the pair; None is the class that was predicted.
+
+        Returns
+        -------
+        title : str
+            Such as ``"jazz"`` or ``"jazz rather than blues"``.
+        """
+        column, sign = self.column(label)
+        name = self.labels[column]
+        if not isinstance(name, tuple):
+            return str(name)
+        first, second = name if sign > 0 else name[::-1]
+        return f"{first} rather than {second}"
+
+    def __str__(self) -> str:
+        column, sign = self.column()
+        margin = sign * self.margins[column]
+        lines = [f"{self.title()} (decision value {margin:+.3f})", *map(str, self.top())]
+        return "\n".join(lines)
+
+    __repr__ = __str__  # not the arrays, which are large
+
+
+def _reversed(label: Any) -> Any:
+    return label[::-1] if isinstance(label, tuple) else label
+
+
+def _plain(label: Any) -> Any:
+    if isinstance(label, tuple):
+        return [_plain(one) for one in label]
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,1 @@
+"""Counts -> Gram matrix and explicit features: plan, tiles, products."""

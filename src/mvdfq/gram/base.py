@@ -1,0 +1,236 @@
+"""What kernel and features share: reading sequences, freezing alphabets, checking options."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq.gram.plan import Plan
+from mvdfq.kernels import Kernel, Mismatch, MismatchPairs, Profile, Spectrum
+from mvdfq.kernels.profile import check_profiles
+from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.symbols.base import Symbols, check_symbols
+from mvdfq.symbols.letters import Letters
+
+__all__ = ["SequenceMap", "are_letters", "warn_wordless"]
+
+
+class SequenceMap(TransformerMixin, BaseEstimator):
+    """What kernel and features share: reading sequences and the plan of the computation."""
+
+    kernel: Kernel | None
+    manifold: bool
+    normalize: bool
+    row_norm: str
+    row_weights: Sequence[float] | None
+    group_weights: Sequence[float] | None
+    pyramid: int
+    n_symbols: int | Sequence[int] | None
+    constant_rows: str
+
+    def _fit_plan(self, X: Any, listed: bool) -> Ragged:
+        """Read the training sequences, freeze alphabets and rows; return the rows in use."""
+        kernel = self.kernel_ = Spectrum() if self.kernel is None else self.kernel
+        _check_options(self, kernel)
+        self.letters_ = Letters().fit(X) if are_letters(X) else None
+        collection = self._read(X, self.n_symbols)
+        self.n_rows_in_ = collection.n_rows
+        self.n_symbols_ = getattr(collection, "n_symbols", np.array([collection.n_rows]))
+        names = collection.channel_names
+        self.row_names_ = names or tuple(f"row {r}" for r in range(collection.n_rows))
+        self.rows_ = self._rows_in_use(collection)
+        weights = _check_weights(self.row_weights, len(self.n_symbols_), "row_weights", "row")
+        _check_some_weight(weights[self.rows_], "row_weights")
+        groups = None
+        if self.group_weights is not None:
+            n_groups = len(kernel.groups(int(self.n_symbols_[0])))
+            groups = _check_weights(self.group_weights, n_groups, "group_weights", "group")
+        collection = self._in_use(collection)
+        self.plan_ = Plan(
+            kernel,
+            self.n_symbols_[self.rows_],
+            weights[self.rows_],
+            self.manifold,
+            self.row_norm,
+            groups,
+            self.pyramid,
+            listed,
+        ).with_vocabularies(collection)
+        return collection
+
+    def _read(self, X: Any, n_symbols: Any = None) -> Ragged:
+        """Read sequences of the kind that the kernel compares."""
+        if isinstance(self.kernel_, Profile):
+            return check_profiles(check_sequences(X))
+        if n_symbols is not None and (isinstance(X, Symbols) or self.letters_ is not None):
+            raise ValueError(
+                "n_symbols is for plain integers; quantizers set their own alphabets, and "
+                "mvdfq.Letters(alphabet=...) that of strings."
+            )
+        if isinstance(X, Symbols):
+            return X
+        if are_letters(X) != (self.letters_ is not None):
+            raise TypeError("Strings and numbers cannot be compared: fit was given the other kind.")
+        return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
+
+    def read_new(self, X: Any) -> Ragged:
+        """Read sequences to be compared with those of `fit`; return the rows in use.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        collection : Symbols
+            The rows that differ in the training sequences.
+        """
+        check_is_fitted(self)
+        collection = self._read(X)
+        if isinstance(X, np.ndarray) and X.ndim == 2 and self.n_rows_in_ > 1:
+            raise ValueError(
+                f"X is a 2-D array, which means sequences of one row, but {self.n_rows_in_} rows "
+                f"are expected; if X is one sequence, pass [X]."
+            )
+        if collection.n_rows != self.n_rows_in_:
+            raise ValueError(
+                f"X has {collection.n_rows} rows, {type(self).__name__} was fitted on "
+                f"{self.n_rows_in_}."
+            )
+        if isinstance(X, Symbols) and not np.array_equal(X.n_symbols, self.n_symbols_):
+            raise ValueError(
+                f"X has alphabets of {X.n_symbols.tolist()} symbols, those in fit were "
+                f"{self.n_symbols_.tolist()}; the same fitted quantizer must make both."
+            )
+        if isinstance(collection, Symbols):
+            collection = replace(collection, n_symbols=self.n_symbols_)
+        return self._in_use(collection)
+
+    def _rows_in_use(self, collection: Ragged) -> np.ndarray:
+        """Leave out rows of one single symbol: they compare nothing but lengths."""
+        everything = np.arange(len(self.n_symbols_))
+        if self.constant_rows == "keep" or not isinstance(collection, Symbols):
+            return everything
+        constant = np.array([_is_constant(row, collection.missing) for row in collection.codes])
+        if constant.all():
+            return everything
+        if constant.any() and self.constant_rows == "drop":
+            warnings.warn(
+                f"Rows {np.flatnonzero(constant).tolist()} hold at most one symbol in all training "
+                f"sequences and are left out; constant_rows='keep' keeps them, 'ignore' leaves "
+                f"them out without a word.",
+                stacklevel=4,
+            )
+        return everything[~constant]
+
+    def _in_use(self, collection: Ragged) -> Ragged:
+        if isinstance(collection, Symbols) and len(self.rows_) < collection.n_rows:
+            return collection.rows(self.rows_)
+        return collection
+
+    def row_mean(self) -> float:
+        """Return the divisor that turns the sum over rows into a mean, 1 if it stays a sum.
+
+        Returns
+        -------
+        divisor : float
+            The sum of the row weights where rows are normalised.
+        """
+        return float(self.plan_.row_weights.sum()) if self.plan_.normalises_rows else 1.0
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.string = True
+        return tags
+
+
+def warn_wordless(own: np.ndarray) -> None:
+    """Say which sequences hold no word at all: their kernel values are 0."""
+    empty = np.flatnonzero(own <= 0)
+    if empty.size:
+        listed = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
+        warnings.warn(
+            f"No word of this kernel in sequence {listed} (too short, or broken by missing "
+            f"values): compared as having nothing in common with any.",
+            stacklevel=4,
+        )
+
+
+def are_letters(X: Any) -> bool:
+    """Tell whether X holds strings, which need an alphabet."""
+    if isinstance(X, Sequences):
+        return bool(X.symbolic_mask.all())
+    if isinstance(X, Ragged | str):
+        return False
+    first = next(iter(X), None)
+    rows = first if isinstance(first, list | tuple) else [first]
+    return len(rows) > 0 and all(isinstance(row, str) for row in rows)
+
+
+def _is_constant(codes: np.ndarray, missing: int) -> bool:
+    present = codes[codes != missing]
+    return bool((present == present[:1]).all())  # also where nothing is present
+
+
+def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:
+    if weights is None:
+        return np.ones(n)
+    weights = np.asarray(weights, dtype=float)
+    if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError(
+            f"{name} must hold one non-negative number for each {what} ({n}), "
+            f"got {weights.tolist()}."
+        )
+    _check_some_weight(weights, name)
+    return weights
+
+
+def _check_some_weight(weights: np.ndarray, name: str) -> None:
+    if not weights.any():
+        raise ValueError(f"{name} are all zero where rows differ: nothing is left to compare.")
+
+
+def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
+    """Refuse options that do not exist or do not go together."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
+    kernel.check()
+    for name, allowed in [
+        ("row_norm", ("none", "cosine")),
+        ("constant_rows", ("drop", "keep", "ignore")),
+    ]:
+        value = getattr(estimator, name)
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+    if not isinstance(estimator.pyramid, int | np.integer) or not 1 <= estimator.pyramid <= 16:
+        raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {estimator.pyramid!r}.")
+    if not kernel.has_features and (estimator.manifold or estimator.pyramid > 1):
+        raise ValueError(
+            f"{kernel!r} has no explicit features, which manifold=True and pyramid need."
+        )
+    if estimator.group_weights is not None and (
+        isinstance(kernel, Mismatch | Profile) or not kernel.has_features
+    ):
+        raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
+    if getattr(estimator, "n_features", None) is not None:
+        if check_whole(estimator.n_features, "n_features") >= 2**31:
+            raise ValueError(f"n_features must be below 2**31, got {estimator.n_features}.")
+    gamma = getattr(estimator, "gamma", None)
+    if gamma is not None:
+        check_positive(gamma, "gamma")
+        if not estimator.normalize:
+            raise ValueError("gamma needs normalize=True: distances of unit vectors.")
+    if isinstance(kernel, MismatchPairs):
+        warnings.warn(
+            "MismatchPairs is not positive semi-definite, so that an SVM on it may not converge "
+            "to its optimum; Mismatch is.",
+            stacklevel=4,
+        )

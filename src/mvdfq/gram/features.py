@@ -1,0 +1,227 @@
+"""SequenceFeatures: sequences in, a sparse matrix of counted words out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq.gram.base import SequenceMap, warn_wordless
+from mvdfq.gram.tiles import inverse_root
+from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
+from mvdfq.kernels import Kernel
+
+__all__ = ["SequenceFeatures"]
+
+
+class SequenceFeatures(SequenceMap):
+    r"""Count words into a sparse matrix whose inner products are the kernel.
+
+    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, \phi_{rgu}(x), \qquad
+              K(x, y) = \langle \psi(x), \psi(y) \rangle
+
+    A linear model on these features is the kernel model, at a cost linear in the number of
+    sequences. Columns are the words of the training sequences; words first seen later have no
+    column but do count in the normalization.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        What counts as a word; None is ``Spectrum()``. Kernels without explicit words
+        (`MismatchPairs`, `Subsequence` without `max_span`) are refused.
+
+    manifold : bool, default=False
+        Manifold embedding: counts of a row are divided by their sum and replaced by their
+        square roots; rows are averaged.
+
+    normalize : bool, default=True
+        Bring every sequence to unit length.
+
+    row_norm : {"none", "cosine"}, default="none"
+        ``"cosine"`` brings every row to unit length and averages.
+
+    row_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each row.
+
+    group_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each group of layouts.
+
+    pyramid : int, default=1
+        Levels of the temporal pyramid.
+
+    n_features : int, default=None
+        Hash words to this many columns, so that no vocabulary is kept; words that fall
+        together add their counts. None gives every word its own column.
+
+    n_symbols : int or sequence of int, default=None
+        Size of the alphabet where X holds plain integers. It matters to `Mismatch`.
+
+    constant_rows : {"drop", "keep", "ignore"}, default="drop"
+        Whether rows that hold at most one symbol in all training sequences are left out, with
+        a warning, or ("ignore") without; if all rows do, they stay.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors. Results do not depend on it.
+
+    Attributes
+    ----------
+    n_features_out_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceFeatures, Spectrum
+    >>> features = SequenceFeatures(Spectrum(k=1), normalize=False)
+    >>> features.fit_transform(["ABA", "BB"]).toarray()
+    array([[2., 1.],
+           [0., 2.]])
+    >>> features.get_feature_names_out()
+    array(['row 0, +0: A', 'row 0, +0: B'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        manifold: bool = False,
+        normalize: bool = True,
+        row_norm: str = "none",
+        row_weights: Sequence[float] | None = None,
+        group_weights: Sequence[float] | None = None,
+        pyramid: int = 1,
+        n_features: int | None = None,
+        n_symbols: int | Sequence[int] | None = None,
+        constant_rows: str = "drop",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.manifold = manifold
+        self.normalize = normalize
+        self.row_norm = row_norm
+        self.row_weights = row_weights
+        self.group_weights = group_weights
+        self.pyramid = pyramid
+        self.n_features = n_features
+        self.n_symbols = n_symbols
+        self.constant_rows = constant_rows
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "SequenceFeatures":
+        """List the words of the training sequences.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceFeatures
+            The fitted transformer.
+        """
+        self._fit_counted(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+        """List the words of the training sequences and count them.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        features : csr_array of shape (n_sequences, n_features_out)
+            The (embedded, weighted, normalized) counts.
+        """
+        return self._assemble(*self._fit_counted(X))
+
+    def transform(self, X: Any) -> sp.csr_array:
+        """Count the words of sequences.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        features : csr_array of shape (n_sequences, n_features_out)
+            The (embedded, weighted, normalized) counts.
+        """
+        return self.values(self.read_new(X))
+
+    def values(self, collection: Any) -> sp.csr_array:
+        """Count the words of a collection that holds the rows in use alone.
+
+        Parameters
+        ----------
+        collection : Symbols
+            What `read_new` returns.
+
+        Returns
+        -------
+        features : csr_array of shape (n_sequences, n_features_out)
+            The (embedded, weighted, normalized) counts.
+        """
+        return self._assemble(len(collection), count_words(collection, self.plan_, self.n_jobs))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return what each column counts: row, offsets, part of the pyramid and symbols.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of shape (n_features_out,), dtype=object
+            Names such as ``"row 0, +0+1+2: 3 3 4"``.
+        """
+        check_is_fitted(self)
+        letters = None if self.letters_ is None else self.letters_.alphabets_
+        alphabets = None if letters is None else [letters[r] for r in self.rows_]
+        return self.columns_.names(self.plan_, [self.row_names_[r] for r in self.rows_], alphabets)
+
+    def _fit_counted(self, X: Any) -> tuple[int, list[WordCounts]]:
+        collection = self._fit_plan(X, listed=True)
+        if not self.kernel_.has_features:
+            raise ValueError(
+                f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
+            )
+        counted = count_words(collection, self.plan_, self.n_jobs)
+        self.columns_ = Buckets(self.n_features) if self.n_features else Vocabulary.of(counted)
+        self.n_features_out_ = self.columns_.size
+        return len(collection), counted
+
+    def norms(self, collection: Any) -> np.ndarray:
+        """Return the squared length of the features of a collection, before normalization.
+
+        Parameters
+        ----------
+        collection : Symbols
+            What `read_new` returns.
+
+        Returns
+        -------
+        own : ndarray of shape (n_sequences,)
+            0 for a sequence without words.
+        """
+        counted = count_words(collection, self.plan_, self.n_jobs)
+        return assemble(counted, self.columns_, len(collection), self.plan_)[1]
+
+    def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
+        """Place the counts in columns, embed, weight and normalize them."""
+        features, own = assemble(counted, self.columns_, n_sequences, self.plan_)
+        warn_wordless(own)
+        scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
+        return sp.csr_array(sp.diags_array(np.broadcast_to(scale, n_sequences)) @ features)

@@ -1,0 +1,281 @@
+"""SequenceKernel: sequences in, a Gram matrix out."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mvdfq.gram.base import SequenceMap, warn_wordless
+from mvdfq.gram.tiles import Gram, gram, inverse_root
+from mvdfq.kernels import Kernel
+from mvdfq.sequences import Ragged
+
+__all__ = ["SequenceKernel"]
+
+
+class SequenceKernel(SequenceMap):
+    r"""Compare every sequence with those seen in `fit`: a Gram matrix as a transformer.
+
+    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u \phi_{rgu}(x) \, \phi_{rgu}(y)
+
+    where :math:`\phi_{rgu}(x)` counts the word `u` in row `r` as read by group `g` of the
+    kernel's layouts. Put it before ``SVC(kernel="precomputed")`` in a pipeline: `fit_transform`
+    gives K(train, train), `transform` gives K(new, train). Counting is linear in the length of
+    the sequences, the number of rows and of layouts.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        What counts as a word: `Spectrum`, `Spatial`, `Mismatch`, ...; None is ``Spectrum()``.
+
+    manifold : bool, default=False
+        Manifold embedding: counts of a row are divided by their sum and replaced by their
+        square roots, :math:`\phi = \sqrt{c / \sum c}`; rows are averaged.
+
+    normalize : bool, default=True
+        Divide by :math:`\sqrt{K(x, x) K(y, y)}`. A sequence without any word has kernel
+        values 0.
+
+    row_norm : {"none", "cosine"}, default="none"
+        ``"cosine"`` brings every row to unit length and averages, so that rows with few
+        symbols do not dominate. With the manifold embedding rows are of unit length already,
+        unless groups are weighted.
+
+    row_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each row.
+
+    group_weights : sequence of float, default=None
+        A non-negative weight for the Gram matrix of each group of layouts.
+
+    pyramid : int, default=1
+        Levels of the temporal pyramid: words are also counted in the halves, quarters, ... of
+        each sequence.
+
+    gamma : float, default=None
+        Return the Hellinger RBF :math:`\exp(-\gamma (2 - 2 K))` of the normalized kernel.
+
+    n_symbols : int or sequence of int, default=None
+        Size of the alphabet where X holds plain integers; by default one more than the largest
+        symbol of the training sequences. It matters to `Mismatch`.
+
+    constant_rows : {"drop", "keep", "ignore"}, default="drop"
+        Whether rows that hold at most one symbol in all training sequences are left out, with
+        a warning, or ("ignore") without; if all rows do, they stay.
+
+    memory_limit : int or str, default=None
+        Bytes, or text such as ``"500 MB"``, that the computation may take beyond its input and
+        its result; two gibibytes by default.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors. Results do not depend on it.
+
+    Attributes
+    ----------
+    n_symbols_ : ndarray of shape (n_rows,)
+        Alphabet size of each row, frozen at fit.
+
+    rows_ : ndarray
+        The rows in use.
+
+    train_ : Symbols
+        The training sequences that new ones are compared with.
+
+    References
+    ----------
+    .. [1] P. P. Kuksa, "Efficient multivariate kernels for sequence classification",
+       arXiv:1409.8211, 2014.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Spectrum
+    >>> kernel = SequenceKernel(Spectrum(k=2), manifold=True).fit(["ABAB", "ABBA"])
+    >>> kernel.transform(["ABA"]).round(3)
+    array([[0.986, 0.816]])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        manifold: bool = False,
+        normalize: bool = True,
+        row_norm: str = "none",
+        row_weights: Sequence[float] | None = None,
+        group_weights: Sequence[float] | None = None,
+        pyramid: int = 1,
+        gamma: float | None = None,
+        n_symbols: int | Sequence[int] | None = None,
+        constant_rows: str = "drop",
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.manifold = manifold
+        self.normalize = normalize
+        self.row_norm = row_norm
+        self.row_weights = row_weights
+        self.group_weights = group_weights
+        self.pyramid = pyramid
+        self.gamma = gamma
+        self.n_symbols = n_symbols
+        self.constant_rows = constant_rows
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "SequenceKernel":
+        """Remember the training sequences.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceKernel
+            The fitted kernel.
+        """
+        self.train_ = self._fit_plan(X, listed=False)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Remember the training sequences and compare them with each other.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        K : ndarray of shape (n_train, n_train)
+            Kernel values.
+        """
+        return self.fit(X).compare(self.train_, None)[0]
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Compare sequences with those seen in `fit`.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        K : ndarray of shape (n_sequences, n_train)
+            Kernel values, rows for `X`, columns for the sequences of `fit`.
+        """
+        return self.values(self.read_new(X))
+
+    def values(self, collection: Any) -> np.ndarray:
+        """Compare a collection that holds the rows in use alone with `train_`.
+
+        Parameters
+        ----------
+        collection : Symbols
+            What `read_new` returns.
+
+        Returns
+        -------
+        K : ndarray of shape (n_sequences, n_train)
+            Kernel values.
+        """
+        return self.compare(collection, self.train_)[0]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return what each column compares with: the sequences of `fit`, by their index.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of shape (n_train,), dtype=object
+            ``"sequence 0"``, ``"sequence 1"``, ...
+        """
+        check_is_fitted(self)
+        return np.array([f"sequence {i}" for i in range(len(self.train_))], dtype=object)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Compare every sequence with itself, before normalization.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        own : ndarray of shape (n_sequences,)
+            ``K(x, x)``; 0 for a sequence without words.
+        """
+        left = self.read_new(X)
+        return self._gram(left, left[:0]).left / self.row_mean()
+
+    def _gram(self, left: Ragged, right: Ragged | None, progress: Any = None) -> Gram:
+        return gram(
+            left,
+            right,
+            self.plan_,
+            n_jobs=self.n_jobs,
+            memory_limit=self.memory_limit,
+            progress=progress,
+        )
+
+    def compare(
+        self,
+        left: Ragged,
+        right: Ragged | None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[np.ndarray, Gram]:
+        """Compare collections that hold the rows in use alone, as `train_` does.
+
+        Parameters
+        ----------
+        left : Symbols
+            Sequences for the rows of the matrix.
+
+        right : Symbols or None
+            Sequences for its columns; None: those of `left`.
+
+        progress : callable, default=None
+            Called with the pieces of work done and those there are.
+
+        Returns
+        -------
+        K : ndarray of shape (n_left, n_right)
+            Kernel values, normalized as asked.
+
+        result : Gram
+            What they were made of: norms of the sequences and of their rows.
+        """
+        result = self._gram(left, right, progress)
+        warn_wordless(result.left)
+        K = result.values
+        if not self.normalize:
+            K /= self.row_mean()
+            return K, result
+        _scale(K, inverse_root(result.left), inverse_root(result.right))
+        if right is None:
+            np.fill_diagonal(K, result.left > 0)  # not 1 - 1e-8, as rounding has it
+        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K)), result
+
+
+def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Multiply rows and columns in place, some rows at a time.
+
+    By one product of both scales, so that a symmetric matrix stays so to the last bit.
+    """
+    for first in range(0, len(K), 256):
+        rows = slice(first, first + 256)
+        K[rows] *= np.outer(left[rows], right)

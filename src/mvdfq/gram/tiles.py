@@ -1,0 +1,228 @@
+"""Counts -> Gram matrix: tiles of sequences, threads, a bound on memory.
+
+The matrix is cut into tiles of sequences, each tile into rows and pieces of the feature space.
+The cut depends on the data and the memory limit alone, and the pieces are added in one fixed
+order, so that the result does not depend on how many threads computed them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.gram.plan import Plan
+from mvdfq.gram.products import Products
+from mvdfq.sequences import Ragged
+
+__all__ = ["Gram", "gram", "inverse_root", "row_scale"]
+
+# Sequences in a tile: beyond this the tile of the matrix leaves the processor's cache.
+TILE = 2048
+# A pair of sequences costs so much in the dynamic program that small tiles share it better.
+TILE_OF_PAIRS = 64
+# Pieces that the work on one tile is cut into, so that threads can share it; each costs one
+# addition of a whole tile.
+PIECES = 16
+
+
+@dataclass(frozen=True)
+class Gram:
+    """Kernel values of left (rows) and right (columns), and of each sequence with itself.
+
+    `scale` holds the factor by which each row of each left sequence was multiplied.
+    """
+
+    values: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    scale: np.ndarray
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of the work: some tasks on one row of one tile."""
+
+    tile: tuple[slice, slice]
+    row: int
+    weight: float
+    tasks: tuple[Any, ...]
+
+
+def gram(
+    left: Ragged,
+    right: Ragged | None,
+    plan: Plan,
+    *,
+    n_jobs: int | None = None,
+    memory_limit: int | str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Gram:
+    """Compute the kernel of all pairs of a left and a right sequence (None: of left itself).
+
+    `progress` is called with the pieces of work done and those there are.
+    """
+    budget = parse_memory(memory_limit)
+    tiles, task_bytes = plan_tiles(left, right, plan, budget)
+    n_right = len(left if right is None else right)
+    scale = np.ones((len(plan.row_weights), len(left)))
+    out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right), scale)
+    workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
+    jobs = [job for tile in tiles for job in _jobs(tile, plan)]
+    running = run_in_order(lambda job: _run(job, left, right, plan), jobs, workers)
+    with closing(running):  # so that Ctrl-C ends the threads, whoever keeps the traceback
+        results = running if progress is None else _reported(running, len(jobs), progress)
+        for (tile, r), parts in groupby(results, key=lambda pair: (pair[0].tile, pair[0].row)):
+            _add_row(out, tile, plan, r, [(job.weight, done) for job, done in parts])
+    if right is None:
+        _mirror(out.values, out.left, tiles)
+        return Gram(out.values, out.left, out.left, out.scale)
+    return out
+
+
+def _reported(results: Iterator, total: int, progress: Callable[[int, int], None]) -> Iterator:
+    """Pass results on and say how many have come."""
+    for done, result in enumerate(results, start=1):
+        progress(done, total)
+        yield result
+
+
+def _mirror(values: np.ndarray, own: np.ndarray, tiles: list[tuple[slice, slice]]) -> None:
+    """Fill the lower triangle, tile by tile: no second matrix is made."""
+    for rows, columns in tiles:
+        if rows == columns:
+            upper = np.triu(values[rows, rows], 1)
+            values[rows, rows] = upper + upper.T
+        else:
+            values[columns, rows] = values[rows, columns].T
+    np.fill_diagonal(values, own)
+
+
+def _jobs(tile: tuple[slice, slice], plan: Plan) -> Iterator[Job]:
+    """Cut the tasks of a tile into pieces of equal row and weight, in a fixed order."""
+    n_rows = len(plan.row_weights)
+    per_row = -(-PIECES // n_rows)
+    for r in np.flatnonzero(plan.row_weights).tolist():
+        tasks = plan.tasks(r)
+        size = -(-len(tasks) // per_row)
+        for weight, same in groupby(tasks, key=lambda pair: pair[0]):
+            alike = [task for _, task in same]
+            for first in range(0, len(alike), size):
+                yield Job(tile, r, weight, tuple(alike[first : first + size]))
+
+
+def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan) -> Products:
+    """Count and multiply; runs in a thread."""
+    rows, columns = job.tile
+    parts = [left[rows]]
+    if right is not None or rows != columns:
+        parts.append((left if right is None else right)[columns])
+    row = plan.row(parts, job.row)
+    n_left = len(parts[0])
+    first_right = n_left if len(parts) > 1 else 0
+    products = Products(n_left, first_right, row.n_sequences, plan.root)
+    for task in job.tasks:
+        task.add_to(products, row)
+    return products
+
+
+def _add_row(
+    out: Gram,
+    tile: tuple[slice, slice],
+    plan: Plan,
+    r: int,
+    parts: list[tuple[float, Products]],
+) -> None:
+    """Add one row's kernel to the tile, normalised and weighted as the plan says."""
+    first = parts[0][1]
+    number = _number_type(parts)
+    total = np.sum([part.own for _, part in parts], axis=0)
+    own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
+    values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
+    rows, columns = tile
+    if plan.normalises_rows:
+        scale = row_scale(plan, own, total)
+        values *= scale[: first.n_left, None]
+        values *= scale[first.first_right :]
+        own *= scale**2
+        out.scale[r, rows] = scale[: first.n_left]
+    weight = plan.row_weights[r]
+    out.values[rows, columns] += values if weight == 1 else weight * values
+    if columns.start == (rows.start if first.symmetric else 0):
+        out.left[rows] += weight * own[: first.n_left]
+    if not first.symmetric and rows.start == 0:
+        out.right[columns] += weight * own[first.n_left :]
+
+
+def _weighted_sum(terms: list[tuple[Any, np.ndarray]]) -> np.ndarray:
+    """Sum of arrays that are not needed any more: as large as a tile, so not copied in vain."""
+    terms = [(weight, values.astype(type(weight), copy=False)) for weight, values in terms]
+    weight, total = terms[0]
+    total *= weight
+    for weight, values in terms[1:]:
+        values *= weight
+        total += values
+    return total
+
+
+def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
+    """Double precision, or extended where whole numbers might pass 2**53.
+
+    Mismatch weights grow with the alphabet and alternate in sign, so rounding would be seen.
+    """
+    largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
+    return np.longdouble if largest >= 2**53 else np.float64
+
+
+def row_scale(plan: Plan, own: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Return the factors that bring a row of each sequence to unit length, or its counts to sum 1.
+
+    `own` are the squared norms with the weights of groups, `total` those without: of roots, the
+    sums of the counts.
+    """
+    return inverse_root(own if plan.row_norm == "cosine" else total)
+
+
+def inverse_root(own: np.ndarray) -> np.ndarray:
+    """``1 / sqrt(own)``; 0 where a sequence has nothing to compare."""
+    return np.divide(1, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
+
+
+def plan_tiles(
+    left: Ragged, right: Ragged | None, plan: Plan, budget: int
+) -> tuple[list[tuple[slice, slice]], int]:
+    """Cut the matrix so that two tasks fit into the budget; return tiles and bytes a task."""
+    per_frame = plan.bytes_per_frame
+    other = left if right is None else right
+    size = TILE if per_frame else TILE_OF_PAIRS
+    while True:
+        rows = _cut(left, size)
+        columns = rows if right is None else _cut(right, size)
+        frames = _most_frames(left, rows)
+        if right is not None or len(rows) > 1:
+            frames += _most_frames(other, columns)
+        need = per_frame * frames + 3 * 8 * min(size, len(left)) * min(size, len(other))
+        if need * 2 <= budget or size == 1:
+            break
+        size = -(-size // 2)
+    if need > budget:
+        raise ValueError(
+            f"memory_limit={budget} bytes is too little: the longest pair of sequences alone "
+            f"takes about {need}; pass a larger one."
+        )
+    tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
+    return tiles, max(need, 1)
+
+
+def _cut(collection: Ragged, size: int) -> list[slice]:
+    n = len(collection)
+    return [slice(a, min(a + size, n)) for a in range(0, max(n, 1), size)]
+
+
+def _most_frames(collection: Ragged, cuts: list[slice]) -> int:
+    offsets = collection.offsets
+    return max((int(offsets[c.stop] - offsets[c.start]) for c in cuts), default=0)

@@ -1,0 +1,179 @@
+"""Counts -> a sparse matrix: every word of every row, group and cell is a column."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.gram.plan import Plan
+from mvdfq.gram.tiles import row_scale
+from mvdfq.kernels.counting import Columns, find_words, word_codes
+from mvdfq.sequences import Ragged
+
+__all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """The words of one task, as a matrix of codes, and their counts as columns."""
+
+    row: int
+    task: int
+    weight: float
+    words: np.ndarray
+    columns: Columns
+    n_symbols: int
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that have a column, task by task, and the first column of each task."""
+
+    words: dict[tuple[int, int], np.ndarray]
+    first: dict[tuple[int, int], int]
+    size: int
+
+    @classmethod
+    def of(cls, counted: list[WordCounts]) -> "Vocabulary":
+        """Give every word that was counted a column."""
+        words = {(part.row, part.task): part.words for part in counted}
+        ends = np.cumsum([0, *map(len, words.values())]).tolist()
+        return cls(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
+
+    def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
+        """Return the column of each word, -1 for a word that has none."""
+        found = find_words(self.words[row, task], words)
+        return np.where(found < 0, -1, found + self.first[row, task])
+
+    def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
+        """Describe every column; `rows` and `alphabets` are those of the rows in use."""
+        names = np.empty(self.size, dtype=object)
+        for (r, t), words in self.words.items():
+            title = f"{rows[r]}, {_describe(plan.tasks(r)[t][1])}: "
+            symbols = words if alphabets is None else _letters(alphabets[r])[words]
+            texts = [title + " ".join(map(str, word)) for word in symbols]
+            names[self.first[r, t] : self.first[r, t] + len(texts)] = texts
+        return names
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """A fixed number of columns; which one a word falls into is decided by hashing."""
+
+    size: int
+
+    def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
+        """Return the column of each word, -1 for a word with symbols that `fit` did not see.
+
+        Those are numbered anew in every call, so they cannot be told apart for good.
+        """
+        state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
+        for digit in words.T:
+            state = _mix(state + digit.astype(np.uint64))
+        unseen = np.any(words >= n_symbols, axis=1)
+        return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
+
+    def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
+        """Number the columns: what falls into them is not known."""
+        return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
+
+
+def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[WordCounts]:
+    """Count the words of every task."""
+    n_rows = len(plan.row_weights)
+    jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
+    done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
+    return [result for _, result in done]
+
+
+def assemble(
+    counted: list[WordCounts], where: Vocabulary | Buckets, n_sequences: int, plan: Plan
+) -> tuple[sp.csr_array, np.ndarray]:
+    """Embed and weight the counts of all tasks; return the matrix and each row's K(x, x)."""
+    own, pieces = np.zeros(n_sequences), []
+    for r, row_weight in enumerate(plan.row_weights):
+        squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
+        embedded = []
+        for part in (part for part in counted if part.row == r):
+            values, norms = _embedded(part, where, n_sequences, plan.root)
+            embedded.append((np.sqrt(row_weight * part.weight), values))
+            squares += part.weight * norms
+            total += norms
+        scale = np.ones(n_sequences)
+        if plan.normalises_rows:
+            scale = row_scale(plan, squares, total)
+        own += row_weight * squares * scale**2
+        pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
+    data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    features = sp.csr_array((data, (row, column)), shape=(n_sequences, where.size))
+    # words of different tasks that share a bucket add up after the root
+    own += features.power(2).sum(axis=1) - np.bincount(row, data**2, minlength=n_sequences)
+    return features, own
+
+
+def _embedded(
+    part: WordCounts, where: Vocabulary | Buckets, n_sequences: int, root: bool
+) -> tuple[sp.coo_array, np.ndarray]:
+    """Counts of one task in their columns, embedded; and their squared norms.
+
+    Words without a column are lost to the matrix but not to the norms.
+    """
+    columns = where.columns_of(part.row, part.task, part.words, part.n_symbols)
+    column = np.repeat(columns, np.diff(part.columns.indptr))
+    known = column >= 0
+    # scikit-learn's solvers read 32-bit indices only
+    coordinates = (part.columns.sequence[known].astype(np.int32), column[known].astype(np.int32))
+    shape = n_sequences, where.size
+    counts = sp.coo_array((part.columns.count[known].astype(float), coordinates), shape=shape)
+    counts = counts.tocsr().tocoo()  # adds up words that share a bucket
+    lost = part.columns.count[~known].astype(float)
+    norms = np.bincount(
+        np.append(counts.row, part.columns.sequence[~known]),
+        np.append(counts.data, lost) ** (1 if root else 2),
+        minlength=n_sequences,
+    )
+    if root:
+        counts.data = np.sqrt(counts.data)
+    return counts, norms
+
+
+def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) -> WordCounts:
+    """Count the words of one task; runs in a thread."""
+    row = plan.row([collection], r)
+    blocks = [
+        (word_codes(block.words, row.base, task.length), block) for block in task.columns(row)
+    ]
+    return WordCounts(r, t, weight, *_joined(blocks, task.length), row.n_symbols)
+
+
+def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.ndarray, Columns]:
+    """Put blocks of columns one after the other; there may be none."""
+    words = np.concatenate([np.empty((0, length), np.uint8), *(words for words, _ in blocks)])
+    sizes = [np.zeros(1, np.int64), *(np.diff(block.indptr) for _, block in blocks)]
+    columns = Columns(
+        np.cumsum(np.concatenate(sizes)),
+        np.concatenate([np.empty(0, np.uint32), *(block.sequence for _, block in blocks)]),
+        np.concatenate([np.empty(0, np.float32), *(block.count for _, block in blocks)]),
+        words,
+    )
+    return words, columns
+
+
+def _letters(alphabet: str) -> np.ndarray:
+    """The letters as names; those that cannot be printed by their numbers."""
+    return np.array([c if c.isprintable() else str(ord(c)) for c in alphabet])
+
+
+def _describe(task: Any) -> str:
+    """Say where a task reads its words."""
+    level, cell = task.cell
+    return task.title if level == 0 else f"{task.title}, part {cell + 1} of {2**level}"
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    """Scramble 64-bit numbers (the finaliser of splitmix64, Steele et al. 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,32 @@
+r"""The kernels, as tables of layouts; no data, no loops over sequences.
+
+A *layout* reads one word at every position ``t`` of a row: the symbols at ``t + offset``. Two
+layouts in one *group* share a feature space (the same symbols are the same feature, whichever
+layout read them); layouts in different groups never match. A kernel is a list of groups:
+
+.. math:: K(x, y) = \sum_{\text{groups}} w_g \sum_{\text{words } u} c_u(x) \, c_u(y)
+"""
+
+from mvdfq.kernels.base import Group, Kernel, Layout
+from mvdfq.kernels.mismatch import Mismatch, MismatchPairs, intersection_size
+from mvdfq.kernels.profile import Profile
+from mvdfq.kernels.subsequence import Subsequence
+from mvdfq.kernels.windows import Gapped, Gappy, Wildcard
+from mvdfq.kernels.words import Spatial, Spectrum, Words
+
+__all__ = [
+    "Gapped",
+    "Gappy",
+    "Group",
+    "Kernel",
+    "Layout",
+    "Mismatch",
+    "MismatchPairs",
+    "Profile",
+    "Spatial",
+    "Spectrum",
+    "Subsequence",
+    "Wildcard",
+    "Words",
+    "intersection_size",
+]

@@ -1,0 +1,271 @@
+r"""Mismatch counts themselves: how many windows of a sequence lie within `m` of a word.
+
+The Gram matrix of `Mismatch` has a closed form; the square root of its counts has none, so the
+counts are computed, from tables of words with up to `m` positions left out:
+
+.. math:: c_u(x) = \sum_{i \le m} a_i \sum_{|P| = i} G_P(x, u \setminus P)
+
+where :math:`G_P` counts the windows that agree with `u` outside :math:`P`. No window is ever
+expanded into its neighbours one by one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from mvdfq._engines import cpu
+from mvdfq.kernels import Group, Layout, intersection_size
+from mvdfq.kernels.counting import Columns, GroupTask, Row, find_words, pack_words, word_codes
+
+__all__ = ["SMALL_TABLE", "NeighbourTask", "observed_words"]
+
+# Counts in one block of columns; a block takes about 16 bytes for each.
+BLOCK_COUNTS = 2**21
+# Words that may be listed one by one before we say that it would take hours.
+LISTED_WORDS = 2**31
+# Words that there can be at most for a table of all of them, whatever the sequences.
+SMALL_TABLE = 2**10
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Counts of words with each set of positions left out, one table after the other."""
+
+    kept: list[tuple[int, ...]]
+    words: list[np.ndarray]
+    factors: np.ndarray
+    indptr: np.ndarray
+    sequence: np.ndarray
+    count: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        """First column of each table."""
+        return np.cumsum([0, *map(len, self.words)])
+
+    def columns_of(self, words: np.ndarray) -> np.ndarray:
+        """Return the column of each word in each table, -1 where it has none."""
+        ids = np.empty((len(words), len(self.kept)), dtype=np.int32)
+        for j, kept in enumerate(self.kept):
+            found = find_words(self.words[j], words[:, kept])
+            ids[:, j] = np.where(found < 0, -1, found + self.starts[j])
+        return ids
+
+
+@dataclass(frozen=True)
+class NeighbourTask:
+    """Count words with up to `m` mismatches in one cell of the pyramid.
+
+    Which words: those of `vocabulary`; with None, all words that any window is near to. With
+    `listed` False, words near one single family of windows come as one column that stands for
+    all of them (for ``m=1``), which keeps alphabets of thousands of symbols computable.
+    """
+
+    k: int
+    m: int
+    dilation: int = 1
+    cell: tuple[int, int] = (0, 0)
+    vocabulary: np.ndarray | None = None
+    listed: bool = False
+
+    @property
+    def length(self) -> int:
+        """Number of symbols in a word."""
+        return self.k
+
+    @property
+    def title(self) -> str:
+        """What is counted, for people."""
+        window = "".join(f"+{i * self.dilation}" for i in range(self.k))
+        return f"{window}, up to {self.m} changed"
+
+    @property
+    def kept(self) -> list[tuple[int, ...]]:
+        """Sets of positions kept when up to `m` are left out; first all of them."""
+        sizes = range(self.k, self.k - self.m - 1, -1)
+        return [p for size in sizes for p in combinations(range(self.k), size)]
+
+    def add_to(self, products: Any, row: Row) -> None:
+        """Add the products of all counts to `products`."""
+        size = intersection_size(self.k, self.m, row.n_symbols, 0)
+        bound = int(np.diff(row.offsets).max(initial=0)) * size
+        if self._is_small(row):
+            products.add_table(self._table(row), bound)
+            return
+        for columns in self.columns(row):
+            products.add_columns(columns, bound)
+
+    def _is_small(self, row: Row) -> bool:
+        """Whether the counts of all words there can be take little memory."""
+        n_words = row.base**self.k
+        is_little = n_words <= SMALL_TABLE or n_words * row.n_sequences <= 8 * row.data.size
+        return is_little and self.vocabulary is None
+
+    def _table(self, row: Row) -> np.ndarray:
+        """Counts of all words, (n_sequences, n_words).
+
+        Those at each exact distance grow one position at a time: a window either agrees there, or
+        has one of the other symbols.
+        """
+        window = tuple(range(0, self.k * self.dilation, self.dilation))
+        exact = GroupTask(Group((Layout(window, window),)), self.cell).full_table(row)
+        cube = exact.T.reshape(*(row.base,) * self.k, row.n_sequences)
+        known = cube[(slice(row.n_symbols),) * self.k]  # a missing value is in no word
+        near = np.zeros((self.m + 1, known.size))
+        near[0] = known.ravel()
+        for place in range(self.k):
+            inner = row.n_symbols ** (self.k - 1 - place) * row.n_sequences
+            at = near.reshape(self.m + 1, -1, row.n_symbols, inner)
+            for distance in range(self.m, 0, -1):
+                at[distance] += at[distance - 1].sum(axis=1, keepdims=True) - at[distance - 1]
+        return near.sum(axis=0).reshape(-1, row.n_sequences).T
+
+    def columns(self, row: Row) -> Iterator[Columns]:
+        """Yield the counts block by block."""
+        tables = self._tables(row)
+        if self.vocabulary is not None:
+            yield from _blocks(tables, self.vocabulary, row.n_sequences)
+        elif self.m == 1 and not self.listed:
+            yield from self._exceptional_and_rest(tables, row)
+        else:
+            _check_listable(len(tables.words[0]), self.k, self.m, row.n_symbols)
+            for first in range(row.n_symbols):
+                near = near_words(tables.words[0], self.m, row.n_symbols, first)
+                yield from _blocks(tables, near, row.n_sequences)
+
+    def _tables(self, row: Row) -> Tables:
+        """Count words with up to `m` of their positions left out."""
+        window = tuple(range(0, self.k * self.dilation, self.dilation))
+        parts: list[Columns] = []
+        for positions in self.kept:
+            layout = Layout(tuple(window[p] for p in positions), window)
+            parts += GroupTask(Group((layout,)), self.cell).columns(row)
+        starts = np.cumsum([0, *(int(part.indptr[-1]) for part in parts)])
+        pointers = [part.indptr[:-1] + a for part, a in zip(parts, starts[:-1], strict=True)]
+        return Tables(
+            self.kept,
+            [word_codes(p.words, row.base, len(q)) for p, q in zip(parts, self.kept, strict=True)],
+            np.array([_factor(self.k, self.m, self.k - len(p)) for p in self.kept], dtype=float),
+            np.append(np.concatenate(pointers), starts[-1]),
+            np.concatenate([part.sequence for part in parts]),
+            np.concatenate([part.count for part in parts]),
+        )
+
+    def _exceptional_and_rest(self, tables: Tables, row: Row) -> Iterator[Columns]:
+        """Words near several families of windows one by one, then the others by family.
+
+        A family is one position left out and what the others hold. A word that no other family
+        reaches has the count of its family, whatever its symbol at that position.
+        """
+        words = exceptional_words(tables.words[0])
+        listed = np.zeros(len(tables.indptr) - 1, dtype=np.int64)
+        for block in np.array_split(words, len(words) // BLOCK_COUNTS + 1):
+            ids = tables.columns_of(block)
+            listed += np.bincount(ids[ids >= 0], minlength=len(listed))
+            yield from _blocks(tables, block, row.n_sequences, ids)
+        for j, (first, last) in enumerate(zip(tables.starts[1:-1], tables.starts[2:], strict=True)):
+            begin, end = tables.indptr[first], tables.indptr[last]
+            yield Columns(
+                tables.indptr[first : last + 1] - begin,
+                tables.sequence[begin:end],
+                tables.count[begin:end],
+                tables.words[j + 1],
+                multiplicity=row.n_symbols - listed[first:last],
+            )
+
+
+def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:
+    """Return the distinct words of length `k` in a row, as a sorted matrix of codes."""
+    window = tuple(range(0, k * dilation, dilation))
+    (columns,) = GroupTask(Group((Layout(window, window),))).columns(row)
+    return word_codes(columns.words, row.base, k)
+
+
+def _factor(k: int, m: int, i: int) -> int:
+    r"""Coefficient of the tables with `i` positions left out.
+
+    With exact distances :math:`M_i = C_i - \sum_{j<i} \binom{k-j}{i-j} M_j`, the count is
+    :math:`M_0 + \dots + M_m`; this is how often :math:`C_i` enters.
+    """
+    return sum((-1) ** (j - i) * comb(k - i, j - i) for j in range(i, m + 1))
+
+
+def exceptional_words(words: np.ndarray) -> np.ndarray:
+    """Return all words that two or more families of windows reach with one mismatch.
+
+    A word that does not occur itself is reached by changing position `p` of one word and `q` of
+    another, so the two agree elsewhere: it mixes their symbols at `p` and `q`.
+    """
+    found = [words]
+    for p, q in combinations(range(words.shape[1]), 2):
+        group = pack_words(np.delete(words, (p, q), axis=1))
+        order = np.argsort(group, kind="stable")
+        size = cpu.count_grid(words, order, group, p, q, words[:0])
+        grid = np.empty((size, words.shape[1]), dtype=words.dtype)
+        cpu.count_grid(words, order, group, p, q, grid)
+        found.append(_distinct(grid))
+    return _distinct(np.concatenate(found))
+
+
+def near_words(words: np.ndarray, m: int, n_symbols: int, first: int) -> np.ndarray:
+    """Return all words that begin with `first` and lie within `m` of one of `words`."""
+    left = m - (words[:, 0] != first)
+    origin = np.flatnonzero(left >= 0)
+    left, near = left[origin], np.full((len(origin), 1), first, dtype=words.dtype)
+    for place in range(1, words.shape[1]):
+        own = words[origin, place]
+        same = np.column_stack([near, own])
+        # every other symbol, for those that may still differ
+        free = np.repeat(np.flatnonzero(left > 0), n_symbols)
+        symbol = np.tile(np.arange(n_symbols, dtype=words.dtype), len(free) // n_symbols)
+        free, symbol = free[symbol != own[free]], symbol[symbol != own[free]]
+        near = np.concatenate([same, np.column_stack([near[free], symbol])])
+        origin = np.concatenate([origin, origin[free]])
+        left = np.concatenate([left, left[free] - 1])
+    return _distinct(near)
+
+
+def _distinct(words: np.ndarray) -> np.ndarray:
+    """The distinct rows, sorted."""
+    _, index = np.unique(pack_words(words), return_index=True)
+    return words[index]
+
+
+def _blocks(
+    tables: Tables, words: np.ndarray, n_sequences: int, ids: np.ndarray | None = None
+) -> Iterator[Columns]:
+    """Yield the counts of the given words in pieces of bounded size."""
+    ids = tables.columns_of(words) if ids is None else ids
+    sizes = np.append(np.diff(tables.indptr), 0)[ids].sum(axis=1)  # id -1 takes the added 0
+    words, ids, sizes = words[sizes > 0], ids[sizes > 0], sizes[sizes > 0]
+    ends = np.cumsum(sizes)
+    cuts = np.searchsorted(ends, np.arange(BLOCK_COUNTS, ends[-1:].sum(), BLOCK_COUNTS))
+    edges = np.unique(np.concatenate([[0], cuts, [len(words)]]))
+    for a, b in pairwise(edges):
+        n = int(sizes[a:b].sum())
+        indptr, sequence = np.zeros(b - a + 1, np.int64), np.empty(n, np.uint32)
+        count = np.empty(n, np.float64)
+        n = cpu.add_neighbours(
+            ids[a:b],
+            tables.factors,
+            tables.indptr,
+            tables.sequence,
+            tables.count,
+            n_sequences,
+            (indptr, sequence, count),
+        )
+        yield Columns(indptr, sequence[:n], count[:n], words[a:b])
+
+
+def _check_listable(n_words: int, k: int, m: int, n_symbols: int) -> None:
+    size = n_words * intersection_size(k, m, n_symbols, 0)
+    if size > LISTED_WORDS:
+        raise ValueError(
+            f"Mismatch(k={k}, m={m}) over {n_symbols} symbols has {size:.0e} neighbours of the "
+            f"{n_words} words that occur, too many to list; pass neighbourhood='observed', "
+            f"a smaller m or a smaller alphabet."
+        )

@@ -1,0 +1,98 @@
+"""Gap-weighted subsequences: a table of layouts, or a dynamic program for each pair."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from mvdfq._engines import cpu
+from mvdfq._utils.checks import check_decay, check_whole
+from mvdfq.kernels.base import Group, Kernel, Layout, check_count
+from mvdfq.kernels.counting import Row
+
+__all__ = ["Subsequence", "SubsequenceTask"]
+
+
+class Subsequence(Kernel):
+    r"""Gap-weighted subsequences: every common subsequence of length `k`, long gaps less.
+
+    .. math:: K(x, y) = \sum_{|u| = k} \ \sum_{i : x_i = u} \lambda^{span(i)}
+              \sum_{j : y_j = u} \lambda^{span(j)}
+
+    Exact, by dynamic programming over all pairs of sequences, at :math:`O(k \, n \, n')` a pair:
+    for short sequences. With `max_span` it is a table of layouts like the other kernels, linear
+    in the length, and has explicit features.
+
+    Parameters
+    ----------
+    k : int, default=2
+        Length of the subsequences.
+
+    decay : float, default=0.5
+        The factor :math:`\lambda` for every position from the first to the last symbol.
+
+    max_span : int, default=None
+        Count only occurrences that span at most this many positions.
+
+    References
+    ----------
+    .. [1] H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini, C. Watkins, "Text
+       classification using string kernels", Journal of Machine Learning Research 2, 2002.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Subsequence
+    >>> SequenceKernel(Subsequence(k=2), normalize=False).fit_transform(["cat", "car"])
+    array([[0.140625, 0.0625  ],
+           [0.0625  , 0.140625]])
+    """
+
+    def __init__(self, k: int = 2, decay: float = 0.5, max_span: int | None = None) -> None:
+        self.k = k
+        self.decay = decay
+        self.max_span = max_span
+
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_whole(self.k, "k")
+        check_decay(self.decay)
+        if self.has_features:
+            self.groups(2)
+
+    @property
+    def has_features(self) -> bool:  # type: ignore[override]
+        """Whether the span is bounded, so that words can be listed."""
+        return self.max_span is not None
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group of all layouts within the span, weighted by their spans."""
+        k, decay = check_whole(self.k, "k"), check_decay(self.decay)
+        span = check_whole(self.max_span, "max_span", at_least=k)
+        check_count(comb(span - 1, k - 1))
+        rest = combinations(range(1, span), k - 1)
+        layouts = sorted(((0, *offsets) for offsets in rest), key=lambda o: (o[-1], o))
+        return [Group(tuple(Layout(o, o, decay ** (o[-1] + 1)) for o in layouts))]
+
+
+@dataclass(frozen=True)
+class SubsequenceTask:
+    """Compare all pairs of sequences by Lodhi's dynamic program."""
+
+    k: int
+    decay: float
+
+    def add_to(self, products: Any, row: Row) -> None:
+        """Add the kernel of all pairs to `products`."""
+        cpu.add_subsequence_products(
+            row.data,
+            row.offsets,
+            self.k,
+            self.decay,
+            np.iinfo(row.data.dtype).max,
+            products.first_right,
+            products.symmetric,
+            products.own,
+            products.values,
+        )

@@ -1,0 +1,166 @@
+"""Some of the positions of a window: gaps and wildcards."""
+
+from collections.abc import Sequence
+
+from mvdfq._utils.checks import check_decay, check_several
+from mvdfq.kernels.base import (
+    Group,
+    Kernel,
+    Layout,
+    check_mismatches,
+    check_window,
+    subsets,
+)
+
+__all__ = ["Gapped", "Gappy", "Wildcard"]
+
+
+class Gapped(Kernel):
+    r"""Count the words left when `g` - `k` positions of a window of `g` are ignored.
+
+    .. math:: K(x, y) = \sum_{|P| = k} \sum_u c^P_u(x) \, c^P_u(y)
+
+    where :math:`P` runs over the sets of `k` kept positions, each a group of its own (the
+    kernel of gkm-SVM and FastSK). Cost: :math:`\binom{g}{k}` words a position.
+
+    Parameters
+    ----------
+    g : int, default=5
+        Length of the window.
+
+    k : int, default=3
+        Number of positions kept.
+
+    dilation : int or sequence of int, default=1
+        Distance between the positions of a window; several are counted side by side.
+
+    References
+    ----------
+    .. [1] M. Ghandi, D. Lee, M. Mohammad-Noori, M. A. Beer, "Enhanced regulatory sequence
+       prediction using gapped k-mer features", PLoS Computational Biology 10(7), 2014.
+
+    Examples
+    --------
+    >>> from mvdfq import Gapped, SequenceKernel
+    >>> K = SequenceKernel(Gapped(g=3, k=2), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])[0, 1]
+    np.float64(9.0)
+    """
+
+    def __init__(self, g: int = 5, k: int = 3, dilation: int | Sequence[int] = 1) -> None:
+        self.g = g
+        self.k = k
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each set of kept positions."""
+        g, k = check_window(self.g, self.k)
+        return [
+            Group((layout,))
+            for dilation in check_several(self.dilation, "dilation")
+            for layout in subsets(g, k, dilation)
+        ]
+
+
+class Gappy(Kernel):
+    r"""Count the subsequences of length `k` of every window of `g` symbols.
+
+    Unlike in `Gapped`, the same symbols are the same feature wherever in the window they stood.
+    Cost: :math:`\binom{g}{k}` words a position.
+
+    Parameters
+    ----------
+    g : int, default=5
+        Length of the window.
+
+    k : int, default=3
+        Length of the subsequences.
+
+    distinct : bool, default=True
+        Count a subsequence once in a window, as the definition says, however often it can be
+        found there; ``False`` counts every way to find it.
+
+    dilation : int or sequence of int, default=1
+        Distance between the positions of a window; several are counted side by side.
+
+    References
+    ----------
+    .. [1] C. Leslie, R. Kuang, "Fast string kernels using inexact matching for protein
+       sequences", Journal of Machine Learning Research 5, 2004.
+
+    Examples
+    --------
+    >>> from mvdfq import Gappy, SequenceKernel
+    >>> K = SequenceKernel(Gappy(g=3, k=2), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])[0, 1]
+    np.float64(16.0)
+    """
+
+    def __init__(
+        self, g: int = 5, k: int = 3, distinct: bool = True, dilation: int | Sequence[int] = 1
+    ) -> None:
+        self.g = g
+        self.k = k
+        self.distinct = distinct
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each dilation, of all sets of positions."""
+        g, k = check_window(self.g, self.k)
+        return [
+            Group(tuple(subsets(g, k, dilation)), distinct=self.distinct)
+            for dilation in check_several(self.dilation, "dilation")
+        ]
+
+
+class Wildcard(Kernel):
+    r"""Count patterns of `k` positions, at most `m` of which are wildcards.
+
+    A window adds :math:`\lambda^j` to each pattern with `j` wildcards that fits it.
+    Cost: :math:`\sum_{j \le m} \binom{k}{j}` words a position; no alphabet size is needed.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Length of the patterns.
+
+    m : int, default=1
+        Largest number of wildcards.
+
+    decay : float, default=1.0
+        The factor :math:`\lambda` of the counts for every wildcard.
+
+    dilation : int or sequence of int, default=1
+        Distance between the positions of a window; several are counted side by side.
+
+    References
+    ----------
+    .. [1] C. Leslie, R. Kuang, "Fast string kernels using inexact matching for protein
+       sequences", Journal of Machine Learning Research 5, 2004.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Wildcard
+    >>> K = SequenceKernel(Wildcard(k=3, m=1, decay=0.5), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])[0, 1]
+    np.float64(4.25)
+    """
+
+    def __init__(
+        self, k: int = 5, m: int = 1, decay: float = 1.0, dilation: int | Sequence[int] = 1
+    ) -> None:
+        self.k = k
+        self.m = m
+        self.decay = decay
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each set of kept positions, weighted by its wildcards."""
+        k, m = check_mismatches(self.k, self.m)
+        decay = check_decay(self.decay)
+        return [
+            Group((Layout(layout.offsets, layout.window, decay**stars),))
+            for dilation in check_several(self.dilation, "dilation")
+            for stars in range(m + 1)
+            for layout in subsets(k, k - stars, dilation)
+        ]

@@ -1,0 +1,1 @@
+"""Support vector machines on kernel values or features, and the tables they predict by."""

@@ -1,0 +1,103 @@
+r"""Learned weights: how much each row, or each group of layouts, has to say about the classes.
+
+Centred kernel alignment [1]_: with :math:`K_u^c` the centred Gram matrix of one unit and `Y` the
+centred class indicators, find the non-negative weights that bring :math:`\sum_u w_u K_u^c`
+nearest to the ideal kernel :math:`Y Y^T` up to a factor,
+
+.. math:: \min_{w \ge 0} w^T M w - 2 w^T a, \qquad
+          M_{uv} = \langle K_u^c, K_v^c \rangle, \quad a_u = \langle K_u^c, Y Y^T \rangle.
+
+.. [1] C. Cortes, M. Mohri, A. Rostamizadeh, "Algorithms for learning kernels based on centered
+   alignment", Journal of Machine Learning Research 13, 2012.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from mvdfq.gram.plan import Plan
+from mvdfq.gram.tiles import gram
+from mvdfq.kernels import Group, Kernel
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["align", "group_units", "row_units", "unit_grams"]
+
+
+class _OneGroup(Kernel):
+    """One of the groups of another kernel."""
+
+    def __init__(self, kernel: Kernel, group: int) -> None:
+        self.kernel = kernel
+        self.group = group
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        return [self.kernel.groups(n_symbols)[self.group]]
+
+
+def row_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
+    """Yield every row by itself, with the plan for it."""
+    for r in range(len(plan.row_weights)):
+        yield collection.rows(slice(r, r + 1)), plan.only_row(r)
+
+
+def group_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
+    """Yield the recipes for each group of layouts by itself."""
+    for g in range(len(plan.groups(0))):
+        yield collection, replace(plan, kernel=_OneGroup(plan.kernel, g), group_weights=None)
+
+
+def unit_grams(
+    units: Iterable[tuple[Symbols, Plan]],
+    n_jobs: int | None = None,
+    memory_limit: int | str | None = None,
+) -> Iterator[np.ndarray]:
+    """Yield the Gram matrix of every unit, in single precision."""
+    for collection, plan in units:
+        result = gram(collection, None, plan, n_jobs=n_jobs, memory_limit=memory_limit)
+        yield result.values.astype(np.float32)
+
+
+def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the weights of Gram matrices by centred alignment with the classes; mean 1.
+
+    Parameters
+    ----------
+    stack : ndarray of shape (n_units, n_sequences, n_sequences)
+        Gram matrices.
+
+    y : ndarray of shape (n_sequences,)
+        Class of each sequence.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_units,)
+        Non-negative; equal where no unit says anything about the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> telling, noise = np.kron(np.eye(2), np.ones((2, 2))), np.eye(4)
+    >>> align(np.stack([telling, noise]), np.array([0, 0, 1, 1])).round(6)
+    array([2., 0.])
+    """
+    indicators = (y[:, None] == np.unique(y)).astype(float)
+    indicators -= indicators.mean(axis=0)
+    units = np.stack([_centred(K).ravel() for K in stack])
+    target = (indicators @ indicators.T).ravel()
+    norms = np.sqrt(np.einsum("ij,ij->i", units, units, dtype=float))
+    scale = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+    products = (units @ units.T).astype(float) * np.outer(scale, scale)
+    aligned = (units @ target.astype(np.float32)).astype(float) * scale
+    # the quadratic problem as least squares, by a root of the products
+    values, vectors = np.linalg.eigh(products)
+    roots = np.sqrt(np.maximum(values, 1e-10))
+    weights = nnls(roots[:, None] * vectors.T, (vectors.T @ aligned) / roots)[0] * scale
+    total = weights.sum()
+    return weights * (len(weights) / total) if total > 0 else np.ones(len(weights))
+
+
+def _centred(K: np.ndarray) -> np.ndarray:
+    means = K.mean(axis=0)
+    return K - means - means[:, None] + means.mean()

@@ -1,0 +1,164 @@
+"""A kernel and the machines trained on it: margins of new sequences, by table if there is one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from mvdfq._utils.memory import parse_memory
+from mvdfq.gram.base import warn_wordless
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.tiles import Gram, inverse_root
+from mvdfq.gram.vocabulary import Vocabulary
+from mvdfq.machines.summing import TableTooLarge, learned_table, sum_up
+from mvdfq.machines.svm import Margins
+from mvdfq.machines.word_table import WordTable, has_table
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["KernelMachine", "LinearMachine", "Machine"]
+
+
+@dataclass
+class Machine:
+    """What kernel and linear machines share: the margins of new sequences.
+
+    The table of word weights is made when it is first needed, if it fits the memory limit.
+    """
+
+    reader: SequenceKernel | SequenceFeatures
+    margins: Margins
+    memory_limit: Any = None
+    n_jobs: int | None = None
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": {}}  # large, and quickly made again
+
+    def once(self, name: str, make: Callable[["Machine"], Any]) -> Any:
+        """Return what is made of the machine when it is first asked for."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]
+
+    @property
+    def table(self) -> WordTable | None:
+        """Weights of all words, or None if they would not fit or are not a sum over words."""
+        return self.once("table", lambda machine: machine._build())
+
+    def of(self, collection: Any) -> np.ndarray:
+        """Return the margins of sequences, (n_sequences, n_problems), read by `reader.read_new`."""
+        if self.table is None:
+            return self.margins.of(self.reader.values(collection))
+        margins, norms = self.table.margins(collection, self.n_jobs)
+        margins += self.margins.intercepts
+        # symbols never seen have no place in the table, but they are part of the norm
+        strange = np.flatnonzero(_has_unseen(collection, self.table.plan.is_closed))
+        norms[strange] = 1
+        warn_wordless(norms)
+        if strange.size:
+            margins[strange] = self.margins.of(self.reader.values(collection[strange]))
+        return margins
+
+    def similarities(self, collection: Any) -> np.ndarray:
+        """Return the kernel values of sequences with the training sequences."""
+        raise NotImplementedError
+
+    def _build(self) -> WordTable | None:
+        raise NotImplementedError
+
+
+@dataclass
+class KernelMachine(Machine):
+    """Machines on kernel values; `norms` and `scale` are those of the training sequences."""
+
+    reader: SequenceKernel
+    norms: np.ndarray = field(default_factory=lambda: np.empty(0))
+    scale: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+
+    @classmethod
+    def from_gram(cls, kernel: SequenceKernel, result: Gram, margins: Margins) -> "KernelMachine":
+        """Return the machine on a kernel whose training matrix was `result`."""
+        return cls(
+            kernel,
+            margins,
+            kernel.memory_limit,
+            kernel.n_jobs,
+            norms=result.left,
+            scale=result.scale,
+        )
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """Coefficients of the training sequences, before their normalization."""
+        if not self.reader.normalize:
+            return self.margins.coefficients
+        return self.margins.coefficients * inverse_root(self.norms)[:, None]
+
+    @property
+    def mean(self) -> float | None:
+        """What kernel values were divided by; None: the norms of both sequences."""
+        return None if self.reader.normalize else self.reader.row_mean()
+
+    def similarities(self, collection: Any) -> np.ndarray:
+        """Return the kernel values of sequences with the training sequences."""
+        return self.reader.values(collection)
+
+    def _build(self) -> WordTable | None:
+        kernel = self.reader
+        if kernel.gamma is not None or not has_table(kernel.plan_):
+            return None
+        used = np.flatnonzero(self.margins.coefficients.any(axis=1))
+        try:
+            return sum_up(
+                cast(Symbols, kernel.train_.take(used)),
+                kernel.plan_,
+                self.coefficients[used],
+                self.scale[:, used],
+                self.mean,
+                parse_memory(self.memory_limit),
+                self.n_jobs,
+            )
+        except TableTooLarge:
+            return None
+
+
+@dataclass
+class LinearMachine(Machine):
+    """Machines on explicit features: their coefficients are the weights of words already.
+
+    `train` are the features of the training sequences.
+    """
+
+    reader: SequenceFeatures
+    train: sp.csr_array = None
+
+    def similarities(self, collection: Any) -> np.ndarray:
+        """Return the kernel values of sequences with the training sequences."""
+        return (self.reader.values(collection) @ self.train.T).toarray()
+
+    def _build(self) -> WordTable | None:
+        features = self.reader
+        if not isinstance(features.columns_, Vocabulary) or not has_table(features.plan_):
+            return None
+        try:
+            return learned_table(
+                features.columns_,
+                features.plan_,
+                self.margins.coefficients,
+                None if features.normalize else features.row_mean(),
+                parse_memory(self.memory_limit),
+            )
+        except TableTooLarge:
+            return None
+
+
+def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
+    """Tell which sequences hold symbols that no training sequence held."""
+    if closed:
+        return np.zeros(len(symbols), dtype=bool)
+    unseen_frames = np.append(symbols.unseen.any(axis=0), False)
+    frames = np.add.reduceat(unseen_frames.astype(int), symbols.offsets[:-1])
+    return (frames > 0) & (symbols.lengths > 0)

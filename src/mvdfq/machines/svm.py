@@ -1,0 +1,159 @@
+"""Support vector machines: several two-class problems on one kernel or feature matrix.
+
+One-vs-rest has one problem a class, one-vs-one has one for each pair. Either way a problem ends as
+one column of coefficients, so that margins are a matrix product and evidence adds up.
+"""
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+from sklearn.svm import SVC, LinearSVC
+
+from mvdfq._utils.threads import n_threads, run_in_order
+
+__all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
+
+# liblinear has one random generator for the whole process, seeded by every fit: two fits at a
+# time would draw from each other's numbers.
+_LIBLINEAR = Lock()
+
+
+@dataclass(frozen=True)
+class Problems:
+    """The two-class problems that `n_classes` classes are split into."""
+
+    n_classes: int
+    scheme: str
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The class for and the class against, -1 for all others; two classes are one problem."""
+        if self.n_classes == 2:
+            return [(1, 0)]
+        if self.scheme == "ovr":
+            return [(c, -1) for c in range(self.n_classes)]
+        return [(i, j) for i in range(self.n_classes) for j in range(i + 1, self.n_classes)]
+
+    def decision(self, margins: np.ndarray) -> np.ndarray:
+        """Return one value a class, or one value where there are two classes.
+
+        One-vs-one: the number of problems that a class wins; ties are broken by the sum of its
+        margins, squashed to less than half a vote, as scikit-learn does.
+        """
+        if self.n_classes == 2:
+            return margins[:, 0]
+        if self.scheme == "ovr":
+            return margins
+        votes = np.zeros((len(margins), self.n_classes))
+        sums = np.zeros_like(votes)
+        for margin, (i, j) in zip(margins.T, self.pairs, strict=True):
+            sums[:, i] += margin
+            sums[:, j] -= margin
+            votes[:, i] += margin >= 0
+            votes[:, j] += margin < 0
+        return votes + sums / (3 * (np.abs(sums) + 1))
+
+    def predicted(self, decision: np.ndarray) -> np.ndarray:
+        """Return the class that each decision is for."""
+        return (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Machines side by side: ``margins = values @ coefficients + intercepts``."""
+
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+
+    def of(self, values: Any) -> np.ndarray:
+        """Return the margins, (n_sequences, n_problems)."""
+        return values @ self.coefficients + self.intercepts
+
+
+def fit_margins(
+    values: Any,
+    y: np.ndarray,
+    problems: Problems,
+    C: float,
+    *,
+    sample_weight: np.ndarray,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Margins:
+    """Solve every problem: `values` are those of a kernel if dense, features if sparse."""
+    used = np.flatnonzero(sample_weight > 0)
+    if len(problems.pairs) > problems.n_classes and len(np.unique(y[used])) == problems.n_classes:
+        if not sp.issparse(values):
+            return _solve_pairs(values, y, used, problems, C, sample_weight[used], random_state)
+
+    def solve(pair: tuple[int, int]) -> tuple[np.ndarray, float]:
+        positive, negative = pair
+        mine = used[np.isin(y[used], pair)] if negative >= 0 else used
+        labels = y[mine] == positive
+        if labels.all() or not labels.any():  # a class of no weight: nothing to tell apart
+            return np.zeros(values.shape[1]), 1.0 if labels.all() else -1.0
+        fit = _solve_linear if sp.issparse(values) else _solve_kernel
+        return fit(values, mine, labels, C, sample_weight[mine], random_state)
+
+    done = run_in_order(solve, problems.pairs, n_threads(n_jobs))
+    columns, intercepts = zip(*(result for _, result in done), strict=True)
+    return Margins(np.array(columns).T, np.array(intercepts))
+
+
+def _solve_kernel(K, used, labels, C, sample_weight, random_state) -> tuple[np.ndarray, float]:
+    everything = len(used) == len(K)
+    machine = SVC(kernel="precomputed", C=C, random_state=random_state)
+    machine.fit(K if everything else K[np.ix_(used, used)], labels, sample_weight)
+    column = np.zeros(len(K))
+    column[used[machine.support_]] = machine.dual_coef_[0]
+    return column, float(machine.intercept_[0])
+
+
+def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margins:
+    """Solve all pairs of classes by one call, which saves most of the time of small problems.
+
+    In scikit-learn's table a support vector of class i has its coefficient against class j in
+    row j, its own class left out of the count.
+    """
+    machine = SVC(kernel="precomputed", C=C, random_state=random_state)
+    machine.fit(K if len(used) == len(K) else K[np.ix_(used, used)], y[used], sample_weight)
+    support = used[machine.support_]
+    columns = np.zeros((len(K), len(problems.pairs)))
+    for p, (i, j) in enumerate(problems.pairs):
+        first, second = y[support] == i, y[support] == j
+        columns[support[first], p] = machine.dual_coef_[j - 1, first]
+        columns[support[second], p] = machine.dual_coef_[i, second]
+    return Margins(columns, machine.intercept_)
+
+
+def _solve_linear(F, used, labels, C, sample_weight, random_state) -> tuple[np.ndarray, float]:
+    machine = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
+    with _LIBLINEAR:
+        machine.fit(F[used], labels, sample_weight)
+    return machine.coef_[0], float(machine.intercept_[0])
+
+
+def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> float:
+    """Return the factor by which decision values become log-odds that fit the labels best.
+
+    One factor for all classes, so that the most probable class is the one that is predicted. As
+    Platt did, labels are taken for a little less than certain, the fewer there are: where all are
+    right the factor would be without bound.
+    """
+    if decision.ndim == 1:
+        decision = np.stack([np.zeros_like(decision), decision], axis=1)
+
+    doubt = 1 / (len(y) + 2)
+    targets = np.full(decision.shape, doubt / decision.shape[1])
+    targets[np.arange(len(y)), y] += 1 - doubt
+
+    def loss(log_factor: float) -> float:
+        logs = log_softmax(np.exp(log_factor) * decision, axis=1)
+        return -float(np.average((targets * logs).sum(axis=1), weights=sample_weight))
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x))

@@ -1,0 +1,135 @@
+"""Training by inner validation: the penalty C, and the scale of probabilities."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from mvdfq._utils.threads import Report
+from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
+
+__all__ = ["CANDIDATES", "Trained", "Trainer", "inner_folds"]
+
+# Penalties to choose from; on normalised kernels nothing changes beyond them.
+CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
+# What is taken where nothing can be validated.
+FALLBACK = 10.0
+
+Folds = list[tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Machines, and what inner validation said: scores are (n_candidates, n_folds)."""
+
+    margins: Margins
+    C: float
+    temperature: float
+    scores: np.ndarray
+    best: int
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Trains machines on a matrix: dense kernel values or sparse features.
+
+    The matrix is given as a function of the training indices, so that what is learned with the
+    help of labels (weights of rows) is learned anew in every fold.
+    """
+
+    problems: Problems
+    y: np.ndarray
+    sample_weight: np.ndarray
+    groups: np.ndarray | None = None
+    n_folds: int = 5
+    random_state: int = 0
+    n_jobs: int | None = None
+
+    def __call__(
+        self,
+        matrix: Callable[[np.ndarray], Any],
+        candidates: Sequence[float],
+        report: Report,
+    ) -> Trained:
+        """Choose C among the candidates, fit the temperature, train on everything."""
+        folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
+        decisions, scores = [], np.empty((len(candidates), len(folds)))
+        for f, (learn, check) in enumerate(folds):
+            values = matrix(learn)
+            decisions.append([self._decide(values, learn, check, C) for C in candidates])
+            scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
+            report(f + 1, len(folds) + 1)
+        best = int(scores.mean(axis=1).argmax()) if folds else 0
+        C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
+        temperature = 1.0
+        if folds:
+            held_out = np.concatenate([check for _, check in folds])
+            decision = np.concatenate([fold[best] for fold in decisions])
+            temperature = fit_temperature(decision, self.y[held_out], self.sample_weight[held_out])
+        everything = np.arange(len(self.y))
+        margins = self._fit(matrix(everything), everything, C)
+        return Trained(margins, float(C), temperature, scores, best)
+
+    def _fit(self, values: Any, learn: np.ndarray, C: float) -> Margins:
+        return fit_margins(
+            _cut(values, learn, learn),
+            self.y[learn],
+            self.problems,
+            C,
+            sample_weight=self.sample_weight[learn],
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _decide(self, values: Any, learn: np.ndarray, check: np.ndarray, C: float) -> np.ndarray:
+        margins = self._fit(values, learn, C)
+        return self.problems.decision(margins.of(_cut(values, check, learn)))
+
+    def _accuracy(self, decision: np.ndarray, check: np.ndarray) -> float:
+        """Share of the weight that is classified rightly: with balanced weights, mean recall."""
+        predicted = self.problems.predicted(decision)
+        return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
+
+
+def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:
+    """Return indices to learn from and to check on; none if nothing can be held out.
+
+    Members of a group stay together. Where classes are small there are fewer folds.
+    """
+    if groups is None:
+        return _stratified(y, n_folds, random_state)
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        return []
+    n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
+    cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+    return [
+        (learn, check) for learn, check in cutter.split(y, y, groups) if len(learn) and len(check)
+    ]
+
+
+def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:
+    """Folds of all classes alike; the only member of a class is always learned from."""
+    sizes = np.bincount(y)
+    several, single = np.flatnonzero(sizes[y] > 1), np.flatnonzero(sizes[y] == 1)
+    if not several.size:
+        return []
+    n_folds = min(n_folds, int(sizes[sizes > 1].min()))
+    cutter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    return [
+        (np.sort(np.append(several[learn], single)), several[check])
+        for learn, check in cutter.split(several, y[several])
+    ]
+
+
+def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """Rows of features; rows and columns of kernel values."""
+    if sp.issparse(values):
+        return values[rows]
+    if len(rows) == len(columns) == len(values):
+        return values
+    return values[np.ix_(rows, columns)]

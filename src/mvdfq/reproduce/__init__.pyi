@@ -1,0 +1,1 @@
+from .api import TABLES as TABLES, run as run

@@ -1,0 +1,269 @@
+"""Named ways in for data of other shapes: time first, long tables. Never by guessing."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mvdfq.sequences.containers import (
+    Sequences,
+    as_array,
+    check_collection,
+    check_sampling_rate,
+    check_sequences,
+    unmasked,
+)
+
+__all__ = ["from_long_table", "from_time_first"]
+
+
+def from_time_first(X: Any, **options: Any) -> Sequences:
+    """Read sequences given as ``(n_timepoints, n_channels)``, as tslearn and Keras have them.
+
+    Parameters
+    ----------
+    X : list of 2-D array-like, or 3-D array of shape (n_sequences, n_timepoints, n_channels)
+        Sequences with time first; NaN padding at the end is cut off.
+
+    **options : dict
+        Passed on to `check_sequences`.
+
+    Returns
+    -------
+    sequences : Sequences
+        The same values, channels first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq import from_time_first
+    >>> from_time_first(np.zeros((4, 100, 3))).n_rows
+    3
+    """
+    check_collection(X)
+    frames = [as_array(x, i) for i, x in enumerate(X)]
+    for i, x in enumerate(frames):
+        if x.ndim != 2:
+            raise ValueError(
+                f"Sequence {i} must be 2-D (n_timepoints, n_channels), got shape {x.shape}."
+            )
+    return _channels_first([x.T for x in frames], **options)
+
+
+def from_long_table(
+    table: Any,
+    *,
+    id: str = "id",
+    time: str = "time",
+    channels: Sequence[str] | None = None,
+    label: str | None = None,
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    sampling_rate: float | None = None,
+) -> tuple[Sequences, np.ndarray, np.ndarray | None]:
+    """Read a table with one line per sequence and time: ``id, time, channels..., label``.
+
+    Parameters
+    ----------
+    table : DataFrame or mapping of column name to array
+        The columns, of equal length, in any order of lines. Masked values are missing.
+
+    id : str, default="id"
+        Column that says which sequence a line belongs to.
+
+    time : str, default="time"
+        Column to sort by within a sequence: numbers or dates, none of them missing.
+
+    channels : sequence of str, default=None
+        Columns that become channels; all others than `id`, `time` and `label` by default.
+
+    label : str, default=None
+        Column with the class of the sequence, the same on all its lines.
+
+    categories : mapping of str to sequence, default=None
+        For a column of states or words: its values, in the order of their codes. The channel
+        becomes symbolic; a value not listed is missing.
+
+    sampling_rate : float, default=None
+        Frames per unit of `time`; per second where that is a datetime64 or timedelta64. When
+        given, each line is put at its place on the regular grid and the gaps between are
+        missing values.
+
+    Returns
+    -------
+    sequences : Sequences
+        One sequence per id, in sorted order of the ids.
+
+    ids : ndarray of shape (n_sequences,)
+        The ids.
+
+    labels : ndarray of shape (n_sequences,) or None
+        The class of each sequence, if `label` was given.
+
+    Examples
+    --------
+    >>> from mvdfq import from_long_table
+    >>> table = {"id": [7, 7, 3], "time": [1, 0, 0], "x": [0.5, 0.1, 0.9], "y": [1, 2, 3]}
+    >>> X, ids, _ = from_long_table(table)
+    >>> ids, X.channel_names, X[1].tolist()
+    (array([3, 7]), ('x', 'y'), [[0.1, 0.5], [2.0, 1.0]])
+    """
+    check_sampling_rate(sampling_rate)
+    keys = [id, time] if label is None else [id, time, label]
+    columns = _columns(table, keys, channels)
+    names = [c for c in columns if c not in keys] if channels is None else list(channels)
+    symbolic = _check_categories(categories or {}, names)
+    order, ids, starts = _sorted(columns, id, time)
+    rows = [_numbers(columns[c][order], c, symbolic.get(c)) for c in names]
+    parts = np.split(np.array(rows, dtype=float), starts[1:], axis=1)
+    if sampling_rate is not None:
+        times = np.split(_seconds(columns[time][order], time), starts[1:])
+        parts = list(map(partial(_on_grid, sampling_rate), parts, times, ids.tolist()))
+    X = _channels_first(parts, channel_names=names, sampling_rate=sampling_rate)
+    X = replace(X, symbolic=tuple(c in symbolic for c in names))
+    return X, ids, None if label is None else _labels(columns[label][order], starts, ids, label)
+
+
+def _channels_first(X: list[np.ndarray], **options: Any) -> Sequences:
+    """Check sequences of which it is known that time comes last."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return check_sequences(X, **options)
+
+
+def _columns(
+    table: Any, keys: Sequence[str], channels: Sequence[str] | None
+) -> dict[str, np.ndarray]:
+    """The columns wanted, or all of them, as arrays of one length."""
+    if not isinstance(table, Mapping) and not hasattr(table, "iloc"):
+        raise TypeError(
+            f"table must be a DataFrame or a mapping of column name to values, got "
+            f"{type(table).__name__}; pandas.DataFrame(table) makes one of a list of dicts or "
+            f"of a structured array."
+        )
+    present = {str(name): name for name in table}
+    wanted = list(present) if channels is None else [*keys, *channels]
+    for name in [*keys, *wanted]:
+        if name not in present:
+            raise ValueError(f"The table has no column {name!r}; it has {sorted(present)}.")
+    columns = {name: _column(table[present[name]], name) for name in wanted}
+    _check_lengths(columns)
+    return columns
+
+
+def _column(values: Any, name: str) -> np.ndarray:
+    """One column as an array; masked values become NaN, or None among words and dates."""
+    if isinstance(values, np.ma.MaskedArray):
+        if not np.ma.is_masked(values):  # keep the dtype: ids stay whole numbers
+            values = np.ma.getdata(values)
+        elif values.dtype.kind in "biuf":
+            values = unmasked(values)
+        else:
+            values = np.array(values.tolist(), dtype=object)
+    column = np.asarray(values)
+    if column.ndim != 1:
+        raise ValueError(f"Column {name!r} must be one-dimensional, got shape {column.shape}.")
+    return column
+
+
+def _check_lengths(columns: Mapping[str, np.ndarray]) -> None:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"The columns of the table differ in length: {lengths}.")
+    if not any(lengths.values()):
+        raise ValueError("The table holds no lines.")
+
+
+def _check_categories(
+    categories: Mapping[str, Sequence[Any]], names: Sequence[str]
+) -> Mapping[str, Sequence[Any]]:
+    """The categories; refuse a table without channels, or categories of what is none."""
+    if not names:
+        raise ValueError("The table has no channels: no column besides id, time and label.")
+    for name in categories:
+        if name not in names:
+            raise ValueError(f"categories names {name!r}; the channels are {list(names)}.")
+    return categories
+
+
+def _sorted(
+    columns: Mapping[str, np.ndarray], id: str, time: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The order of the lines by id and time, the ids, and where each begins."""
+    for name in (id, time):
+        for line in np.flatnonzero(_is_missing(columns[name])):
+            raise ValueError(
+                f"Column {name!r} has no value on line {line} (the first is 0); every line needs "
+                f"an id and a time."
+            )
+    order = np.lexsort((columns[time], columns[id]))
+    return order, *np.unique(columns[id][order], return_index=True)
+
+
+def _is_missing(column: np.ndarray) -> np.ndarray:
+    """Where a column is NaN, NaT, None or pandas.NA."""
+    if column.dtype.kind != "O":
+        return column != column
+    same = [None if value is None else value == value for value in column]
+    return np.array([not (isinstance(s, bool | np.bool_) and s) for s in same], dtype=bool)
+
+
+def _seconds(column: np.ndarray, name: str) -> np.ndarray:
+    """Times as floats: numbers as they are, dates in seconds since the first of them."""
+    if column.dtype.kind in "mM":
+        return (column - column.min()) / np.timedelta64(1, "s")
+    try:
+        if column.dtype.kind != "U" and np.isfinite(times := column.astype(float)).all():
+            return times
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(
+        f"Column {name!r} must hold finite numbers or datetime64 to be put on the grid of "
+        f"sampling_rate, got dtype {column.dtype}."
+    )
+
+
+def _numbers(column: np.ndarray, name: str, values: Sequence[Any] | None) -> np.ndarray:
+    """A column as floats; listed categories become their codes, others NaN."""
+    if values is not None:
+        codes = {value: float(code) for code, value in enumerate(values)}
+        return np.array([codes.get(value, np.nan) for value in column.tolist()])
+    try:
+        return column.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Column {name!r} does not hold numbers; if it holds states or words, list them: "
+            f"categories={{{name!r}: [...]}}."
+        ) from None
+
+
+def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, who: Any) -> np.ndarray:
+    """Put frames at their places on the regular grid of `rate`; NaN in the gaps."""
+    places = np.rint((times - times[0]) * rate).astype(np.int64)
+    if np.any(np.diff(places) == 0):
+        raise ValueError(
+            f"Sequence {who!r} has two lines in one step of 1/sampling_rate={1 / rate:g}; "
+            f"a higher sampling_rate tells them apart."
+        )
+    if places[-1] >= 1000 * len(places):
+        raise ValueError(
+            f"Sequence {who!r} fills less than a thousandth of its time grid at "
+            f"sampling_rate={rate:g}; is the rate in the unit of the time column?"
+        )
+    out = np.full((len(part), places[-1] + 1), np.nan)
+    out[:, places] = part
+    return out
+
+
+def _labels(column: np.ndarray, starts: np.ndarray, ids: np.ndarray, name: str) -> np.ndarray:
+    """The label of each sequence; refuse one that changes within a sequence."""
+    for part, who in zip(np.split(column, starts[1:]), ids.tolist(), strict=True):
+        if _is_missing(part).any():
+            raise ValueError(
+                f"Sequence {who!r} lacks a label: column {name!r} is missing on a line of it."
+            )
+        if np.any(part != part[0]):
+            raise ValueError(f"Sequence {who!r} has several values in column {name!r}.")
+    return column[starts]

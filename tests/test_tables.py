@@ -17,7 +17,7 @@ from mvdfq import (
     Spectrum,
     Subsequence,
 )
-from mvdfq.machines import summing
+from mvdfq.machines import word_table
 from mvdfq.machines.machine import KernelMachine, LinearMachine
 from mvdfq.machines.svm import Margins
 from test_kernels import COLLECTIONS, N_SYMBOLS, ROW_WEIGHTS, UNEVEN, WITH_FEATURES
@@ -77,7 +77,7 @@ KINDS = size(["random", "missing", "short", "constant row", "unseen symbols"], [
 @pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
 def test_table_gives_the_margins_of_the_naive_kernel(kernel, options, name, dense, monkeypatch):
     if not dense:
-        monkeypatch.setattr(summing, "DENSE_WORDS", 0)
+        monkeypatch.setattr(word_table, "DENSE_WORDS", 0)
     train, new = COLLECTIONS[name]
     n_symbols = N_SYMBOLS[: len(train[0])]
     if "row_weights" in options:

@@ -193,7 +193,7 @@ def test_drawing_a_classifier_computes_nothing(telling_channel, monkeypatch):
     ("options", "message"),
     [
         ({"weights": "groups", "kernel": "mismatch"}, "has no groups to weight"),
-        ({"weights": "rows", "kernel": "profile"}, "Profile reads all rows together"),
+        ({"weights": "rows", "kernel": "profile"}, r"Profile\(\) reads all rows together"),
         ({"weights": "groups", "kernel": mvdfq.Subsequence(2)}, "has no groups to weight"),
         ({"solver": "linear", "kernel": mvdfq.Subsequence(2)}, "which solver='linear' needs"),
         ({"manifold": "yes"}, "manifold must be True or False"),

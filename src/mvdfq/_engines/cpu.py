@@ -45,67 +45,62 @@ def read_keys(codes, start, layout, base, out):
 
 
 @njit(nogil=True, cache=True)
-def keep_present(words, start, present, window):
-    """Move the words whose windows hold no missing value to the front; return how many."""
+def is_repeated(codes, t, layouts, j, base, key):
+    """Tell whether a layout before `j` reads the same word in the window at `t`."""
+    for i in range(j):
+        other = np.uint64(0)
+        for o in layouts[i]:
+            other = other * base + np.uint64(codes[t + o])
+        if other == key:
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def read_words(codes, start, read, j, base, present, words):
+    """Read the words of layout `j` that start at `start` and after, filling `words`.
+
+    Moves the words that count to the front and returns how many words count. A word counts where
+    its window holds no missing value and, in a distinct group, where no layout before `j` reads
+    the same word in the same window. `read` is (layouts, windows, distinct).
+    """
+    layouts, windows, distinct = read
+    read_keys(codes, start, layouts[j], base, words)
+    if not present.size and not distinct:
+        return words.size
     kept = 0
     for i in range(words.size):
-        if is_present(present, start + i, window):
-            words[kept] = words[i]
-            kept += 1
+        if present.size and not is_present(present, start + i, windows[j]):
+            continue
+        if distinct and is_repeated(codes, start + i, layouts, j, base, words[i]):
+            continue
+        words[kept] = words[i]
+        kept += 1
     return kept
 
 
 @njit(nogil=True, cache=True)
-def emit(codes, offsets, layouts, windows, base, present, level, cell, shifts, out):
-    """Write an entry for every word of every sequence; return how many there are.
+def emit(codes, offsets, read, base, present, level, cell, shifts, out):
+    """Write an entry for every word of every sequence; return how many entries there are.
 
-    `layouts` and `windows` are of shape (n_layouts, n_positions); `present` tells which
-    positions hold a symbol (of no length: all do); `shifts` are the places of the key and of the
-    sequence.
+    `read` is (layouts, windows, distinct), the arrays of shape (n_layouts, n_positions); `present`
+    tells which positions hold a symbol (of size 0: all positions do); `shifts` are the places of
+    the key and of the sequence.
     """
     count = 0
     base = np.uint64(base)
     key_shift, sequence_shift = np.uint64(shifts[0]), np.uint64(shifts[1])
+    layouts, windows, _ = read
     for s in range(offsets.size - 1):
         for j in range(layouts.shape[0]):
             width = windows[j, -1] + 1
             first, last = segment(max(offsets[s + 1] - offsets[s] - width + 1, 0), level, cell)
-            start = offsets[s] + first
             words = out[count : count + last - first]
-            read_keys(codes, start, layouts[j], base, words)
-            if present.size:
-                words = words[: keep_present(words, start, present, windows[j])]
+            words = words[: read_words(codes, offsets[s] + first, read, j, base, present, words)]
             tag = (np.uint64(s) << sequence_shift) | np.uint64(j)
             for i in range(words.size):
                 words[i] = (words[i] << key_shift) | tag
             count += words.size
-    return count
-
-
-@njit(nogil=True, cache=True)
-def emit_distinct(codes, offsets, layouts, windows, base, present, level, cell, shifts, out):
-    """Like `emit`, but a key that several layouts read in one window counts once."""
-    count = 0
-    base = np.uint64(base)
-    key_shift, sequence_shift = np.uint64(shifts[0]), np.uint64(shifts[1])
-    width = windows[0, -1] + 1
-    for s in range(offsets.size - 1):
-        first, last = segment(max(offsets[s + 1] - offsets[s] - width + 1, 0), level, cell)
-        for t in range(offsets[s] + first, offsets[s] + last):
-            if present.size and not is_present(present, t, windows[0]):
-                continue
-            begin = count
-            for j in range(layouts.shape[0]):
-                key = np.uint64(0)
-                for o in layouts[j]:
-                    key = key * base + np.uint64(codes[t + o])
-                entry = (key << key_shift) | (np.uint64(s) << sequence_shift)
-                repeated = False
-                for i in range(begin, count):
-                    repeated |= out[i] == entry
-                if not repeated:
-                    out[count] = entry
-                    count += 1
     return count
 
 

@@ -8,7 +8,7 @@ keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` where there is non
 import numpy as np
 from numba import njit
 
-from mvdfq._engines.cpu import is_present, read_keys, segment
+from mvdfq._engines.cpu import read_words, segment
 
 EMPTY = np.uint64(2**64 - 1)
 
@@ -57,50 +57,26 @@ def add_weights(indptr, sequence, value, coefficients, out):
 
 
 @njit(nogil=True, cache=True)
-def is_repeated(codes, t, layouts, j, base, key):
-    """Tell whether a layout before `j` reads the same word in the window at `t`."""
-    for i in range(j):
-        other = np.uint64(0)
-        for o in layouts[i]:
-            other = other * base + np.uint64(codes[t + o])
-        if other == key:
-            return True
-    return False
-
-
-@njit(nogil=True, cache=True)
-def count_dense(codes, start, stop, present, reading, base, n_levels, cells):
+def count_dense(codes, start, stop, present, group, base, n_levels, cells):
     """Count the words of one row of one sequence at their keys: ``cells[cell, key]``.
 
     The cells of a pyramid are a binary heap: each holds its two halves, so that only the finest
     are counted and the others added up.
     """
-    layouts, windows, layout_weights, distinct, buffer = reading
+    read, weights, buffer = group
+    windows = read[1]
     cells[:] = 0
     n_fine = cells.shape[0] // 2 + 1
-    for j in range(layouts.shape[0]):
-        words = buffer[: max(stop - start - windows[j, -1], 0)]
-        read_keys(codes, start, layouts[j], base, words)
+    for j in range(weights.size):
+        n_words = max(stop - start - windows[j, -1], 0)
         for fine in range(n_fine):
-            begin, end = segment(words.size, n_levels - 1, fine)
+            begin, end = segment(n_words, n_levels - 1, fine)
+            words = buffer[: end - begin]
             count = cells[n_fine - 1 + fine]
-            if not present.size and not distinct:
-                for t in range(begin, end):
-                    count[words[t]] += layout_weights[j]
-                continue
-            for t in range(begin, end):
-                if counts(codes, start + t, present, windows, layouts, distinct, j, base, words[t]):
-                    count[words[t]] += layout_weights[j]
+            for i in range(read_words(codes, start + begin, read, j, base, present, words)):
+                count[words[i]] += weights[j]
     for cell in range(n_fine - 2, -1, -1):
         cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
-
-
-@njit(nogil=True, cache=True)
-def counts(codes, t, present, windows, layouts, distinct, j, base, key):
-    """Tell whether the word that layout `j` reads at `t` counts."""
-    if present.size and not is_present(present, t, windows[j]):
-        return False
-    return not (distinct and is_repeated(codes, t, layouts, j, base, key))
 
 
 @njit(nogil=True, cache=True)
@@ -120,28 +96,28 @@ def weigh_dense(cells, values, root, margin):
 
 
 @njit(nogil=True, cache=True)
-def count_hashed(codes, start, stop, present, reading, base, n_levels, scratch):
+def count_hashed(codes, start, stop, present, group, base, n_levels, scratch):
     """Count the words of one row of one sequence in the finest cells of the pyramid.
 
     The counts of a word stand at its place among the `local` keys; `touched` lists those places.
     Returns how many there are.
     """
-    layouts, windows, layout_weights, distinct, buffer = reading
+    read, weights, buffer = group
+    windows = read[1]
     local, count, touched = scratch
     n_touched = 0
-    for j in range(layouts.shape[0]):
-        words = buffer[: max(stop - start - windows[j, -1], 0)]
-        read_keys(codes, start, layouts[j], base, words)
+    for j in range(weights.size):
+        n_words = max(stop - start - windows[j, -1], 0)
         for fine in range(count.shape[1]):
-            begin, end = segment(words.size, n_levels - 1, fine)
-            for t in range(begin, end):
-                if counts(codes, start + t, present, windows, layouts, distinct, j, base, words[t]):
-                    place = place_of(local, words[t])
-                    if local[place] == EMPTY:
-                        local[place] = words[t]
-                        touched[n_touched] = place
-                        n_touched += 1
-                    count[place, fine] += layout_weights[j]
+            begin, end = segment(n_words, n_levels - 1, fine)
+            words = buffer[: end - begin]
+            for i in range(read_words(codes, start + begin, read, j, base, present, words)):
+                place = place_of(local, words[i])
+                if local[place] == EMPTY:
+                    local[place] = words[i]
+                    touched[n_touched] = place
+                    n_touched += 1
+                count[place, fine] += weights[j]
     return n_touched
 
 
@@ -171,11 +147,11 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
 
 @njit(nogil=True, cache=True)
 def score_dense(
-    codes, offsets, present, reading, bases, table, n_levels, root, weights, margins, own, total
+    codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
 ):
     """Count the words of one group in every row of every sequence; add up what they weigh.
 
-    `reading` is (layouts, windows, layout weights, distinct, memory for the longest sequence);
+    `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence);
     `table` (first slots, values of shape (n_slots, n_cells, n_columns)). Adds to `margins`,
     (n_sequences, n_rows, n_columns), the weights of the words times their embedded counts; to
     `total` and `own`, (n_sequences, n_rows), the squares of those, the latter times the group's
@@ -190,7 +166,7 @@ def score_dense(
             start, stop = offsets[s], offsets[s + 1]
             mine = cells[:, : first[r + 1] - first[r]]
             base = np.uint64(bases[r])
-            count_dense(codes[r], start, stop, here, reading, base, n_levels, mine)
+            count_dense(codes[r], start, stop, here, group, base, n_levels, mine)
             margin[:] = 0
             squares = weigh_dense(mine, values[first[r] : first[r + 1]], root, margin)
             margins[s, r] += margin
@@ -200,14 +176,14 @@ def score_dense(
 
 @njit(nogil=True, cache=True)
 def score_hashed(
-    codes, offsets, present, reading, bases, table, n_levels, root, weights, margins, own, total
+    codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
 ):
     """Do as `score_dense` does, with words found by their keys.
 
     `table` is (first slots, keys, values).
     """
     first, keys, values = table
-    scratch = scratch_for(np.diff(offsets).max() * reading[0].shape[0], 1 << (n_levels - 1))
+    scratch = scratch_for(np.diff(offsets).max() * group[1].size, 1 << (n_levels - 1))
     cells = np.empty(values.shape[1])
     margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
@@ -215,7 +191,7 @@ def score_hashed(
             here = present[r] if present.size else np.empty(0, np.bool_)
             start, stop = offsets[s], offsets[s + 1]
             base = np.uint64(bases[r])
-            n = count_hashed(codes[r], start, stop, here, reading, base, n_levels, scratch)
+            n = count_hashed(codes[r], start, stop, here, group, base, n_levels, scratch)
             margin[:] = 0
             mine = slice(first[r], first[r + 1])
             squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, cells, margin)

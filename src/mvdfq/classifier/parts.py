@@ -16,7 +16,7 @@ from mvdfq.classifier.presets import PRESETS, Settings, part
 from mvdfq.gram.base import are_letters
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
-from mvdfq.kernels import Kernel, Mismatch, Profile
+from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.svm import Margins
@@ -58,17 +58,19 @@ def settings_for(classifier: Any, X: Any) -> Settings:
         if kind in own:
             own[kind] = part(kind, own[kind])
     settings = replace(PRESETS[name](), **own)
-    if isinstance(X, Symbols) or isinstance(settings.kernel, Profile):
-        _refuse_encoders(own, isinstance(X, Symbols))
+    if not isinstance(settings.kernel, Kernel):
+        raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
+    if isinstance(X, Symbols) or not settings.kernel.reads_symbols:
+        _refuse_encoders(own, settings.kernel, isinstance(X, Symbols))
         settings = replace(settings, frames=None, symbols=None)
     _check_settings(classifier, settings)
     return settings
 
 
-def _refuse_encoders(own: dict[str, Any], has_symbols: bool) -> None:
+def _refuse_encoders(own: dict[str, Any], kernel: Kernel, has_symbols: bool) -> None:
     for kind in ("frames", "symbols"):
         if own.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
-            what = "X holds symbols already" if has_symbols else "Profile reads probabilities"
+            what = "X holds symbols already" if has_symbols else f"{kernel!r} reads numbers"
             raise ValueError(f"{what}; pass {kind}=None.")
 
 
@@ -83,8 +85,6 @@ def _check_settings(classifier: Any, settings: Settings) -> None:
             raise ValueError(f"{name} must be one of {values}, got {getattr(classifier, name)!r}.")
     if settings.multi_class not in ("ovr", "ovo"):
         raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {settings.multi_class!r}.")
-    if not isinstance(settings.kernel, Kernel):
-        raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
     _check_features(classifier, settings.kernel)
     if not isinstance(settings.manifold, bool | np.bool_):
         raise ValueError(f"manifold must be True or False, got {settings.manifold!r}.")
@@ -96,11 +96,10 @@ def _check_features(classifier: Any, kernel: Kernel) -> None:
     """Refuse options that need words that can be listed, or several rows or groups."""
     if classifier.solver == "linear" and not kernel.has_features:
         raise ValueError(f"{kernel!r} has no explicit features, which solver='linear' needs.")
-    is_one = isinstance(kernel, Profile) or not kernel.has_features
-    if classifier.weights == "groups" and (is_one or isinstance(kernel, Mismatch)):
+    if classifier.weights == "groups" and not kernel.has_groups:
         raise ValueError(f"{kernel!r} has no groups to weight; pass weights=None.")
-    if classifier.weights == "rows" and isinstance(kernel, Profile):
-        raise ValueError("Profile reads all rows together; pass weights=None.")
+    if classifier.weights == "rows" and not kernel.reads_symbols:
+        raise ValueError(f"{kernel!r} reads all rows together; pass weights=None.")
 
 
 def candidates(C: Any) -> tuple[float, ...]:
@@ -207,7 +206,7 @@ def _most_words(settings: Settings, symbols: Any) -> int:
         return MANY_WORDS + 1
     cells = 2**settings.pyramid - 1
     return sum(
-        cells * int(n) ** len(group.layouts[0].offsets)
+        cells * int(n) ** group.length
         for n in symbols.n_symbols
         for group in settings.kernel.groups(int(n))
     )

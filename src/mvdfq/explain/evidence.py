@@ -8,32 +8,24 @@ it reads. Whatever way they are added up, by row, by time or by layout, they giv
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
-from mvdfq.kernels import Group, Mismatch
-from mvdfq.kernels.counting import Row, pyramid_cells, word_keys
+from mvdfq.kernels import Group
+from mvdfq.kernels.counting import GroupTask, Occurrences, Row
+from mvdfq.kernels.keys import word_keys
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.summing import sum_group
-from mvdfq.machines.word_table import GroupTable
+from mvdfq.machines.word_table import GroupTable, sum_group
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Evidence", "Occurrences", "find_evidence"]
+__all__ = ["Evidence", "find_evidence"]
 
 # The table of a single group is made without a limit, used and dropped.
 UNBOUNDED = 2**62
-
-
-class Occurrences(NamedTuple):
-    """Where the words of one row and group stand: one entry for each time a word is read."""
-
-    starts: np.ndarray
-    layout: np.ndarray
-    words: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -55,17 +47,7 @@ class Evidence:
 def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
     """Return the evidence in the only sequence of `symbols`, which holds the rows in use."""
     plan = machine.reader.plan_
-    if plan.listed and isinstance(plan.kernel, Mismatch):
-        raise ValueError(
-            "The linear solver counts whole neighbourhoods of words, which cannot be traced to "
-            "frames; solver='kernel' can, unless manifold=True."
-        )
-    if not plan.counts_groups:
-        raise ValueError(
-            f"{plan.kernel!r}{' with the manifold embedding' if plan.root else ''} is no sum "
-            f"over words that can be traced to frames; kernels of layouts, such as "
-            f"mvdfq.Spatial() or mvdfq.Gapped(), are."
-        )
+    _check_traceable(plan)
     weigh, constant = _weights(machine, symbols)
     rows = np.flatnonzero(plan.row_weights)
     n_groups, n_columns = len(plan.groups(0)), len(machine.margins.intercepts)
@@ -77,7 +59,7 @@ def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
         weights_of = weigh(g)
         for p, r in enumerate(rows.tolist()):
             row, group = plan.row([symbols], r), plan.groups(r)[g]
-            read = _occurrences(row, group)
+            read = GroupTask(group).occurrences(row)
             shares, squares = _shares(read, row, group, plan, partial(weights_of, p))
             total[r] += squares
             own[r] += group.weight * squares
@@ -92,6 +74,20 @@ def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
     return Evidence(by_frame, by_layout, constant, words)
 
 
+def _check_traceable(plan: Plan) -> None:
+    """Refuse a kernel that does not count words of the sequence itself."""
+    if plan.counts_groups:
+        return
+    hint = "use a kernel of layouts, such as mvdfq.Spatial() or mvdfq.Gapped()"
+    if plan.kernel.counts_groups(needs_counts=False):
+        hint = f"pass solver='kernel' and manifold=False, or {hint}"
+    options = f"manifold={plan.root}, solver={'linear' if plan.listed else 'kernel'!r}"
+    raise ValueError(
+        f"The evidence of {plan.kernel!r} with {options} cannot be traced to frames: this "
+        f"kernel does not count the words of the sequence itself; {hint}."
+    )
+
+
 def _scales(machine: Machine, symbols: Symbols, own: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Return the factor of each row of the sequence: its own norm and that of the whole."""
     reader, plan = machine.reader, machine.reader.plan_
@@ -103,23 +99,6 @@ def _scales(machine: Machine, symbols: Symbols, own: np.ndarray, total: np.ndarr
     return scale * inverse_root(np.array([(plan.row_weights * own * scale**2).sum()]))
 
 
-def _occurrences(row: Row, group: Group) -> Occurrences:
-    """Every word that the group reads in the only sequence of a row, missing values aside."""
-    present = row.present if row.present.size else np.ones(row.data.size, dtype=bool)
-    parts = []
-    for j, layout in enumerate(group.layouts):
-        starts = np.arange(max(row.data.size - layout.window[-1], 0))
-        starts = starts[present[starts[:, None] + np.array(layout.window)].all(axis=1)]
-        words = row.data[starts[:, None] + np.array(layout.offsets, dtype=np.int64)]
-        parts.append((starts, np.full(len(starts), j), words))
-    read = Occurrences(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-    if not group.distinct:
-        return read
-    keys = np.column_stack([read.starts, read.words])
-    _, first = np.unique(keys, axis=0, return_index=True)
-    return Occurrences(*(array[first] for array in read))
-
-
 def _shares(
     read: Occurrences, row: Row, group: Group, plan: Plan, weights_of: Any
 ) -> tuple[np.ndarray, float]:
@@ -127,8 +106,8 @@ def _shares(
     n_words = np.array([row.data.size - layout.window[-1] for layout in group.layouts])[read.layout]
     shares: Any = 0.0
     squares = 0.0
-    amount = np.array([layout.weight for layout in group.layouts])[read.layout]
-    for c, (level, cell) in enumerate(pyramid_cells(plan.n_levels)):
+    amount = group.layout_weights[read.layout]
+    for c, (level, cell) in enumerate(plan.cells):
         inside = np.flatnonzero(read.starts * 2**level // np.maximum(n_words, 1) == cell)
         ids, weights = weights_of(c, read.words[inside])
         count = np.bincount(ids, amount[inside], minlength=1)
@@ -233,7 +212,7 @@ class _Columns:
         features = self.machine.reader
         plan = features.plan_
         r = int(np.flatnonzero(plan.row_weights)[p])
-        task = self.g * len(pyramid_cells(plan.n_levels)) + cell
+        task = self.g * len(plan.cells) + cell
         column = features.columns_.columns_of(r, task, words, int(plan.n_symbols[r]))
         _, ids = np.unique(words, axis=0, return_inverse=True)
         ids = np.where(column >= 0, column, column.max(initial=0) + 1 + ids.ravel())

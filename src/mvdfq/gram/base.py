@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.gram.plan import Plan
-from mvdfq.kernels import Kernel, Mismatch, MismatchPairs, Profile, Spectrum
-from mvdfq.kernels.profile import check_profiles
+from mvdfq.kernels import Kernel, Spectrum
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.symbols.letters import Letters
@@ -65,8 +64,10 @@ class SequenceMap(TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, n_symbols: Any = None) -> Ragged:
         """Read sequences of the kind that the kernel compares."""
-        if isinstance(self.kernel_, Profile):
-            return check_profiles(check_sequences(X))
+        if not self.kernel_.reads_symbols:
+            sequences = check_sequences(X)
+            self.kernel_.check_values(sequences)
+            return sequences
         if n_symbols is not None and (isinstance(X, Symbols) or self.letters_ is not None):
             raise ValueError(
                 "n_symbols is for plain integers; quantizers set their own alphabets, and "
@@ -216,9 +217,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         raise ValueError(
             f"{kernel!r} has no explicit features, which manifold=True and pyramid need."
         )
-    if estimator.group_weights is not None and (
-        isinstance(kernel, Mismatch | Profile) or not kernel.has_features
-    ):
+    if estimator.group_weights is not None and not kernel.has_groups:
         raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
     if getattr(estimator, "n_features", None) is not None:
         if check_whole(estimator.n_features, "n_features") >= 2**31:
@@ -228,9 +227,9 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         check_positive(gamma, "gamma")
         if not estimator.normalize:
             raise ValueError("gamma needs normalize=True: distances of unit vectors.")
-    if isinstance(kernel, MismatchPairs):
+    if not kernel.is_definite:
         warnings.warn(
-            "MismatchPairs is not positive semi-definite, so that an SVM on it may not converge "
-            "to its optimum; Mismatch is.",
+            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
+            f"optimum; mvdfq.Mismatch is positive semi-definite.",
             stacklevel=4,
         )

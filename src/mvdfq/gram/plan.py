@@ -1,30 +1,19 @@
 """What is to be computed: a kernel and its options, spelt out as tasks for each row."""
 
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from mvdfq.kernels import Group, Kernel, Mismatch, Profile, Subsequence
-from mvdfq.kernels.counting import GroupTask, Row, pyramid_cells, row_of
-from mvdfq.kernels.neighbours import SMALL_TABLE, NeighbourTask, observed_words
-from mvdfq.kernels.profile import ProfileTask, profile_row
-from mvdfq.kernels.subsequence import SubsequenceTask
+from mvdfq.kernels import Group, Kernel
+from mvdfq.kernels.counting import GroupTask, Row, pyramid_cells
 from mvdfq.sequences import Ragged
-from mvdfq.symbols.base import Symbols
 
 __all__ = ["Plan"]
 
 # Bytes that a task takes for each word it reads, found by measuring: entries, a copy for the
-# sort, keys, columns, counts and their roots. Neighbourhoods keep a table of counts for each set
-# of positions, and list the words that are near several of them.
+# sort, keys, columns, counts and their roots.
 BYTES_PER_WORD = 64
-BYTES_PER_TABLE = 24
-BYTES_PER_LISTED_WORD = 160
-# With thousands of symbols hardly a word repeats and far more lie between two others: there were
-# ten listed words to a frame with 1024 codewords, one with 32 bins.
-LARGE_ALPHABET = 256
 
 
 @dataclass(frozen=True)
@@ -45,25 +34,18 @@ class Plan:
     n_levels: int = 1
     listed: bool = False
     vocabularies: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    # Groups by alphabet size, made when first asked for: hundreds of layouts for some kernels.
+    _groups: dict[int, list[Group]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
-    def row(self, parts: list[Any], r: int) -> Row:
-        """Return row `r` of one or more collections, joined, in the form that tasks read."""
-        if isinstance(self.kernel, Profile):
-            return profile_row(reduce(Ragged.joined, parts))
-        joined = reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts])
-        return row_of(joined, closed=self.is_closed)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_groups": {}}  # large, and quickly made again
 
-    def tasks(self, r: int) -> list[tuple[float, Any]]:
-        """Return the tasks of row `r`, each with the weight of its Gram matrix."""
-        cells = pyramid_cells(self.n_levels)
-        if isinstance(self.kernel, Profile):
-            k, sigma = self.kernel.k, self.kernel.sigma
-            return [(1, ProfileTask(k, sigma, cell)) for cell in cells]
-        if isinstance(self.kernel, Subsequence) and not self.kernel.has_features:
-            return [(1, SubsequenceTask(self.kernel.k, self.kernel.decay))]
-        if self.counts_neighbours or self._has_few_words(r):
-            return [(1, task) for cell in cells for task in self._neighbour_tasks(r, cell)]
-        return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in cells]
+    @property
+    def cells(self) -> list[tuple[int, int]]:
+        """The cells of the temporal pyramid, as (level, segment)."""
+        return pyramid_cells(self.n_levels)
 
     @property
     def normalises_rows(self) -> bool:
@@ -71,44 +53,54 @@ class Plan:
         return self.root or self.row_norm == "cosine"
 
     @property
-    def counts_neighbours(self) -> bool:
-        """Whether mismatch counts themselves are needed, not only the closed form."""
-        if not isinstance(self.kernel, Mismatch):
-            return False
-        return self.root or self.listed or self.kernel.neighbourhood == "observed"
-
-    def _has_few_words(self, r: int) -> bool:
-        """Whether counting neighbours directly is cheaper than the closed form."""
-        if not isinstance(self.kernel, Mismatch):
-            return False
-        return int(self.n_symbols[r]) ** self.kernel.k <= SMALL_TABLE
+    def needs_counts(self) -> bool:
+        """Whether each count is needed, not only inner products of counts."""
+        return self.root or self.listed
 
     @property
     def counts_groups(self) -> bool:
-        """Whether every task counts the words of a group of layouts."""
-        if self.counts_neighbours or isinstance(self.kernel, Profile):
-            return False
-        return self.kernel.has_features or not isinstance(self.kernel, Subsequence)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether symbols never seen in training count as missing values."""
-        return isinstance(self.kernel, Mismatch)
+        """Whether the kernel is a sum over the words of its groups of layouts."""
+        return self.kernel.counts_groups(self.needs_counts)
 
     @property
     def bytes_per_frame(self) -> int:
         """Working memory of the largest task for each frame of a row."""
-        if self.counts_neighbours:
-            k, m = self.kernel.k, self.kernel.m
-            n_tables = len(NeighbourTask(k, m).kept)
-            per_frame = 10 if self.n_symbols.max() > LARGE_ALPHABET else 1
-            listed = BYTES_PER_LISTED_WORD * per_frame
-            return BYTES_PER_WORD + BYTES_PER_TABLE * n_tables + listed
-        if isinstance(self.kernel, Profile):
-            return BYTES_PER_WORD * 100
-        if isinstance(self.kernel, Subsequence) and not self.kernel.has_features:
-            return 0
-        return BYTES_PER_WORD * max(len(group.layouts) for group in self.groups(0))
+        if self.counts_groups:
+            return BYTES_PER_WORD * max(len(group.layouts) for group in self.groups(0))
+        return self.kernel.own_bytes_per_frame(int(self.n_symbols.max()))
+
+    def row(self, parts: list[Any], r: int) -> Row:
+        """Return row `r` of one or more collections, joined, in the form that tasks read."""
+        return self.kernel.row(parts, r)
+
+    def groups(self, r: int) -> list[Group]:
+        """Return the groups of layouts of row `r`, with their weights."""
+        n_symbols = int(self.n_symbols[r])
+        if n_symbols not in self._groups:
+            self._groups[n_symbols] = self._weighted(self.kernel.groups(n_symbols))
+        return self._groups[n_symbols]
+
+    def _weighted(self, groups: list[Group]) -> list[Group]:
+        if self.group_weights is None:
+            return groups
+        pairs = zip(groups, self.group_weights.tolist(), strict=True)
+        return [replace(group, weight=group.weight * w) for group, w in pairs]
+
+    def tasks(self, r: int) -> list[tuple[float, Any]]:
+        """Return the tasks of row `r`, each with the weight of its Gram matrix.
+
+        The order is part of model files: features are numbered by it.
+        """
+        own = self.kernel.own_tasks(
+            int(self.n_symbols[r]),
+            self.cells,
+            self.needs_counts,
+            self.listed,
+            {d: words for (row, d), words in self.vocabularies.items() if row == r},
+        )
+        if own is not None:
+            return [(1, task) for task in own]
+        return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in self.cells]
 
     def only_row(self, r: int) -> "Plan":
         """Return the plan for row `r` alone, of weight 1."""
@@ -121,27 +113,12 @@ class Plan:
         )
 
     def with_vocabularies(self, collection: Ragged) -> "Plan":
-        """Return the plan with the words that occur in `collection`, where it needs them."""
-        if not (isinstance(self.kernel, Mismatch) and self.kernel.neighbourhood == "observed"):
+        """Return the plan with the words that occur in `collection`, if the kernel needs them."""
+        if not self.kernel.needs_vocabulary:
             return self
-        words = {}
-        for r in range(len(self.row_weights)):
-            row = self.row([collection], r)
-            for task in self._neighbour_tasks(r, (0, 0)):
-                words[r, task.dilation] = observed_words(row, task.k, task.dilation)
+        words = {
+            (r, d): found
+            for r in range(len(self.row_weights))
+            for d, found in self.kernel.vocabulary(self.row([collection], r)).items()
+        }
         return replace(self, vocabularies=words)
-
-    def groups(self, r: int) -> list[Group]:
-        """Return the groups of layouts that row `r` is read by, with their weights."""
-        groups = self.kernel.groups(int(self.n_symbols[r]))
-        if self.group_weights is None:
-            return groups
-        pairs = zip(groups, self.group_weights, strict=True)
-        return [Group(g.layouts, g.weight * float(w), g.distinct) for g, w in pairs]
-
-    def _neighbour_tasks(self, r: int, cell: tuple[int, int]) -> list[NeighbourTask]:
-        kernel = self.kernel
-        return [
-            NeighbourTask(kernel.k, kernel.m, d, cell, self.vocabularies.get((r, d)), self.listed)
-            for d in np.atleast_1d(kernel.dilation).tolist()
-        ]

@@ -43,7 +43,7 @@ class Products:
             right = degree - left
         work = left * right
         dense = work * DENSE_GAIN >= self.values.size
-        self._add_dense(columns, value, np.flatnonzero(dense), bound)
+        self._add_frequent(columns, value, np.flatnonzero(dense), bound)
         cpu.add_outer_products(
             columns.indptr,
             columns.indptr[:-1] + left,
@@ -55,11 +55,11 @@ class Products:
             self.values,
         )
 
-    def add_table(self, table: np.ndarray, bound: float) -> None:
-        """Add the products of counts in a dense (n_sequences, n_words) table."""
-        table = self._embed(table).astype(self._precision(bound), copy=False)
-        self.own += np.einsum("ij,ij->i", table, table, dtype=float)
-        self._add_product(table)
+    def add_dense(self, counts: np.ndarray, bound: float) -> None:
+        """Add the products of counts in a dense (n_sequences, n_words) matrix."""
+        values = self._embed(counts).astype(self._precision(bound), copy=False)
+        self.own += np.einsum("ij,ij->i", values, values, dtype=float)
+        self._add_product(values)
 
     def _embed(self, count: np.ndarray) -> np.ndarray:
         return np.sqrt(count) if self.root else count
@@ -68,7 +68,7 @@ class Products:
         """Single, unless whole products might not be exact in it."""
         return np.dtype("f4" if self.root or bound**2 < EXACT_SINGLE else "f8")
 
-    def _add_dense(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:
+    def _add_frequent(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:
         for first in range(0, len(which), DENSE_COLUMNS):
             part = which[first : first + DENSE_COLUMNS]
             block = np.zeros((len(part), self.n_sequences), dtype=self._precision(bound))

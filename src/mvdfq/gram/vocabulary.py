@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import row_scale
-from mvdfq.kernels.counting import Columns, find_words, word_codes
+from mvdfq.kernels.counting import Columns
+from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
 
 __all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]

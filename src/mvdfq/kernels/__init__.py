@@ -7,8 +7,10 @@ layout read them); layouts in different groups never match. A kernel is a list o
 .. math:: K(x, y) = \sum_{\text{groups}} w_g \sum_{\text{words } u} c_u(x) \, c_u(y)
 """
 
-from mvdfq.kernels.base import Group, Kernel, Layout
-from mvdfq.kernels.mismatch import Mismatch, MismatchPairs, intersection_size
+from mvdfq.kernels.base import Kernel
+from mvdfq.kernels.layouts import Group, Layout
+from mvdfq.kernels.mismatch import Mismatch, MismatchPairs
+from mvdfq.kernels.neighbours import intersection_size
 from mvdfq.kernels.profile import Profile
 from mvdfq.kernels.subsequence import Subsequence
 from mvdfq.kernels.windows import Gapped, Gappy, Wildcard

@@ -1,51 +1,37 @@
-"""The table that every kernel is: layouts, groups and the checks of their parameters."""
+"""The base class of all kernels: what a kernel says about itself."""
 
-from dataclasses import dataclass
-from itertools import combinations
-from math import comb
+from functools import reduce
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
-from mvdfq._utils.checks import check_whole
+from mvdfq.kernels.counting import Row, row_of
+from mvdfq.kernels.layouts import Group
+from mvdfq.symbols.base import Symbols
 
-__all__ = [
-    "Group",
-    "Kernel",
-    "Layout",
-    "check_count",
-    "check_mismatches",
-    "check_window",
-    "subsets",
-]
-
-# Beyond this many layouts a kernel takes days, and their table gigabytes.
-MOST_LAYOUTS = 10**5
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Positions read as one word, and those that must be present for the word to count."""
-
-    offsets: tuple[int, ...]
-    window: tuple[int, ...]
-    weight: float = 1.0
-
-
-@dataclass(frozen=True)
-class Group:
-    """Layouts whose words share one feature space, and the weight of its Gram matrix."""
-
-    layouts: tuple[Layout, ...]
-    weight: float = 1
-    distinct: bool = False
+__all__ = ["Kernel"]
 
 
 class Kernel(BaseEstimator):
-    """A table of layouts with scikit-learn's parameters; subclasses fill in `groups`."""
+    """Groups of layouts with scikit-learn's parameters.
 
-    #: Whether sequences have explicit feature counts, which the manifold embedding needs.
+    A kernel of layouts defines `groups` and nothing else. A kernel that counts in another way
+    overrides `counts_groups`, `own_tasks` and `own_bytes_per_frame`.
+    """
+
+    #: Whether words can be listed as explicit features. The manifold embedding needs features.
     has_features = True
+    #: Whether users may weight the groups of layouts.
+    has_groups = True
+    #: Whether all kernel matrices are positive semi-definite.
+    is_definite = True
+    #: Whether symbols outside the training alphabet count as missing values.
+    is_closed = False
+    #: Whether the kernel reads symbols. Otherwise it reads numbers, all rows together.
+    reads_symbols = True
+    #: Whether the kernel must know the words of the training sequences.
+    needs_vocabulary = False
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return the groups of layouts for a row whose alphabet has `n_symbols` symbols."""
@@ -55,32 +41,40 @@ class Kernel(BaseEstimator):
         """Refuse parameters that make no sense."""
         self.groups(2)
 
+    def check_values(self, sequences: Any) -> None:
+        """Refuse numbers that the kernel cannot read; only where `reads_symbols` is False."""
 
-def subsets(g: int, k: int, dilation: int) -> list[Layout]:
-    """All choices of `k` positions out of a window of `g`; the whole window must be present."""
-    check_count(comb(g, k))
-    window = tuple(range(0, g * dilation, dilation))
-    return [Layout(offsets, window) for offsets in combinations(window, k)]
+    def row(self, parts: list[Any], r: int) -> Row:
+        """Return row `r` of one or more collections, joined, in the form that tasks read."""
+        joined = reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts])
+        return row_of(joined, closed=self.is_closed)
 
+    def counts_groups(self, needs_counts: bool) -> bool:
+        """Tell whether the kernel is a sum over the words of its groups.
 
-def check_count(n_layouts: int) -> None:
-    """Refuse a table of layouts before it fills the memory."""
-    if n_layouts > MOST_LAYOUTS:
-        raise ValueError(
-            f"These parameters make {n_layouts} layouts, more than {MOST_LAYOUTS}, each counted "
-            f"by itself; a shorter window or fewer gaps make fewer."
-        )
+        `needs_counts` is True where each count is needed (for square roots or features), and
+        False where inner products are enough.
+        """
+        return True
 
+    def own_tasks(
+        self,
+        n_symbols: int,
+        cells: list[tuple[int, int]],
+        needs_counts: bool,
+        listed: bool,
+        vocabulary: dict[int, np.ndarray],
+    ) -> list[Any] | None:
+        """Return the tasks for one row, or None to count the words of each group and cell.
 
-def check_window(g: Any, k: Any) -> tuple[int, int]:
-    """Return the length of a window and how many of its positions are kept."""
-    k = check_whole(k, "k")
-    return check_whole(g, "g", at_least=k), k
+        `listed` asks for each word by itself. `vocabulary` is what `vocabulary` returned.
+        """
+        return None
 
+    def own_bytes_per_frame(self, n_symbols: int) -> int:
+        """Return the working memory of one of `own_tasks` for each frame."""
+        raise NotImplementedError
 
-def check_mismatches(k: Any, m: Any) -> tuple[int, int]:
-    """Return the length of words and how many of their positions may differ."""
-    k, m = check_whole(k, "k"), check_whole(m, "m", at_least=0)
-    if m > k:
-        raise ValueError(f"m={m} positions do not fit into words of length k={k}.")
-    return k, m
+    def vocabulary(self, row: Row) -> dict[int, np.ndarray]:
+        """Return the words of a training row by dilation; only where `needs_vocabulary`."""
+        raise NotImplementedError

@@ -1,36 +1,31 @@
 """Symbols and layouts -> counts: which word occurs how often in which sequence.
 
 One *task* counts the words of one group of layouts in one cell of the temporal pyramid, for one
-row of all sequences at once. Its result is *columns*, one for each word that occurs.
+row of all sequences at once. The result is *columns*, one column for each word that occurs.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mvdfq._engines import cpu
-from mvdfq.kernels import Group
-from mvdfq.symbols.base import Symbols, code_dtype
+from mvdfq.kernels.keys import KEY_BITS, bits, rank_words
+from mvdfq.kernels.layouts import Group
+from mvdfq.symbols.base import Symbols
 
 __all__ = [
     "EXACT_SINGLE",
     "Columns",
     "GroupTask",
+    "Occurrences",
     "Row",
     "count_entries",
-    "find_words",
-    "pack_words",
     "pyramid_cells",
-    "rank_words",
     "row_of",
-    "word_codes",
-    "word_keys",
 ]
 
-# Entries are 64 bits wide: word, sequence and layout must fit in together.
-ENTRY_BITS = 64
 # Whole numbers below this are exact in single precision.
 EXACT_SINGLE = 2**24
 
@@ -59,8 +54,8 @@ class Columns:
     """Counts of words, as in a CSC matrix of shape (n_sequences, n_words).
 
     Word ``c`` is ``words[c]`` and occurs ``count[e]`` times in ``sequence[e]`` for ``e`` from
-    ``indptr[c]`` to ``indptr[c + 1]``; sequences ascend. It stands for ``multiplicity[c]``
-    words with equal counts (None: for itself).
+    ``indptr[c]`` to ``indptr[c + 1]``; sequences ascend. Column ``c`` stands for
+    ``multiplicity[c]`` words with equal counts (None: each column stands for one word).
     """
 
     indptr: np.ndarray
@@ -70,11 +65,20 @@ class Columns:
     multiplicity: np.ndarray | None = None
 
 
+class Occurrences(NamedTuple):
+    """One entry for each time that a word is read: its first frame, sequence, layout and codes."""
+
+    starts: np.ndarray
+    sequence: np.ndarray
+    layout: np.ndarray
+    words: np.ndarray
+
+
 def row_of(symbols: Symbols, closed: bool = False) -> Row:
     """Return the only row of a collection, ready to be read.
 
-    New sequences may hold symbols never seen before, numbered from `n_symbols` upwards; in a
-    `closed` alphabet they are missing values.
+    New sequences may hold symbols that `fit` did not see, numbered from `n_symbols` upwards. In a
+    `closed` alphabet such symbols are missing values.
     """
     codes = np.ascontiguousarray(symbols.codes[0])
     n_symbols = int(symbols.n_symbols[0])
@@ -104,11 +108,11 @@ class GroupTask:
     @property
     def length(self) -> int:
         """Number of symbols in a word."""
-        return len(self.group.layouts[0].offsets)
+        return self.group.length
 
     @property
     def title(self) -> str:
-        """Which offsets are read, for people; a star at those that are passed over."""
+        """Which offsets are read, for people; a star marks an offset that is passed over."""
         return " or ".join(
             "".join(f"+{o}" if o in layout.offsets else f"*{o}" for o in layout.window)
             for layout in self.group.layouts
@@ -117,9 +121,9 @@ class GroupTask:
     def add_to(self, products: Any, row: Row) -> None:
         """Add the products of all counts to `products`."""
         bound = self._largest_total(row)
-        table = self.table(row)
-        if table is not None:
-            products.add_table(table, bound)
+        counts = self.dense_counts(row)
+        if counts is not None:
+            products.add_dense(counts, bound)
             return
         for columns in self.columns(row):
             products.add_columns(columns, bound)
@@ -128,162 +132,91 @@ class GroupTask:
         """Yield the counts of all words, in one piece."""
         yield count_entries(*self._entries(row), self._weights(row))
 
-    def table(self, row: Row) -> np.ndarray | None:
-        """Counts as a dense (n_sequences, n_words) table, or None if it were large.
+    def dense_counts(self, row: Row) -> np.ndarray | None:
+        """Return counts as a dense (n_sequences, n_words) matrix, or None for a large matrix.
 
-        While the table is no larger than the list of entries, filling it is three times faster
-        than sorting the list.
+        While the matrix is not larger than the list of entries, filling the matrix is three times
+        faster than sorting the list.
         """
         n_words = row.base**self.length
         if n_words * row.n_sequences > row.data.size * len(self.group.layouts):
             return None
-        return self.full_table(row)
+        return self.all_counts(row)
 
-    def full_table(self, row: Row) -> np.ndarray:
-        """Counts as a dense (n_sequences, n_words) table, however large."""
-        n_words = row.base**self.length
+    def all_counts(self, row: Row) -> np.ndarray:
+        """Return counts as a dense (n_sequences, n_words) matrix, however large."""
         entries, shifts, _ = self._entries(row)
         weights = self._weights(row)
-        table = np.zeros((row.n_sequences, n_words), dtype=weights.dtype)
-        cpu.add_dense_counts(entries, shifts, weights, table)
-        return table
+        counts = np.zeros((row.n_sequences, row.base**self.length), dtype=weights.dtype)
+        cpu.add_dense_counts(entries, shifts, weights, counts)
+        return counts
+
+    def occurrences(self, row: Row) -> Occurrences:
+        """List all words of the cell one by one, in the order of the sequences."""
+        layouts = self.group.arrays[0]
+        shifts = self._shifts(row)
+        # Reading positions as if they were one-symbol words lists where the words start.
+        positions = np.arange(row.data.size, dtype=np.uint64)
+        first = np.zeros((len(layouts), 1), np.int64)
+        entries = self._emit(positions, row, first, False, 1)
+        starts, sequence, layout = (
+            part.astype(np.int64)
+            for part in (
+                entries >> np.uint64(shifts[0]),
+                (entries & np.uint64((1 << shifts[0]) - 1)) >> np.uint64(shifts[1]),
+                entries & np.uint64((1 << shifts[1]) - 1),
+            )
+        )
+        found = Occurrences(starts, sequence, layout, row.data[starts[:, None] + layouts[layout]])
+        if not self.group.distinct:
+            return found
+        _, kept = rank_words(np.column_stack([found.starts, found.words]))
+        return Occurrences(*(part[kept] for part in found))
 
     def _largest_total(self, row: Row) -> float:
-        """Bound on the sum of the counts of one sequence; infinite if they are not whole."""
-        weights = [layout.weight for layout in self.group.layouts]
-        if not all(float(weight).is_integer() for weight in weights):
+        """Bound on the sum of the counts of one sequence; infinite if counts are not whole."""
+        weights = self.group.layout_weights
+        if (weights % 1).any():
             return np.inf
-        return int(np.diff(row.offsets).max(initial=0)) * sum(weights)
+        return int(np.diff(row.offsets).max(initial=0)) * float(weights.sum())
 
     def _weights(self, row: Row) -> np.ndarray:
         """Weights of the layouts; single precision holds whole counts up to 2**24 exactly."""
         dtype = np.float32 if self._largest_total(row) < EXACT_SINGLE else np.float64
-        return np.array([layout.weight for layout in self.group.layouts], dtype=dtype)
+        return self.group.layout_weights.astype(dtype)
+
+    def _shifts(self, row: Row) -> tuple[int, int]:
+        """Return the places of key and sequence in an entry; the layout is at place 0."""
+        sequence_shift = bits(len(self.group.layouts))
+        return sequence_shift + bits(row.n_sequences), sequence_shift
 
     def _entries(self, row: Row) -> Entries:
-        """All words as entries in the order of the sequences, and the places of their parts."""
-        layouts = np.array([layout.offsets for layout in self.group.layouts], dtype=np.int64)
-        sequence_shift = _bits(len(layouts))
-        shifts = sequence_shift + _bits(row.n_sequences), sequence_shift
-        if _bits(row.base**self.length) + shifts[0] > ENTRY_BITS:
-            return self._ranked_entries(row, layouts, shifts)
-        emit = cpu.emit_distinct if self.group.distinct else cpu.emit
-        return self._emit(emit, row.data, row, layouts, row.base, shifts), shifts, None
+        """Return all words as entries, in the order of the sequences."""
+        layouts, _, distinct = self.group.arrays
+        shifts = self._shifts(row)
+        if bits(row.base**self.length) + shifts[0] <= KEY_BITS:
+            return self._emit(row.data, row, layouts, distinct, row.base), shifts, None
+        # Longer words do not fit: their key is the rank among the words that occur.
+        found = self.occurrences(row)
+        ranks, first = rank_words(found.words)
+        tags = (found.sequence << shifts[1]) | found.layout
+        entries = (ranks << np.uint64(shifts[0])) | tags.astype(np.uint64)
+        return entries, shifts, found.words[first]
 
-    def _emit(self, emit, data, row: Row, layouts: np.ndarray, base: int, shifts) -> np.ndarray:
-        windows = np.array([layout.window for layout in self.group.layouts], dtype=np.int64)
+    def _emit(self, data, row: Row, layouts: np.ndarray, distinct: bool, base: int) -> np.ndarray:
+        windows, shifts = self.group.arrays[1], self._shifts(row)
         out = np.empty(row.data.size * len(layouts), dtype=np.uint64)
-        n = emit(data, row.offsets, layouts, windows, base, row.present, *self.cell, shifts, out)
+        read = (layouts, windows, distinct)
+        n = cpu.emit(data, row.offsets, read, base, row.present, *self.cell, shifts, out)
         return out[:n]
-
-    def _ranked_entries(self, row: Row, layouts: np.ndarray, shifts) -> Entries:
-        """Entries of words too long for 64 bits: their rank among those that occur."""
-        # Reading positions as if they were one-symbol words lists where the words start.
-        places = np.arange(row.data.size)
-        starts = self._emit(cpu.emit, places, row, np.zeros_like(layouts[:, :1]), 1, shifts)
-        tags = starts & np.uint64((1 << shifts[0]) - 1)
-        at = (starts >> np.uint64(shifts[0])).astype(np.int64)
-        which = (tags & np.uint64((1 << shifts[1]) - 1)).astype(np.int64)
-        words = row.data[at[:, None] + layouts[which]]
-        ranks, first = rank_words(words)
-        listed = words[first]
-        if self.group.distinct:
-            _, kept = np.unique(np.stack([at.astype(np.uint64), ranks]), axis=1, return_index=True)
-            kept.sort()
-            ranks, tags = ranks[kept], tags[kept] >> np.uint64(shifts[1]) << np.uint64(shifts[1])
-        return (ranks << np.uint64(shifts[0])) | tags, shifts, listed
 
 
 def count_entries(entries: np.ndarray, shifts, listed, weights: np.ndarray) -> Columns:
     """Sort entries by key and add up their weights for each word and sequence."""
-    bits = int(entries.max(initial=0) >> np.uint64(shifts[0])).bit_length()
-    entries = cpu.sort_by_key(entries, np.empty_like(entries), shifts[0], bits)
+    n_bits = int(entries.max(initial=0) >> np.uint64(shifts[0])).bit_length()
+    entries = cpu.sort_by_key(entries, np.empty_like(entries), shifts[0], n_bits)
     keys, indptr = np.empty(entries.size, np.uint64), np.empty(entries.size + 1, np.int64)
     sequence, count = np.empty(entries.size, np.uint32), np.empty(entries.size, weights.dtype)
     n, n_counts = cpu.count_runs(entries, shifts, weights, keys, indptr, sequence, count)
     words = keys[:n] if listed is None else listed[keys[:n]]
     return Columns(indptr[: n + 1], sequence[:n_counts], count[:n_counts], words)
-
-
-def word_codes(words: np.ndarray, base: int, length: int) -> np.ndarray:
-    """Write words as a matrix of codes, one row each.
-
-    Examples
-    --------
-    >>> word_codes(np.array([34, 10], dtype=np.uint64), base=10, length=2)
-    array([[3, 4],
-           [1, 0]], dtype=uint8)
-    """
-    if words.ndim == 2:
-        return words
-    codes = np.empty((len(words), length), dtype=code_dtype(base))
-    for place in reversed(range(length)):
-        words, codes[:, place] = np.divmod(words, np.uint64(base))
-    return codes
-
-
-def word_keys(words: np.ndarray, base: int) -> np.ndarray:
-    """Read rows of codes as numbers in base `base`; `word_codes` is the way back.
-
-    Examples
-    --------
-    >>> word_keys(np.array([[3, 4], [1, 0]]), base=10)
-    array([34, 10], dtype=uint64)
-    """
-    keys = np.zeros(len(words), dtype=np.uint64)
-    for digit in words.T:
-        keys = keys * np.uint64(base) + digit.astype(np.uint64)
-    return keys
-
-
-def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Return where each word stands in a sorted vocabulary, -1 if it does not.
-
-    Examples
-    --------
-    >>> find_words(np.array([[0, 1], [2, 0]]), np.array([[2, 0], [1, 1]]))
-    array([ 1, -1])
-    """
-    keys = pack_words(np.concatenate([vocabulary, words]))
-    known, wanted = keys[: len(vocabulary)], keys[len(vocabulary) :]
-    at = np.searchsorted(known, wanted)
-    hit = np.append(known, np.uint64(0))[at] == wanted
-    return np.where(hit & (at < len(known)), at, -1)
-
-
-def rank_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct rows of a matrix of codes in their order; say where each first is.
-
-    Examples
-    --------
-    >>> rank_words(np.array([[5, 7], [1, 9], [5, 7]]))
-    (array([1, 0, 1], dtype=uint64), array([1, 0]))
-    """
-    _, first, ranks = np.unique(pack_words(words), return_index=True, return_inverse=True)
-    return ranks.astype(np.uint64), first
-
-
-def pack_words(words: np.ndarray) -> np.ndarray:
-    """Turn the rows of a matrix of codes into numbers with the same order and equalities.
-
-    Digits are packed while they fit into 64 bits; then the prefix is replaced by its rank.
-
-    Examples
-    --------
-    >>> pack_words(np.array([[5, 7], [1, 9]]))
-    array([57, 19], dtype=uint64)
-    """
-    prefix, n_prefixes = np.zeros(len(words), dtype=np.uint64), 1
-    for digit in words.T:
-        base = int(digit.max(initial=0)) + 1
-        if _bits(n_prefixes * base) > ENTRY_BITS:
-            distinct, ranks = np.unique(prefix, return_inverse=True)
-            prefix, n_prefixes = ranks.astype(np.uint64), len(distinct)
-        prefix = prefix * np.uint64(base) + digit.astype(np.uint64)
-        n_prefixes *= base
-    return prefix
-
-
-def _bits(n: int) -> int:
-    """Bits for numbers below `n`."""
-    return max(int(n) - 1, 0).bit_length()

@@ -1,13 +1,24 @@
 """Words that differ in a few positions, as weighted matches of gapped words."""
 
 from collections.abc import Iterable, Sequence
-from itertools import product
-from math import comb, factorial
+from math import comb
+from typing import Any
+
+import numpy as np
 
 from mvdfq._utils.checks import check_several
-from mvdfq.kernels.base import Group, Kernel, check_mismatches, subsets
+from mvdfq.kernels.base import Kernel
+from mvdfq.kernels.counting import Row
+from mvdfq.kernels.layouts import Group, check_mismatches, subsets
+from mvdfq.kernels.neighbours import (
+    FEW_WORDS,
+    NeighbourTask,
+    bytes_per_frame,
+    intersection_size,
+    observed_words,
+)
 
-__all__ = ["Mismatch", "MismatchPairs", "intersection_size"]
+__all__ = ["Mismatch", "MismatchPairs"]
 
 
 class Mismatch(Kernel):
@@ -53,6 +64,9 @@ class Mismatch(Kernel):
     np.float64(29.0)
     """
 
+    has_groups = False  # the weights of the groups make them a mismatch kernel
+    is_closed = True
+
     def __init__(
         self, k: int = 5, m: int = 1, neighbourhood: str = "full", dilation: int | Sequence[int] = 1
     ) -> None:
@@ -70,6 +84,47 @@ class Mismatch(Kernel):
         k, m = check_mismatches(self.k, self.m)
         sizes = [intersection_size(k, m, n_symbols, d) for d in range(min(2 * m, k) + 1)]
         return _weighted_gapped(k, sizes, check_several(self.dilation, "dilation"))
+
+    @property
+    def needs_vocabulary(self) -> bool:  # type: ignore[override]
+        """Whether only words of the training sequences count."""
+        return self.neighbourhood == "observed"
+
+    def vocabulary(self, row: Row) -> dict[int, np.ndarray]:
+        """Return the words of a training row, for each dilation."""
+        return {d: observed_words(row, self.k, d) for d in self._dilations()}
+
+    def counts_groups(self, needs_counts: bool) -> bool:
+        """Tell whether the closed form over gapped words is enough."""
+        return not (needs_counts or self.needs_vocabulary)
+
+    def own_tasks(
+        self,
+        n_symbols: int,
+        cells: list[tuple[int, int]],
+        needs_counts: bool,
+        listed: bool,
+        vocabulary: dict[int, np.ndarray],
+    ) -> list[Any] | None:
+        """Return the tasks that count neighbours, where they are needed or cheaper."""
+        if self.counts_groups(needs_counts) and not self._has_few_words(n_symbols):
+            return None
+        return [
+            NeighbourTask(self.k, self.m, d, cell, vocabulary.get(d), listed)
+            for cell in cells
+            for d in self._dilations()
+        ]
+
+    def own_bytes_per_frame(self, n_symbols: int) -> int:
+        """Return the working memory of counting neighbours, for each frame."""
+        return bytes_per_frame(self.k, self.m, n_symbols)
+
+    def _has_few_words(self, n_symbols: int) -> bool:
+        """Tell whether counting neighbours of all words is cheaper than the closed form."""
+        return n_symbols**self.k <= FEW_WORDS
+
+    def _dilations(self) -> list[int]:
+        return check_several(self.dilation, "dilation")
 
 
 class MismatchPairs(Kernel):
@@ -100,6 +155,8 @@ class MismatchPairs(Kernel):
     """
 
     has_features = False
+    has_groups = False
+    is_definite = False
 
     def __init__(self, k: int = 5, m: int = 1) -> None:
         self.k = k
@@ -111,26 +168,6 @@ class MismatchPairs(Kernel):
         return _weighted_gapped(k, [1] * (m + 1), [1])
 
 
-def intersection_size(k: int, m: int, n_symbols: int, distance: int) -> int:
-    """Return how many words lie within `m` mismatches of both of two words at `distance`.
-
-    Exact, in Python's unbounded integers: for 2048 symbols it passes 10**7.
-
-    Examples
-    --------
-    >>> [intersection_size(5, 1, 20, d) for d in range(3)]
-    [96, 20, 2]
-    """
-    s, d = n_symbols, distance
-    total = 0
-    for i in range(k - d + 1):  # positions where the two agree and the third word does not
-        for p, q in product(range(d + 1), repeat=2):  # it sides with the first, the second
-            if p + q <= d and i + d - p <= m and i + d - q <= m:
-                ways = factorial(d) // (factorial(p) * factorial(q) * factorial(d - p - q))
-                total += comb(k - d, i) * (s - 1) ** i * ways * (s - 2) ** (d - p - q)
-    return total
-
-
 def _weighted_gapped(k: int, sizes: Sequence[int], dilations: Iterable[int]) -> list[Group]:
     r"""Groups for a kernel that gives a pair of windows at distance `i` the value ``sizes[i]``.
 
@@ -138,10 +175,10 @@ def _weighted_gapped(k: int, sizes: Sequence[int], dilations: Iterable[int]) -> 
     :math:`\binom{k-i}{j-i}` of the position sets; inverting that gives the weights. Some are 0 for
     some alphabets; their groups stay, so that rows of all alphabets have the same groups.
     """
-    table = []
+    groups = []
     for dilation in dilations:
         for j in range(len(sizes)):
             terms = range(j, len(sizes))
             weight = sum((-1) ** (i - j) * comb(k - j, i - j) * sizes[i] for i in terms)
-            table += [Group((layout,), weight) for layout in subsets(k, k - j, dilation)]
-    return table
+            groups += [Group((layout,), weight) for layout in subsets(k, k - j, dilation)]
+    return groups

@@ -11,24 +11,39 @@ expanded into its neighbours one by one.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, pairwise
-from math import comb
+from itertools import combinations, pairwise, product
+from math import comb, factorial
 from typing import Any
 
 import numpy as np
 
 from mvdfq._engines import cpu
-from mvdfq.kernels import Group, Layout, intersection_size
-from mvdfq.kernels.counting import Columns, GroupTask, Row, find_words, pack_words, word_codes
+from mvdfq.kernels.counting import Columns, GroupTask, Row
+from mvdfq.kernels.keys import find_words, pack_words, word_codes
+from mvdfq.kernels.layouts import Group, Layout
 
-__all__ = ["SMALL_TABLE", "NeighbourTask", "observed_words"]
+__all__ = [
+    "FEW_WORDS",
+    "NeighbourTask",
+    "bytes_per_frame",
+    "intersection_size",
+    "observed_words",
+]
 
 # Counts in one block of columns; a block takes about 16 bytes for each.
 BLOCK_COUNTS = 2**21
 # Words that may be listed one by one before we say that it would take hours.
 LISTED_WORDS = 2**31
-# Words that there can be at most for a table of all of them, whatever the sequences.
-SMALL_TABLE = 2**10
+# With at most this many words, the counts of all words are kept, whatever the sequences.
+FEW_WORDS = 2**10
+# Bytes for each frame, found by measuring: entries and their copy for the sort, keys, columns; then
+# the counts of each set of positions; then the words that are near several of these sets.
+BYTES_PER_WORD = 64
+BYTES_PER_SET = 24
+BYTES_PER_LISTED_WORD = 160
+# With thousands of symbols hardly a word repeats and far more words lie between two others: one
+# frame had ten listed words with 1024 codewords, and one listed word with 32 bins.
+LARGE_ALPHABET = 256
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,7 @@ class NeighbourTask:
         size = intersection_size(self.k, self.m, row.n_symbols, 0)
         bound = int(np.diff(row.offsets).max(initial=0)) * size
         if self._is_small(row):
-            products.add_table(self._table(row), bound)
+            products.add_dense(self._all_counts(row), bound)
             return
         for columns in self.columns(row):
             products.add_columns(columns, bound)
@@ -102,17 +117,17 @@ class NeighbourTask:
     def _is_small(self, row: Row) -> bool:
         """Whether the counts of all words there can be take little memory."""
         n_words = row.base**self.k
-        is_little = n_words <= SMALL_TABLE or n_words * row.n_sequences <= 8 * row.data.size
+        is_little = n_words <= FEW_WORDS or n_words * row.n_sequences <= 8 * row.data.size
         return is_little and self.vocabulary is None
 
-    def _table(self, row: Row) -> np.ndarray:
+    def _all_counts(self, row: Row) -> np.ndarray:
         """Counts of all words, (n_sequences, n_words).
 
         Those at each exact distance grow one position at a time: a window either agrees there, or
         has one of the other symbols.
         """
         window = tuple(range(0, self.k * self.dilation, self.dilation))
-        exact = GroupTask(Group((Layout(window, window),)), self.cell).full_table(row)
+        exact = GroupTask(Group((Layout(window, window),)), self.cell).all_counts(row)
         cube = exact.T.reshape(*(row.base,) * self.k, row.n_sequences)
         known = cube[(slice(row.n_symbols),) * self.k]  # a missing value is in no word
         near = np.zeros((self.m + 1, known.size))
@@ -176,6 +191,33 @@ class NeighbourTask:
                 tables.words[j + 1],
                 multiplicity=row.n_symbols - listed[first:last],
             )
+
+
+def intersection_size(k: int, m: int, n_symbols: int, distance: int) -> int:
+    """Return how many words lie within `m` mismatches of both of two words at `distance`.
+
+    Exact, in Python's unbounded integers: for 2048 symbols it passes 10**7.
+
+    Examples
+    --------
+    >>> [intersection_size(5, 1, 20, d) for d in range(3)]
+    [96, 20, 2]
+    """
+    s, d = n_symbols, distance
+    total = 0
+    for i in range(k - d + 1):  # positions where the two agree and the third word does not
+        for p, q in product(range(d + 1), repeat=2):  # it sides with the first, the second
+            if p + q <= d and i + d - p <= m and i + d - q <= m:
+                ways = factorial(d) // (factorial(p) * factorial(q) * factorial(d - p - q))
+                total += comb(k - d, i) * (s - 1) ** i * ways * (s - 2) ** (d - p - q)
+    return total
+
+
+def bytes_per_frame(k: int, m: int, n_symbols: int) -> int:
+    """Return the working memory of a task for each frame."""
+    n_listed = 10 if n_symbols > LARGE_ALPHABET else 1
+    n_sets = len(NeighbourTask(k, m).kept)
+    return BYTES_PER_WORD + BYTES_PER_SET * n_sets + BYTES_PER_LISTED_WORD * n_listed
 
 
 def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:

@@ -5,6 +5,7 @@ The words come from probabilities, so the kernel is not a table of layouts.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,15 @@ import numpy as np
 from mvdfq._engines import cpu
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.counting import ENTRY_BITS, Columns, Row, count_entries
-from mvdfq.sequences.containers import Sequences, refuse
+from mvdfq.kernels.counting import Columns, Row, count_entries
+from mvdfq.kernels.keys import KEY_BITS, bits
+from mvdfq.sequences.containers import Ragged, Sequences, refuse
 
-__all__ = ["Profile", "ProfileTask", "check_profiles", "profile_row"]
+__all__ = ["Profile", "ProfileTask"]
+
+# Bytes for each frame, found by measuring: with the default threshold, a frame starts some hundred
+# likely words, and each word takes 64 bytes.
+BYTES_PER_FRAME = 6400
 
 
 class Profile(Kernel):
@@ -46,6 +52,9 @@ class Profile(Kernel):
     array([[7.]])
     """
 
+    has_groups = False
+    reads_symbols = False
+
     def __init__(self, k: int = 5, sigma: float = 7.5) -> None:
         self.k = k
         self.sigma = sigma
@@ -54,6 +63,32 @@ class Profile(Kernel):
         """Refuse parameters that make no sense."""
         check_whole(self.k, "k")
         check_positive(self.sigma, "sigma")
+
+    def check_values(self, sequences: Sequences) -> None:
+        """Refuse numbers that cannot be probabilities, naming the sequence, channel and time."""
+        bad = (sequences.data < 0) | (sequences.data > 1)
+        hint = "Profile reads probabilities, one channel for each letter"
+        refuse(bad, sequences, "is outside 0..1", hint)
+
+    def row(self, parts: list[Any], r: int) -> Row:
+        """Return the negative logarithms of all probabilities as one row; NaN where missing."""
+        profiles = reduce(Ragged.joined, parts)
+        with np.errstate(divide="ignore"):
+            costs = -np.log(profiles.data.astype(float))
+        n_letters = profiles.n_rows
+        return Row(costs, profiles.offsets, n_letters, n_letters, np.zeros(0, bool))
+
+    def counts_groups(self, needs_counts: bool) -> bool:
+        """Profiles have no layouts."""
+        return False
+
+    def own_tasks(self, n_symbols, cells, needs_counts, listed, vocabulary) -> list[Any]:
+        """Return one task for each cell of the pyramid."""
+        return [ProfileTask(self.k, self.sigma, cell) for cell in cells]
+
+    def own_bytes_per_frame(self, n_symbols: int) -> int:
+        """Return the working memory for each frame."""
+        return BYTES_PER_FRAME
 
 
 @dataclass(frozen=True)
@@ -81,8 +116,8 @@ class ProfileTask:
 
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts of all words, in one piece."""
-        key_shift = (row.n_sequences - 1).bit_length()
-        if (row.n_symbols**self.k - 1).bit_length() + key_shift > ENTRY_BITS:
+        key_shift = bits(row.n_sequences)
+        if bits(row.n_symbols**self.k) + key_shift > KEY_BITS:
             raise ValueError(
                 f"Profile words of k={self.k} letters out of {row.n_symbols} for "
                 f"{row.n_sequences} sequences do not fit into 64 bits; pass a smaller k."
@@ -99,20 +134,3 @@ class ProfileTask:
             row.data, least, row.offsets, self.k, self.sigma, *self.cell, key_shift, out
         )
         return out if size else np.empty(n, dtype=np.uint64)
-
-
-def profile_row(profiles: Sequences) -> Row:
-    """Return the negative logarithms of the probabilities as one row; NaN where missing."""
-    with np.errstate(divide="ignore"):
-        costs = -np.log(profiles.data.astype(float))
-    n_letters = profiles.n_rows
-    return Row(costs, profiles.offsets, n_letters, n_letters, np.zeros(0, bool))
-
-
-def check_profiles(profiles: Sequences) -> Sequences:
-    """Refuse what cannot be probabilities, naming the sequence, channel and time."""
-    bad = (profiles.data < 0) | (profiles.data > 1)
-    refuse(
-        bad, profiles, "is outside 0..1", "Profile reads probabilities, a channel for each letter"
-    )
-    return profiles

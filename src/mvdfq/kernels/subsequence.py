@@ -9,8 +9,9 @@ import numpy as np
 
 from mvdfq._engines import cpu
 from mvdfq._utils.checks import check_decay, check_whole
-from mvdfq.kernels.base import Group, Kernel, Layout, check_count
+from mvdfq.kernels.base import Kernel
 from mvdfq.kernels.counting import Row
+from mvdfq.kernels.layouts import Group, Layout, check_count
 
 __all__ = ["Subsequence", "SubsequenceTask"]
 
@@ -65,6 +66,20 @@ class Subsequence(Kernel):
     def has_features(self) -> bool:  # type: ignore[override]
         """Whether the span is bounded, so that words can be listed."""
         return self.max_span is not None
+
+    has_groups = has_features
+
+    def counts_groups(self, needs_counts: bool) -> bool:
+        """Tell whether the span is bounded, so that there are layouts."""
+        return self.has_features
+
+    def own_tasks(self, n_symbols, cells, needs_counts, listed, vocabulary) -> list[Any] | None:
+        """Return the dynamic program over all pairs, where the span has no bound."""
+        return None if self.has_features else [SubsequenceTask(self.k, self.decay)]
+
+    def own_bytes_per_frame(self, n_symbols: int) -> int:
+        """Return 0: the dynamic program needs next to no memory."""
+        return 0
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group of all layouts within the span, weighted by their spans."""

@@ -3,14 +3,8 @@
 from collections.abc import Sequence
 
 from mvdfq._utils.checks import check_decay, check_several
-from mvdfq.kernels.base import (
-    Group,
-    Kernel,
-    Layout,
-    check_mismatches,
-    check_window,
-    subsets,
-)
+from mvdfq.kernels.base import Kernel
+from mvdfq.kernels.layouts import Group, Layout, check_mismatches, check_window, subsets
 
 __all__ = ["Gapped", "Gappy", "Wildcard"]
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_several, check_whole
-from mvdfq.kernels.base import Group, Kernel, Layout, check_count
+from mvdfq.kernels.base import Kernel
+from mvdfq.kernels.layouts import Group, Layout, check_count
 
 __all__ = ["Spatial", "Spectrum", "Words"]
 
@@ -47,13 +48,13 @@ class Spectrum(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each word length and dilation."""
-        table = []
+        groups = []
         for dilation, k in product(
             check_several(self.dilation, "dilation"), check_several(self.k, "k")
         ):
             offsets = tuple(range(0, k * dilation, dilation))
-            table.append(Group((Layout(offsets, offsets),)))
-        return table
+            groups.append(Group((Layout(offsets, offsets),)))
+        return groups
 
 
 class Words(Kernel):
@@ -141,13 +142,13 @@ class Spatial(Kernel):
         """Return one group for each combination of gaps."""
         t, k, d = (check_whole(getattr(self, name), name) for name in "tkd")
         check_count(d ** (t - 1))
-        table = []
+        groups = []
         for dilation in check_several(self.dilation, "dilation"):
             for gaps in product(range(d), repeat=t - 1):
                 starts = np.concatenate([[0], np.cumsum([k + g for g in gaps], dtype=int)])
                 offsets = tuple(int(s + i) * dilation for s in starts for i in range(k))
-                table.append(Group((Layout(offsets, offsets),)))
-        return table
+                groups.append(Group((Layout(offsets, offsets),)))
+        return groups
 
 
 def _check_offsets(offsets: Any) -> tuple[int, ...]:

@@ -26,14 +26,13 @@ __all__ = ["align", "group_units", "row_units", "unit_grams"]
 
 
 class _OneGroup(Kernel):
-    """One of the groups of another kernel."""
+    """One of the groups of another kernel, for each alphabet size."""
 
-    def __init__(self, kernel: Kernel, group: int) -> None:
-        self.kernel = kernel
-        self.group = group
+    def __init__(self, by_size: dict[int, Group]) -> None:
+        self.by_size = by_size
 
     def groups(self, n_symbols: int) -> list[Group]:
-        return [self.kernel.groups(n_symbols)[self.group]]
+        return [self.by_size[n_symbols]]
 
 
 def row_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
@@ -43,9 +42,11 @@ def row_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]
 
 
 def group_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
-    """Yield the recipes for each group of layouts by itself."""
+    """Yield the plan for each group of layouts by itself."""
+    sizes = {int(n): r for r, n in enumerate(plan.n_symbols)}
     for g in range(len(plan.groups(0))):
-        yield collection, replace(plan, kernel=_OneGroup(plan.kernel, g), group_weights=None)
+        kernel = _OneGroup({n: plan.groups(r)[g] for n, r in sizes.items()})
+        yield collection, replace(plan, kernel=kernel, group_weights=None)
 
 
 def unit_grams(

@@ -13,9 +13,14 @@ from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.tiles import Gram, inverse_root
 from mvdfq.gram.vocabulary import Vocabulary
-from mvdfq.machines.summing import TableTooLarge, learned_table, sum_up
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import WordTable, has_table
+from mvdfq.machines.word_table import (
+    TableTooLarge,
+    WordTable,
+    has_table,
+    learned_table,
+    sum_up,
+)
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["KernelMachine", "LinearMachine", "Machine"]
@@ -55,7 +60,7 @@ class Machine:
         margins, norms = self.table.margins(collection, self.n_jobs)
         margins += self.margins.intercepts
         # symbols never seen have no place in the table, but they are part of the norm
-        strange = np.flatnonzero(_has_unseen(collection, self.table.plan.is_closed))
+        strange = np.flatnonzero(_has_unseen(collection, self.table.plan.kernel.is_closed))
         norms[strange] = 1
         warn_wordless(norms)
         if strange.size:

@@ -1,10 +1,12 @@
-r"""Training sequences summed up: what every word says for every class.
+r"""Training sequences summed up: the weight of every word for every class.
 
 A kernel machine is :math:`f(x) = \sum_i a_i K(x, x_i) + b`. Where the kernel is a sum over words,
-so is the machine: the weights of a word in all training sequences are added up once, and a new
-sequence is classified by looking its words up, however many sequences were learned from.
+the machine is a sum over words too: the weights of a word in all training sequences are added up
+once. A new sequence is then classified by looking up its words, however many training sequences
+there were. For a linear machine on explicit features, the coefficients are the weights of words.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,10 +18,32 @@ from mvdfq._engines import lookup
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
+from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.kernels import Group
+from mvdfq.kernels.counting import Columns, GroupTask, Row
+from mvdfq.kernels.keys import word_keys
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["GroupTable", "WordTable", "has_table"]
+__all__ = [
+    "GroupTable",
+    "TableTooLarge",
+    "WordTable",
+    "has_table",
+    "learned_table",
+    "sum_group",
+    "sum_up",
+]
+
+# While an alphabet has at most this many words, words are numbered by their keys. All words are
+# then looked at for every sequence: a few thousand take the time of some hundred lookups.
+DENSE_WORDS = 2**12
+
+# The words of one cell of the pyramid, as keys, and their weights (n_words, n_columns).
+Weighed = tuple[np.ndarray, np.ndarray]
+
+
+class TableTooLarge(Exception):
+    """The table does not fit into the memory that it may take."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +51,7 @@ class GroupTable:
     """The words that one group of layouts reads, row by row, and their weights.
 
     `values` is (n_slots, n_cells, n_columns); row `r` owns the slots from ``first[r]`` to
-    ``first[r + 1]``. In a dense table, whose `keys` are empty, they are in the order of the keys.
+    ``first[r + 1]``. In a dense table `keys` is empty and slots are in the order of the keys.
     """
 
     group: Group
@@ -36,24 +60,13 @@ class GroupTable:
     keys: np.ndarray
     values: np.ndarray
 
-    @cached_property
-    def reading(self) -> tuple[Any, ...]:
-        """The layouts of the group as compiled code takes them."""
-        layouts = self.group.layouts
-        return (
-            np.array([layout.offsets for layout in layouts], np.int64),
-            np.array([layout.window for layout in layouts], np.int64),
-            np.array([layout.weight for layout in layouts], float),
-            self.group.distinct,
-        )
-
     @property
     def dense(self) -> bool:
         """Whether words are numbered by their keys."""
         return not self.keys.size
 
     def slots(self, r: int, keys: np.ndarray) -> np.ndarray:
-        """Return the slot of each word of row `r`, -1 for a word that has none."""
+        """Return the slot of each word of row `r`, -1 for a word without a slot."""
         if self.dense:
             return self.first[r] + keys.astype(np.int64)
         places = np.empty(keys.size, np.int64)
@@ -63,16 +76,15 @@ class GroupTable:
 
 @dataclass(frozen=True)
 class WordTable:
-    """Weights of all words; `margins` reads them off for new sequences.
+    """Weights of all words; `margins` looks up the words of new sequences.
 
-    `weights` is (n_rows, n_groups), those of the groups' Gram matrices; `rows` are the rows in
-    use; `mean` is what every margin is divided by, None for the norm of the sequence.
+    `rows` are the rows in use; `mean` is what every margin is divided by, None for the norm of
+    the sequence.
     """
 
     plan: Plan
     rows: np.ndarray
     groups: list[GroupTable]
-    weights: np.ndarray
     mean: float | None
 
     @property
@@ -81,7 +93,7 @@ class WordTable:
         return sum(group.keys.nbytes + group.values.nbytes for group in self.groups)
 
     def margins(self, symbols: Symbols, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Weigh every sequence: (n_sequences, n_columns); return its K(x, x) as well."""
+        """Return the margins, (n_sequences, n_columns), and K(x, x) of each sequence."""
         symbols = symbols.rows(self.rows)
         workers = n_threads(n_jobs)
         cuts = np.linspace(0, len(symbols), min(workers, len(symbols)) + 1).astype(int)
@@ -103,12 +115,12 @@ class WordTable:
                 symbols.codes,
                 symbols.offsets,
                 present,
-                (*table.reading, buffer),
+                (table.group.arrays, table.group.layout_weights, buffer),
                 table.bases,
                 (table.first, *keys, table.values),
                 self.plan.n_levels,
                 self.plan.root,
-                np.ascontiguousarray(self.weights[:, g]),
+                self.group_weights[g],
                 margins,
                 own,
                 total,
@@ -120,17 +132,176 @@ class WordTable:
         outer = inverse_root(norms) if self.mean is None else 1 / self.mean
         return np.einsum("sr,src->sc", scale, margins) * np.reshape(outer, (-1, 1)), norms
 
+    @cached_property
+    def group_weights(self) -> np.ndarray:
+        """Weights of the groups' Gram matrices, (n_groups, n_rows): alphabets may differ."""
+        weights = [[group.weight for group in self.plan.groups(r)] for r in self.rows.tolist()]
+        return np.ascontiguousarray(np.array(weights, float).T)
+
 
 def has_table(plan: Plan) -> bool:
-    """Tell whether a kernel is a sum over words that can be listed in 64 bits each."""
+    """Tell whether a kernel is a sum over words whose keys fit into 64 bits."""
     return plan.counts_groups and all(
-        int(n_symbols) ** len(group.layouts[0].offsets) < 2**64 - 1
+        int(n_symbols) ** group.length < 2**64 - 1
         for r, n_symbols in enumerate(plan.n_symbols)
         for group in plan.groups(r)
     )
 
 
+def sum_up(
+    train: Symbols,
+    plan: Plan,
+    coefficients: np.ndarray,
+    scale: np.ndarray,
+    mean: float | None,
+    memory: int,
+    n_jobs: int | None = None,
+) -> WordTable:
+    """Sum training sequences up to a table, or raise `TableTooLarge`.
+
+    `coefficients`, (n_sequences, n_columns), are those of the kernel values divided by the norms
+    of the training sequences; `scale` is (n_rows, n_sequences).
+    """
+    n_groups = len(plan.groups(0))
+
+    def one(g: int) -> GroupTable:
+        return sum_group(train, plan, g, coefficients, scale, memory // n_groups)
+
+    tables = [table for _, table in run_in_order(one, range(n_groups), n_threads(n_jobs))]
+    return WordTable(plan, np.flatnonzero(plan.row_weights), tables, mean)
+
+
+def learned_table(
+    vocabulary: Vocabulary,
+    plan: Plan,
+    coefficients: np.ndarray,
+    mean: float | None,
+    memory: int,
+) -> WordTable:
+    """Turn the coefficients of explicit features into a table, or raise `TableTooLarge`."""
+    rows = np.flatnonzero(plan.row_weights)
+    n_groups = len(plan.groups(0))
+
+    def one(g: int) -> GroupTable:
+        parts = (_learned(vocabulary, plan, r, g, coefficients) for r in rows.tolist())
+        return _joined(plan, g, parts, coefficients.shape[1], memory // n_groups)
+
+    return WordTable(plan, rows, [one(g) for g in range(n_groups)], mean)
+
+
+def sum_group(
+    train: Symbols,
+    plan: Plan,
+    g: int,
+    coefficients: np.ndarray,
+    scale: np.ndarray,
+    memory: int,
+) -> GroupTable:
+    """Sum up the words of one group of layouts."""
+
+    def parts() -> Iterator[Iterable[Weighed]]:
+        for r in np.flatnonzero(plan.row_weights).tolist():
+            group = plan.groups(r)[g]
+            factor = plan.row_weights[r] * group.weight * scale[r][:, None]
+            mine = (factor * coefficients).astype(np.float32)
+            yield _summed(plan.row([train], r), group, mine, plan)
+
+    return _joined(plan, g, parts(), coefficients.shape[1], memory)
+
+
+def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Iterator[Weighed]:
+    """Yield the words of one row and their weights, cell by cell of the pyramid."""
+    for cell in plan.cells:
+        task = GroupTask(group, cell)
+        counts = task.dense_counts(row) if row.base**task.length <= DENSE_WORDS else None
+        if counts is not None:
+            embedded = (np.sqrt(counts) if plan.root else counts).astype(np.float32)
+            yield np.arange(counts.shape[1], dtype=np.uint64), embedded.T @ coefficients
+            continue
+        for columns in task.columns(row):
+            # words that do not fit into 64 bits beside their sequence come as rows of codes
+            is_key = columns.words.ndim == 1
+            words = columns.words if is_key else word_keys(columns.words, row.base)
+            yield words, _weigh(columns, coefficients, plan.root)
+
+
+def _weigh(columns: Columns, coefficients: np.ndarray, root: bool) -> np.ndarray:
+    """Add up, for every word, the coefficients of the sequences that hold the word."""
+    count = columns.count.astype(np.float32)
+    weights = np.zeros((len(columns.words), coefficients.shape[1]), np.float32)
+    value = np.sqrt(count) if root else count
+    lookup.add_weights(columns.indptr, columns.sequence, value, coefficients, weights)
+    return weights
+
+
+def _learned(
+    vocabulary: Vocabulary, plan: Plan, r: int, g: int, coefficients: np.ndarray
+) -> Iterator[Weighed]:
+    """Yield the words of one row and their learned weights, cell by cell of the pyramid."""
+    n_cells = len(plan.cells)
+    factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[g].weight)
+    for task in range(g * n_cells, (g + 1) * n_cells):
+        words = vocabulary.words[r, task]
+        start = vocabulary.first[r, task]
+        keys = word_keys(words, max(int(plan.n_symbols[r]), 1))
+        yield keys, factor * coefficients[start : start + len(words)]
+
+
+def _joined(
+    plan: Plan, g: int, parts: Iterable[Iterable[Weighed]], n_columns: int, memory: int
+) -> GroupTable:
+    """Put the words of all rows into one table; `parts` gives the words of each row in use."""
+    group = plan.groups(0)[g]
+    bases = np.maximum(plan.n_symbols[np.flatnonzero(plan.row_weights)], 1)
+    sizes = [int(base) ** group.length for base in bases]
+    shape = len(plan.cells), n_columns
+    slot_bytes = 4 * shape[0] * shape[1] + 8
+    dense = max(sizes) <= DENSE_WORDS
+    if dense:
+        _check_size(sum(sizes) * slot_bytes, memory)
+    keys, values = [], []
+    for size, weighed in zip(sizes, parts, strict=True):
+        places, filled = _filled(weighed, size if dense else None, shape)
+        keys.append(places)
+        values.append(filled)
+        _check_size(sum(map(len, values)) * slot_bytes, memory)
+    first = np.concatenate([[0], np.cumsum([len(one) for one in values])]).astype(np.int64)
+    return GroupTable(group, bases, first, np.concatenate(keys), np.concatenate(values))
+
+
+def _filled(
+    weighed: Iterable[Weighed], size: int | None, shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys and values of one row: `size` dense slots, or (None) hashed slots.
+
+    The first cell of a pyramid is the whole sequence, so the first cell lists all words.
+    """
+    keys = np.empty(0, np.uint64)
+    values: Any = None
+    for cell, (words, weights) in enumerate(weighed):
+        if cell == 0:
+            keys = keys if size is not None else _places(words)
+            values = np.zeros((len(keys) if size is None else size, *shape), np.float32)
+        slots = words.astype(np.int64)
+        if size is None:
+            lookup.find_keys(keys, words, slots)
+        values[slots, cell] = weights
+    return keys, values
+
+
+def _places(words: np.ndarray) -> np.ndarray:
+    """Return places for words, a fifth of them empty so that a search ends after few places."""
+    keys = np.full(len(words) * 5 // 4 + 1, lookup.EMPTY)
+    lookup.insert_keys(keys, words)
+    return keys
+
+
+def _check_size(size: int, memory: int) -> None:
+    if size > memory:
+        raise TableTooLarge(f"{size} bytes are needed, {memory} allowed")
+
+
 def _present(symbols: Symbols) -> np.ndarray:
-    """Which positions hold a symbol that the table knows; empty if all do."""
+    """Tell which positions hold a symbol that the table knows; of size 0 if all positions do."""
     present = symbols.codes < symbols.n_symbols[:, None]
     return present[:0] if present.all() else present

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.kernels import Kernel, Profile
+from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["TreeError", "check", "require"]
@@ -136,7 +136,7 @@ def _check_reader(value: Any) -> None:
 
 
 def _check_kernel(value: Any) -> None:
-    if hasattr(value, "train_") and not isinstance(value.plan_.kernel, Profile):
+    if hasattr(value, "train_") and value.plan_.kernel.reads_symbols:
         same = np.array_equal(value.train_.n_symbols, value.plan_.n_symbols)
         require(same, "its sequences are not those of its plan")
 

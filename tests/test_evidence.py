@@ -1,6 +1,7 @@
 """Evidence sums to the margin, whichever way it is added up, and stands where the words stand."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -312,3 +313,22 @@ def test_the_linear_solver_says_why_it_cannot_trace_mismatches(vowels):
     ).fit(X[:60], y[:60])  # fmt: skip
     with pytest.raises(ValueError, match="pass solver='kernel' and manifold=False"):
         clf.explain(X[0])
+
+
+def test_groups_are_made_once_for_each_plan_and_alphabet(monkeypatch):
+    made, groups = [], Spatial.groups
+    monkeypatch.setattr(
+        Spatial, "groups", lambda self, n: (made.append((id(self), n)), groups(self, n))[1]
+    )
+    rng = np.random.default_rng(0)
+    train = [[rng.integers(0, n, 30) for n in (3, 4, 3)] for _ in range(8)]
+    machine = kernel_machine(Spatial(3, 1, 3), train, [3, 4, 3])
+    made.clear()
+    machine.of(machine.reader.read_new(as_symbols(train[:2], [3, 4, 3])))
+    find_evidence(machine, machine.reader.read_new(as_symbols(train[:1], [3, 4, 3])))
+    assert made == []  # training made the groups of both alphabets already
+    again = pickle.loads(pickle.dumps(machine))
+    assert again.reader.plan_._groups == {}
+    for _ in range(2):
+        find_evidence(again, again.reader.read_new(as_symbols(train[:1], [3, 4, 3])))
+    assert sorted(n for _, n in made) == [3, 4]

@@ -45,15 +45,22 @@ def read_keys(codes, start, layout, base, out):
 
 
 @njit(nogil=True, cache=True)
-def is_repeated(codes, t, layouts, j, base, key):
-    """Tell whether a layout before `j` reads the same word in the window at `t`."""
+def mark_repeated(codes, start, layouts, j, repeated):
+    """Mark the windows, from `start` on, in which a layout before `j` reads the same word."""
+    # Window by window inside, as in `read_keys`: vector instructions make up for comparing all
+    # symbols, also after a first difference.
+    same = np.empty_like(repeated)
     for i in range(j):
-        other = np.uint64(0)
-        for o in layouts[i]:
-            other = other * base + np.uint64(codes[t + o])
-        if other == key:
-            return True
-    return False
+        same[:] = True
+        for p in range(layouts.shape[1]):
+            if layouts[i, p] == layouts[j, p]:
+                continue
+            mine = codes[start + layouts[j, p] : start + layouts[j, p] + same.size]
+            other = codes[start + layouts[i, p] : start + layouts[i, p] + same.size]
+            for t in range(same.size):
+                same[t] &= mine[t] == other[t]
+        for t in range(same.size):
+            repeated[t] |= same[t]
 
 
 @njit(nogil=True, cache=True)
@@ -68,14 +75,14 @@ def read_words(codes, start, read, j, base, present, words):
     read_keys(codes, start, layouts[j], base, words)
     if not present.size and not distinct:
         return words.size
+    left_out = np.zeros(words.size, np.bool_)
+    if distinct:
+        mark_repeated(codes, start, layouts, j, left_out)
     kept = 0
     for i in range(words.size):
-        if present.size and not is_present(present, start + i, windows[j]):
-            continue
-        if distinct and is_repeated(codes, start + i, layouts, j, base, words[i]):
-            continue
-        words[kept] = words[i]
-        kept += 1
+        if not left_out[i] and (not present.size or is_present(present, start + i, windows[j])):
+            words[kept] = words[i]
+            kept += 1
     return kept
 
 

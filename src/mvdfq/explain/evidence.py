@@ -8,6 +8,7 @@ it reads. Whatever way they are added up, by row, by time or by layout, they giv
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
 from mvdfq.kernels import Group
 from mvdfq.kernels.counting import GroupTask, Occurrences, Row
-from mvdfq.kernels.keys import word_keys
+from mvdfq.kernels.keys import rank_words, word_keys
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.word_table import GroupTable, sum_group
 from mvdfq.symbols.base import Symbols
@@ -131,13 +132,11 @@ def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndar
 
 def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ...]]:
     """Gather the occurrences of every word: codes, starts, layouts, evidence of each."""
-    if not len(read.words):
-        return []
-    words, which = np.unique(read.words, axis=0, return_inverse=True)
-    order = np.argsort(which, kind="stable")
-    cuts = np.searchsorted(which[order], np.arange(1, len(words)))
-    pieces = np.split(order, cuts)
-    pairs = zip(words, pieces, strict=True)
+    ranks, first = rank_words(read.words)
+    order = np.argsort(ranks, kind="stable")
+    ends = np.cumsum(np.bincount(ranks.astype(np.int64), minlength=len(first))).tolist()
+    pieces = (order[a:b] for a, b in pairwise([0, *ends]))
+    pairs = zip(read.words[first], pieces, strict=True)
     return [(word, read.starts[i], read.layout[i], shares[i]) for word, i in pairs]
 
 
@@ -192,12 +191,11 @@ class _Looked:
     def weights(self, p: int, cell: int, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers that tell words apart, and their weights in one cell."""
         base = int(self.table.bases[p])
-        _, ids = np.unique(words, axis=0, return_inverse=True)
         known = np.all(words < base, axis=1)
         slots = self.table.slots(p, word_keys(np.where(known[:, None], words, 0), base))
         known &= slots >= 0
         weights = self.table.values[slots, cell].astype(float)
-        return ids.ravel(), np.where(known[:, None], weights, 0)
+        return rank_words(words)[0].astype(np.int64), np.where(known[:, None], weights, 0)
 
 
 @dataclass(frozen=True)
@@ -214,8 +212,8 @@ class _Columns:
         r = int(np.flatnonzero(plan.row_weights)[p])
         task = self.g * len(plan.cells) + cell
         column = features.columns_.columns_of(r, task, words, int(plan.n_symbols[r]))
-        _, ids = np.unique(words, axis=0, return_inverse=True)
-        ids = np.where(column >= 0, column, column.max(initial=0) + 1 + ids.ravel())
+        ranks = rank_words(words)[0].astype(np.int64)
+        ids = np.where(column >= 0, column, column.max(initial=0) + 1 + ranks)
         _, ids = np.unique(ids, return_inverse=True)
         factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[self.g].weight)
         weights = factor * self.machine.margins.coefficients[column]

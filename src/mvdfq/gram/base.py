@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_positive, check_whole
@@ -34,8 +34,10 @@ class SequenceMap(TransformerMixin, BaseEstimator):
 
     def _fit_plan(self, X: Any, listed: bool) -> Ragged:
         """Read the training sequences, freeze alphabets and rows; return the rows in use."""
-        kernel = self.kernel_ = Spectrum() if self.kernel is None else self.kernel
+        kernel = Spectrum() if self.kernel is None else self.kernel
         _check_options(self, kernel)
+        # a copy: the plan keeps what it made of the kernel, whatever becomes of the parameter
+        kernel = self.kernel_ = clone(kernel)
         self.letters_ = Letters().fit(X) if are_letters(X) else None
         collection = self._read(X, self.n_symbols)
         self.n_rows_in_ = collection.n_rows

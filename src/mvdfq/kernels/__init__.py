@@ -1,10 +1,14 @@
-r"""The kernels, as tables of layouts; no data, no loops over sequences.
+r"""The kernels: which words they read, and how often each word counts.
 
 A *layout* reads one word at every position ``t`` of a row: the symbols at ``t + offset``. Two
-layouts in one *group* share a feature space (the same symbols are the same feature, whichever
-layout read them); layouts in different groups never match. A kernel is a list of groups:
+layouts in one *group* share a feature space: the same symbols are the same feature, whichever
+layout read the symbols. Layouts in different groups never match. A kernel is a list of groups:
 
 .. math:: K(x, y) = \sum_{\text{groups}} w_g \sum_{\text{words } u} c_u(x) \, c_u(y)
+
+A new kernel of layouts is a class with `groups` in a file of its own. Kernels that count in
+another way (mismatch neighbourhoods, profiles, pairs of sequences) keep the counting beside the
+class.
 """
 
 from mvdfq.kernels.base import Kernel

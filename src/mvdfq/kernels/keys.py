@@ -1,4 +1,4 @@
-"""Words as numbers, and back."""
+"""Words as numbers (keys), and back."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ KEY_BITS = 64
 
 
 def word_codes(words: np.ndarray, base: int, length: int) -> np.ndarray:
-    """Write words as a matrix of codes, one row each.
+    """Write words as a matrix of codes, one row for each word.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def word_keys(words: np.ndarray, base: int) -> np.ndarray:
 
 
 def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Return where each word stands in a sorted vocabulary, -1 if it does not.
+    """Return where each word stands in a sorted vocabulary, -1 for a word that is not there.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:
 
 
 def rank_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct rows of a matrix of codes in their order; say where each first is.
+    """Return the rank of each word among the distinct words, and where each rank occurs first.
 
     Examples
     --------
@@ -69,9 +69,10 @@ def rank_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pack_words(words: np.ndarray) -> np.ndarray:
-    """Turn the rows of a matrix of codes into numbers with the same order and equalities.
+    """Turn the rows of a matrix of codes into numbers with the same order.
 
-    Digits are packed while they fit into 64 bits; then the prefix is replaced by its rank.
+    Equal rows become equal numbers. Digits are packed while they fit into 64 bits; then the prefix
+    is replaced by its rank.
 
     Examples
     --------
@@ -90,5 +91,5 @@ def pack_words(words: np.ndarray) -> np.ndarray:
 
 
 def bits(n: int) -> int:
-    """Bits for numbers below `n`."""
+    """Return the number of bits for numbers below `n`."""
     return max(int(n) - 1, 0).bit_length()

@@ -1,4 +1,4 @@
-"""Words that differ in a few positions, as weighted matches of gapped words."""
+"""Kernels of words that differ in a few positions, as weighted matches of gapped words."""
 
 from collections.abc import Iterable, Sequence
 from math import comb
@@ -13,12 +13,20 @@ from mvdfq.kernels.layouts import Group, check_mismatches, subsets
 from mvdfq.kernels.neighbours import (
     FEW_WORDS,
     NeighbourTask,
-    bytes_per_frame,
     intersection_size,
     observed_words,
 )
 
 __all__ = ["Mismatch", "MismatchPairs"]
+
+# Bytes for each frame, found by measuring: entries and their copy for the sort, keys, columns; then
+# the counts of each set of positions; then the words that are near several of these sets.
+BYTES_PER_WORD = 64
+BYTES_PER_SET = 24
+BYTES_PER_LISTED_WORD = 160
+# With thousands of symbols hardly a word repeats and far more words lie between two others: one
+# frame had ten listed words with 1024 codewords, and one listed word with 32 bins.
+LARGE_ALPHABET = 256
 
 
 class Mismatch(Kernel):
@@ -28,11 +36,10 @@ class Mismatch(Kernel):
               \Sigma^k
 
     The Gram matrix takes :math:`\sum_{l \le \min(2m, k)} \binom{k}{l}` rounds of exact matching,
-    whatever the size of the alphabet [2]_. With the manifold embedding the counts themselves are
-    needed: for ``m=1`` words near one observed word alone have a closed form, so that alphabets
-    of thousands of symbols stay computable; for larger `m` all words are listed. New sequences
-    may hold symbols that are not of the alphabet: they void the words that hold them, as missing
-    values do.
+    whatever the size of the alphabet [2]_. The manifold embedding needs each count: for ``m=1``
+    words near only one observed word have a closed form, so alphabets of thousands of symbols
+    stay computable; for larger `m` all words are listed. A symbol outside the training alphabet
+    is a missing value: words that hold such a symbol do not count.
 
     Parameters
     ----------
@@ -43,11 +50,11 @@ class Mismatch(Kernel):
         Largest number of mismatches.
 
     neighbourhood : {"full", "observed"}, default="full"
-        With the manifold embedding and as explicit features: all words of the alphabet, or only
-        those that occur in the training sequences (a cheaper kernel, not the same one).
+        Which words count, with the manifold embedding and as explicit features: all words of the
+        alphabet, or only the words of the training sequences (a cheaper, different kernel).
 
     dilation : int or sequence of int, default=1
-        Distance between the symbols of a word; several are counted side by side.
+        Distance between the symbols of a word; several distances are counted side by side.
 
     References
     ----------
@@ -117,7 +124,9 @@ class Mismatch(Kernel):
 
     def own_bytes_per_frame(self, n_symbols: int) -> int:
         """Return the working memory of counting neighbours, for each frame."""
-        return bytes_per_frame(self.k, self.m, n_symbols)
+        n_listed = 10 if n_symbols > LARGE_ALPHABET else 1
+        n_sets = len(NeighbourTask(self.k, self.m).kept)
+        return BYTES_PER_WORD + BYTES_PER_SET * n_sets + BYTES_PER_LISTED_WORD * n_listed
 
     def _has_few_words(self, n_symbols: int) -> bool:
         """Tell whether counting neighbours of all words is cheaper than the closed form."""
@@ -133,8 +142,8 @@ class MismatchPairs(Kernel):
     .. math:: K(x, y) = \#\{(t, t') : d(x_t \dots x_{t+k-1}, y_{t'} \dots y_{t'+k-1}) \le m\}
 
     The second of the paper's two definitions of mismatch. **Not positive semi-definite**: on
-    all words its smallest eigenvalue is :math:`1 - k` for ``m=1``. `Mismatch` is the kernel to
-    use; `Wildcard` is its cousin without an alphabet.
+    all words the smallest eigenvalue is :math:`1 - k` for ``m=1``. Prefer `Mismatch`, or
+    `Wildcard`, which does not depend on the size of the alphabet.
 
     Parameters
     ----------
@@ -169,11 +178,11 @@ class MismatchPairs(Kernel):
 
 
 def _weighted_gapped(k: int, sizes: Sequence[int], dilations: Iterable[int]) -> list[Group]:
-    r"""Groups for a kernel that gives a pair of windows at distance `i` the value ``sizes[i]``.
+    r"""Return groups that give a pair of windows at distance `i` the value ``sizes[i]``.
 
-    With `j` positions ignored, exact matches of the rest count a pair at distance `i` in
-    :math:`\binom{k-i}{j-i}` of the position sets; inverting that gives the weights. Some are 0 for
-    some alphabets; their groups stay, so that rows of all alphabets have the same groups.
+    With `j` positions ignored, a pair at distance `i` matches in :math:`\binom{k-i}{j-i}` of the
+    position sets; inverting this relation gives the weights. Groups of weight 0 stay in the list,
+    so that rows of all alphabets have the same groups.
     """
     groups = []
     for dilation in dilations:

@@ -1,12 +1,12 @@
-r"""Mismatch counts themselves: how many windows of a sequence lie within `m` of a word.
+r"""Mismatch counts: how many windows of a sequence lie within `m` mismatches of a word.
 
-The Gram matrix of `Mismatch` has a closed form; the square root of its counts has none, so the
-counts are computed, from tables of words with up to `m` positions left out:
+The Gram matrix of `Mismatch` has a closed form, but the square roots of the counts have no closed
+form. So the counts are computed from the counts of gapped words, with up to `m` positions left out:
 
 .. math:: c_u(x) = \sum_{i \le m} a_i \sum_{|P| = i} G_P(x, u \setminus P)
 
-where :math:`G_P` counts the windows that agree with `u` outside :math:`P`. No window is ever
-expanded into its neighbours one by one.
+where :math:`G_P` counts the windows that agree with `u` outside :math:`P`. A window is
+never expanded into its neighbours one by one.
 """
 
 from collections.abc import Iterator
@@ -22,33 +22,19 @@ from mvdfq.kernels.counting import Columns, GroupTask, Row
 from mvdfq.kernels.keys import find_words, pack_words, word_codes
 from mvdfq.kernels.layouts import Group, Layout
 
-__all__ = [
-    "FEW_WORDS",
-    "NeighbourTask",
-    "bytes_per_frame",
-    "intersection_size",
-    "observed_words",
-]
+__all__ = ["FEW_WORDS", "NeighbourTask", "intersection_size", "observed_words"]
 
-# Counts in one block of columns; a block takes about 16 bytes for each.
+# Counts in one block of columns; a block takes about 16 bytes for each count.
 BLOCK_COUNTS = 2**21
-# Words that may be listed one by one before we say that it would take hours.
+# Most words that may be listed one by one; more words would take hours.
 LISTED_WORDS = 2**31
 # With at most this many words, the counts of all words are kept, whatever the sequences.
 FEW_WORDS = 2**10
-# Bytes for each frame, found by measuring: entries and their copy for the sort, keys, columns; then
-# the counts of each set of positions; then the words that are near several of these sets.
-BYTES_PER_WORD = 64
-BYTES_PER_SET = 24
-BYTES_PER_LISTED_WORD = 160
-# With thousands of symbols hardly a word repeats and far more words lie between two others: one
-# frame had ten listed words with 1024 codewords, and one listed word with 32 bins.
-LARGE_ALPHABET = 256
 
 
 @dataclass(frozen=True)
-class Tables:
-    """Counts of words with each set of positions left out, one table after the other."""
+class GappedCounts:
+    """Counts of gapped words as columns, one set of kept positions after the other."""
 
     kept: list[tuple[int, ...]]
     words: list[np.ndarray]
@@ -59,11 +45,11 @@ class Tables:
 
     @property
     def starts(self) -> np.ndarray:
-        """First column of each table."""
+        """First column of each set."""
         return np.cumsum([0, *map(len, self.words)])
 
     def columns_of(self, words: np.ndarray) -> np.ndarray:
-        """Return the column of each word in each table, -1 where it has none."""
+        """Return the column of each word in each set, -1 for a word without a column."""
         ids = np.empty((len(words), len(self.kept)), dtype=np.int32)
         for j, kept in enumerate(self.kept):
             found = find_words(self.words[j], words[:, kept])
@@ -75,9 +61,9 @@ class Tables:
 class NeighbourTask:
     """Count words with up to `m` mismatches in one cell of the pyramid.
 
-    Which words: those of `vocabulary`; with None, all words that any window is near to. With
-    `listed` False, words near one single family of windows come as one column that stands for
-    all of them (for ``m=1``), which keeps alphabets of thousands of symbols computable.
+    Counts the words of `vocabulary`; with None, all words that are near any window. With `listed`
+    False and ``m=1``, words near only one family of windows come as one column that stands for
+    all of these words, which keeps alphabets of thousands of symbols computable.
     """
 
     k: int
@@ -100,7 +86,7 @@ class NeighbourTask:
 
     @property
     def kept(self) -> list[tuple[int, ...]]:
-        """Sets of positions kept when up to `m` are left out; first all of them."""
+        """Sets of kept positions, with up to `m` positions left out; first the full set."""
         sizes = range(self.k, self.k - self.m - 1, -1)
         return [p for size in sizes for p in combinations(range(self.k), size)]
 
@@ -115,21 +101,21 @@ class NeighbourTask:
             products.add_columns(columns, bound)
 
     def _is_small(self, row: Row) -> bool:
-        """Whether the counts of all words there can be take little memory."""
+        """Tell whether the counts of all words of the alphabet take little memory."""
         n_words = row.base**self.k
         is_little = n_words <= FEW_WORDS or n_words * row.n_sequences <= 8 * row.data.size
         return is_little and self.vocabulary is None
 
     def _all_counts(self, row: Row) -> np.ndarray:
-        """Counts of all words, (n_sequences, n_words).
+        """Return the counts of all words, (n_sequences, n_words).
 
-        Those at each exact distance grow one position at a time: a window either agrees there, or
-        has one of the other symbols.
+        ``near[d]`` counts windows at exact distance `d`, one more position in each round: at this
+        position a window either agrees with the word or has one of the other symbols.
         """
         window = tuple(range(0, self.k * self.dilation, self.dilation))
         exact = GroupTask(Group((Layout(window, window),)), self.cell).all_counts(row)
         cube = exact.T.reshape(*(row.base,) * self.k, row.n_sequences)
-        known = cube[(slice(row.n_symbols),) * self.k]  # a missing value is in no word
+        known = cube[(slice(row.n_symbols),) * self.k]  # words with missing values do not count
         near = np.zeros((self.m + 1, known.size))
         near[0] = known.ravel()
         for place in range(self.k):
@@ -141,18 +127,18 @@ class NeighbourTask:
 
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts block by block."""
-        tables = self._tables(row)
+        gapped = self._gapped_counts(row)
         if self.vocabulary is not None:
-            yield from _blocks(tables, self.vocabulary, row.n_sequences)
+            yield from _blocks(gapped, self.vocabulary, row.n_sequences)
         elif self.m == 1 and not self.listed:
-            yield from self._exceptional_and_rest(tables, row)
+            yield from self._exceptional_and_rest(gapped, row)
         else:
-            _check_listable(len(tables.words[0]), self.k, self.m, row.n_symbols)
+            _check_listable(len(gapped.words[0]), self.k, self.m, row.n_symbols)
             for first in range(row.n_symbols):
-                near = near_words(tables.words[0], self.m, row.n_symbols, first)
-                yield from _blocks(tables, near, row.n_sequences)
+                near = near_words(gapped.words[0], self.m, row.n_symbols, first)
+                yield from _blocks(gapped, near, row.n_sequences)
 
-    def _tables(self, row: Row) -> Tables:
+    def _gapped_counts(self, row: Row) -> GappedCounts:
         """Count words with up to `m` of their positions left out."""
         window = tuple(range(0, self.k * self.dilation, self.dilation))
         parts: list[Columns] = []
@@ -161,7 +147,7 @@ class NeighbourTask:
             parts += GroupTask(Group((layout,)), self.cell).columns(row)
         starts = np.cumsum([0, *(int(part.indptr[-1]) for part in parts)])
         pointers = [part.indptr[:-1] + a for part, a in zip(parts, starts[:-1], strict=True)]
-        return Tables(
+        return GappedCounts(
             self.kept,
             [word_codes(p.words, row.base, len(q)) for p, q in zip(parts, self.kept, strict=True)],
             np.array([_factor(self.k, self.m, self.k - len(p)) for p in self.kept], dtype=float),
@@ -170,25 +156,25 @@ class NeighbourTask:
             np.concatenate([part.count for part in parts]),
         )
 
-    def _exceptional_and_rest(self, tables: Tables, row: Row) -> Iterator[Columns]:
-        """Words near several families of windows one by one, then the others by family.
+    def _exceptional_and_rest(self, gapped: GappedCounts, row: Row) -> Iterator[Columns]:
+        """Yield words near several families of windows one by one, then other words by family.
 
-        A family is one position left out and what the others hold. A word that no other family
-        reaches has the count of its family, whatever its symbol at that position.
+        A family is all windows that agree except at one position. A word near only one family has
+        the count of this family, whatever the symbol of the word at the left-out position.
         """
-        words = exceptional_words(tables.words[0])
-        listed = np.zeros(len(tables.indptr) - 1, dtype=np.int64)
+        words = exceptional_words(gapped.words[0])
+        listed = np.zeros(len(gapped.indptr) - 1, dtype=np.int64)
         for block in np.array_split(words, len(words) // BLOCK_COUNTS + 1):
-            ids = tables.columns_of(block)
+            ids = gapped.columns_of(block)
             listed += np.bincount(ids[ids >= 0], minlength=len(listed))
-            yield from _blocks(tables, block, row.n_sequences, ids)
-        for j, (first, last) in enumerate(zip(tables.starts[1:-1], tables.starts[2:], strict=True)):
-            begin, end = tables.indptr[first], tables.indptr[last]
+            yield from _blocks(gapped, block, row.n_sequences, ids)
+        for j, (first, last) in enumerate(zip(gapped.starts[1:-1], gapped.starts[2:], strict=True)):
+            begin, end = gapped.indptr[first], gapped.indptr[last]
             yield Columns(
-                tables.indptr[first : last + 1] - begin,
-                tables.sequence[begin:end],
-                tables.count[begin:end],
-                tables.words[j + 1],
+                gapped.indptr[first : last + 1] - begin,
+                gapped.sequence[begin:end],
+                gapped.count[begin:end],
+                gapped.words[j + 1],
                 multiplicity=row.n_symbols - listed[first:last],
             )
 
@@ -196,7 +182,7 @@ class NeighbourTask:
 def intersection_size(k: int, m: int, n_symbols: int, distance: int) -> int:
     """Return how many words lie within `m` mismatches of both of two words at `distance`.
 
-    Exact, in Python's unbounded integers: for 2048 symbols it passes 10**7.
+    Exact, in Python's unbounded integers.
 
     Examples
     --------
@@ -205,19 +191,12 @@ def intersection_size(k: int, m: int, n_symbols: int, distance: int) -> int:
     """
     s, d = n_symbols, distance
     total = 0
-    for i in range(k - d + 1):  # positions where the two agree and the third word does not
-        for p, q in product(range(d + 1), repeat=2):  # it sides with the first, the second
+    for i in range(k - d + 1):  # positions where the two words agree and the third word differs
+        for p, q in product(range(d + 1), repeat=2):  # agrees with the first, the second word
             if p + q <= d and i + d - p <= m and i + d - q <= m:
                 ways = factorial(d) // (factorial(p) * factorial(q) * factorial(d - p - q))
                 total += comb(k - d, i) * (s - 1) ** i * ways * (s - 2) ** (d - p - q)
     return total
-
-
-def bytes_per_frame(k: int, m: int, n_symbols: int) -> int:
-    """Return the working memory of a task for each frame."""
-    n_listed = 10 if n_symbols > LARGE_ALPHABET else 1
-    n_sets = len(NeighbourTask(k, m).kept)
-    return BYTES_PER_WORD + BYTES_PER_SET * n_sets + BYTES_PER_LISTED_WORD * n_listed
 
 
 def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:
@@ -228,19 +207,19 @@ def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:
 
 
 def _factor(k: int, m: int, i: int) -> int:
-    r"""Coefficient of the tables with `i` positions left out.
+    r"""Return the coefficient of gapped words with `i` positions left out.
 
     With exact distances :math:`M_i = C_i - \sum_{j<i} \binom{k-j}{i-j} M_j`, the count is
-    :math:`M_0 + \dots + M_m`; this is how often :math:`C_i` enters.
+    :math:`M_0 + \dots + M_m`; the coefficient is how often :math:`C_i` enters.
     """
     return sum((-1) ** (j - i) * comb(k - i, j - i) for j in range(i, m + 1))
 
 
 def exceptional_words(words: np.ndarray) -> np.ndarray:
-    """Return all words that two or more families of windows reach with one mismatch.
+    """Return all words that are near two or more families of windows.
 
-    A word that does not occur itself is reached by changing position `p` of one word and `q` of
-    another, so the two agree elsewhere: it mixes their symbols at `p` and `q`.
+    Such a word occurs itself, or position `p` of one word and position `q` of another word were
+    changed to make it. The two words agree elsewhere, so the word mixes their symbols at `p`, `q`.
     """
     found = [words]
     for p, q in combinations(range(words.shape[1]), 2):
@@ -261,7 +240,7 @@ def near_words(words: np.ndarray, m: int, n_symbols: int, first: int) -> np.ndar
     for place in range(1, words.shape[1]):
         own = words[origin, place]
         same = np.column_stack([near, own])
-        # every other symbol, for those that may still differ
+        # every other symbol, for words that may still differ
         free = np.repeat(np.flatnonzero(left > 0), n_symbols)
         symbol = np.tile(np.arange(n_symbols, dtype=words.dtype), len(free) // n_symbols)
         free, symbol = free[symbol != own[free]], symbol[symbol != own[free]]
@@ -272,17 +251,17 @@ def near_words(words: np.ndarray, m: int, n_symbols: int, first: int) -> np.ndar
 
 
 def _distinct(words: np.ndarray) -> np.ndarray:
-    """The distinct rows, sorted."""
+    """Return the distinct rows, sorted."""
     _, index = np.unique(pack_words(words), return_index=True)
     return words[index]
 
 
 def _blocks(
-    tables: Tables, words: np.ndarray, n_sequences: int, ids: np.ndarray | None = None
+    gapped: GappedCounts, words: np.ndarray, n_sequences: int, ids: np.ndarray | None = None
 ) -> Iterator[Columns]:
     """Yield the counts of the given words in pieces of bounded size."""
-    ids = tables.columns_of(words) if ids is None else ids
-    sizes = np.append(np.diff(tables.indptr), 0)[ids].sum(axis=1)  # id -1 takes the added 0
+    ids = gapped.columns_of(words) if ids is None else ids
+    sizes = np.append(np.diff(gapped.indptr), 0)[ids].sum(axis=1)  # id -1 takes the added 0
     words, ids, sizes = words[sizes > 0], ids[sizes > 0], sizes[sizes > 0]
     ends = np.cumsum(sizes)
     cuts = np.searchsorted(ends, np.arange(BLOCK_COUNTS, ends[-1:].sum(), BLOCK_COUNTS))
@@ -293,10 +272,10 @@ def _blocks(
         count = np.empty(n, np.float64)
         n = cpu.add_neighbours(
             ids[a:b],
-            tables.factors,
-            tables.indptr,
-            tables.sequence,
-            tables.count,
+            gapped.factors,
+            gapped.indptr,
+            gapped.sequence,
+            gapped.count,
             n_sequences,
             (indptr, sequence, count),
         )
@@ -308,6 +287,6 @@ def _check_listable(n_words: int, k: int, m: int, n_symbols: int) -> None:
     if size > LISTED_WORDS:
         raise ValueError(
             f"Mismatch(k={k}, m={m}) over {n_symbols} symbols has {size:.0e} neighbours of the "
-            f"{n_words} words that occur, too many to list; pass neighbourhood='observed', "
-            f"a smaller m or a smaller alphabet."
+            f"{n_words} words that occur, more than the limit of {LISTED_WORDS:.0e}; pass "
+            f"neighbourhood='observed', a smaller m or a smaller alphabet."
         )

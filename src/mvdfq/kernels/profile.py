@@ -1,6 +1,6 @@
-"""Words that a profile makes likely: the kernel, and how its words are counted.
+"""Words that a profile makes likely: the kernel and its counting.
 
-The words come from probabilities, so the kernel is not a table of layouts.
+The words come from probabilities, so this kernel has no layouts.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Profile(Kernel):
 
     The word :math:`u` is hit at position `t` when
     :math:`-\sum_i \ln p_{t+i}(u_i) < \sigma`. Sequences have one channel for each letter of the
-    alphabet and hold probabilities. Cost: the number of words that are hit.
+    alphabet and hold probabilities. Cost: the number of hits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Gap-weighted subsequences: a table of layouts, or a dynamic program for each pair."""
+"""Gap-weighted subsequences: layouts, or a dynamic program for each pair of sequences."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,14 +17,14 @@ __all__ = ["Subsequence", "SubsequenceTask"]
 
 
 class Subsequence(Kernel):
-    r"""Gap-weighted subsequences: every common subsequence of length `k`, long gaps less.
+    r"""Gap-weighted subsequences: count common subsequences of length `k`, long gaps less.
 
     .. math:: K(x, y) = \sum_{|u| = k} \ \sum_{i : x_i = u} \lambda^{span(i)}
               \sum_{j : y_j = u} \lambda^{span(j)}
 
-    Exact, by dynamic programming over all pairs of sequences, at :math:`O(k \, n \, n')` a pair:
-    for short sequences. With `max_span` it is a table of layouts like the other kernels, linear
-    in the length, and has explicit features.
+    Exact, by dynamic programming, at :math:`O(k \, n \, n')` for each pair of sequences: for short
+    sequences. With `max_span` the kernel has layouts like the other kernels, takes time linear in
+    the length, and has explicit features.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Subsequence(Kernel):
         Length of the subsequences.
 
     decay : float, default=0.5
-        The factor :math:`\lambda` for every position from the first to the last symbol.
+        The factor :math:`\lambda` for each position from the first to the last symbol.
 
     max_span : int, default=None
         Count only occurrences that span at most this many positions.

@@ -1,4 +1,4 @@
-"""Some of the positions of a window: gaps and wildcards."""
+"""Kernels that read some positions of a window: gaps and wildcards."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ class Gapped(Kernel):
 
     .. math:: K(x, y) = \sum_{|P| = k} \sum_u c^P_u(x) \, c^P_u(y)
 
-    where :math:`P` runs over the sets of `k` kept positions, each a group of its own (the
-    kernel of gkm-SVM and FastSK). Cost: :math:`\binom{g}{k}` words a position.
+    where :math:`P` runs over the sets of `k` kept positions, each set a group of its own (the
+    kernel of gkm-SVM and FastSK). Cost: :math:`\binom{g}{k}` words for each position.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Gapped(Kernel):
         Number of positions kept.
 
     dilation : int or sequence of int, default=1
-        Distance between the positions of a window; several are counted side by side.
+        Distance between the positions of a window; several distances are counted side by side.
 
     References
     ----------
@@ -59,8 +59,8 @@ class Gapped(Kernel):
 class Gappy(Kernel):
     r"""Count the subsequences of length `k` of every window of `g` symbols.
 
-    Unlike in `Gapped`, the same symbols are the same feature wherever in the window they stood.
-    Cost: :math:`\binom{g}{k}` words a position.
+    Unlike in `Gapped`, the same symbols are the same feature wherever they stand in the window.
+    Cost: :math:`\binom{g}{k}` words for each position.
 
     Parameters
     ----------
@@ -71,11 +71,11 @@ class Gappy(Kernel):
         Length of the subsequences.
 
     distinct : bool, default=True
-        Count a subsequence once in a window, as the definition says, however often it can be
-        found there; ``False`` counts every way to find it.
+        True counts a subsequence once in each window, as the definition says. False counts every
+        way to find the subsequence in the window.
 
     dilation : int or sequence of int, default=1
-        Distance between the positions of a window; several are counted side by side.
+        Distance between the positions of a window; several distances are counted side by side.
 
     References
     ----------
@@ -108,10 +108,11 @@ class Gappy(Kernel):
 
 
 class Wildcard(Kernel):
-    r"""Count patterns of `k` positions, at most `m` of which are wildcards.
+    r"""Count patterns of `k` positions with at most `m` wildcards.
 
-    A window adds :math:`\lambda^j` to each pattern with `j` wildcards that fits it.
-    Cost: :math:`\sum_{j \le m} \binom{k}{j}` words a position; no alphabet size is needed.
+    A window adds :math:`\lambda^j` to each pattern with `j` wildcards that fits the window.
+    Cost: :math:`\sum_{j \le m} \binom{k}{j}` words for each position. The size of
+    the alphabet does not matter.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ class Wildcard(Kernel):
         The factor :math:`\lambda` of the counts for every wildcard.
 
     dilation : int or sequence of int, default=1
-        Distance between the positions of a window; several are counted side by side.
+        Distance between the positions of a window; several distances are counted side by side.
 
     References
     ----------

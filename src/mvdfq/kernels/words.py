@@ -1,4 +1,4 @@
-"""Words at fixed offsets: neighbours, spatial samples, any others."""
+"""Kernels of words at fixed offsets: k-mers, spatial samples, any offsets."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -18,7 +18,7 @@ class Spectrum(Kernel):
 
     .. math:: c_u(x) = \#\{t : x_t \dots x_{t+k-1} = u\}
 
-    Cost: `k` reads a position.
+    Cost: `k` reads for each position.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Spectrum(Kernel):
         Length of the words; several lengths are counted side by side.
 
     dilation : int or sequence of int, default=1
-        Distance between the symbols of a word; several are counted side by side.
+        Distance between the symbols of a word; several distances are counted side by side.
 
     References
     ----------
@@ -58,7 +58,7 @@ class Spectrum(Kernel):
 
 
 class Words(Kernel):
-    """Count words read at any offsets you name, such as ``(0, 4, 8)``.
+    """Count words read at the offsets that you name, such as ``(0, 4, 8)``.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Words(Kernel):
         Offsets of each word, ascending from 0. Each layout is a feature space of its own.
 
     weights : sequence of float, default=None
-        Positive factors of the counts of each layout; 1 by default.
+        Positive factor of the counts of each layout; 1 by default.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Words(Kernel):
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
             raise ValueError(
-                f"Words needs layouts and one positive weight for each, "
+                f"Words needs at least one layout and one positive weight for each layout, "
                 f"got {len(layouts)} layouts and weights={self.weights!r}."
             )
         pairs = zip(layouts, weights, strict=True)
@@ -100,7 +100,7 @@ class Spatial(Kernel):
     r"""Sparse spatial sample kernel (SSSK): `t` k-mers with up to `d` - 1 symbols between.
 
     A feature is :math:`(a_1, g_1, a_2, \dots, g_{t-1}, a_t)`: k-mers :math:`a_i` and the numbers
-    :math:`0 \le g_i < d` of symbols skipped from one to the next. The gaps are part of the
+    :math:`0 \le g_i < d` of symbols skipped from one k-mer to the next. The gaps are part of the
     feature, so there are :math:`d^{t-1}` groups of one layout each.
 
     Parameters
@@ -109,13 +109,13 @@ class Spatial(Kernel):
         Number of k-mers in a sample.
 
     k : int, default=1
-        Length of each.
+        Length of each k-mer.
 
     d : int, default=5
-        Number of distances from one to the next; for ``k=1`` they are 1 to `d`.
+        Number of distances from one k-mer to the next; for ``k=1`` the distances are 1 to `d`.
 
     dilation : int or sequence of int, default=1
-        Distance between neighbouring positions; several are counted side by side.
+        Distance between neighbouring positions; several distances are counted side by side.
 
     References
     ----------
@@ -152,7 +152,7 @@ class Spatial(Kernel):
 
 
 def _check_offsets(offsets: Any) -> tuple[int, ...]:
-    """Return the offsets of one layout, or say what they should be."""
+    """Return the offsets of one layout, or say what the offsets should be."""
     if not isinstance(offsets, Iterable):
         raise ValueError(f"Each layout must list its offsets, as in [(0, 4, 8)], got {offsets!r}.")
     checked = tuple(check_whole(offset, "an offset", at_least=0) for offset in offsets)

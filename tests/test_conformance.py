@@ -366,7 +366,7 @@ def test_probabilities_are_calibrated(n_classes):
         ({"symbols": "bins"}, ValueError, "symbols='bins' is not known; names are codebook"),
         ({"frames": "deltas"}, ValueError, "frames='deltas' is not known; names are centre"),
         ({"kernel": 3}, TypeError, "kernel must be a name or a kernel, got 3"),
-        ({"frames": 3}, TypeError, "3 is no transformer"),
+        ({"frames": 3}, TypeError, "3 is not a transformer"),
         ({"solver": "smo"}, ValueError, r"solver must be one of .*'linear'\), got 'smo'"),
         ({"weights": "channels"}, ValueError, r"weights must be one of .* got 'channels'"),
         ({"multi_class": "crammer"}, ValueError, "multi_class must be 'ovr' or 'ovo'"),

@@ -85,7 +85,7 @@ def test_a_kernel_is_an_object(kernel):
         ({"memory_limit": 1000}, "memory_limit=1000 bytes is too little: the longest pair"),
         ({"n_jobs": 0}, "n_jobs must be a number of threads, -1 for all, got 0"),
         ({"n_jobs": "all"}, "n_jobs must be a number of threads, -1 for all, got 'all'"),
-        ({"n_symbols": 30}, "n_symbols is for plain integers"),
+        ({"n_symbols": 30}, "n_symbols must be None unless X holds plain integers"),
     ],
     ids=str,
 )
@@ -175,7 +175,9 @@ def test_kernels_of_pairs_have_no_features(kernel):
 
 def test_neighbourhoods_beyond_listing_are_refused():
     kernel = SequenceKernel(Mismatch(6, 3), manifold=True, n_symbols=2048)
-    with pytest.raises(ValueError, match="too many to list; pass neighbourhood='observed'"):
+    with pytest.raises(
+        ValueError, match="more than the limit of 2e.09; pass neighbourhood='observed'"
+    ):
         kernel.fit_transform([np.arange(100), np.arange(100) * 3])
 
 

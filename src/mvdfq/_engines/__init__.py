@@ -1,1 +1,1 @@
-"""The four steps (symbols, keys, counts, sums of products) on one kind of machine each."""
+"""Compiled loops: counting words (cpu) and looking words up (lookup)."""

@@ -1,8 +1,8 @@
 """Keys, counts and sums of products; compiled, unchecked, one thread each.
 
 A collection is one flat row of codes and its `offsets`. An *entry* packs everything that is
-known about one word into 64 bits, ``key | sequence | layout`` from high to low, so that one
-stable sort by key brings the occurrences of a word together with their sequences in order.
+known about one word into 64 bits, ``key | sequence | layout`` from high to low. One stable sort
+by key then brings the occurrences of a word together, with their sequences in order.
 *Columns* are the result, as in a CSC matrix: column ``c`` owns
 ``sequence[indptr[c]:indptr[c + 1]]``, ascending, and the counts beside them.
 Callers guarantee that entries fit into 64 bits and that outputs are large enough.
@@ -116,7 +116,7 @@ def sort_by_key(entries, spare, low, bits):
     """Sort by the `bits` bits above bit `low`, stably; return the array that holds the result.
 
     A radix sort, least digit first. On entries of 31 key bits it takes a seventh of the time
-    of ``np.sort``, and it may leave the lower bits alone: they are in order already.
+    of ``np.sort``. The lower bits need no sorting: they are in order already.
     """
     n_passes = (bits + DIGIT - 1) // DIGIT
     mask = np.uint64((1 << DIGIT) - 1)
@@ -181,14 +181,14 @@ def fill_dense(indptr, sequence, value, columns, out):
 
 
 @njit(nogil=True, cache=True)
-def add_dense_counts(entries, shifts, weights, table):
-    """Add the weight of every entry to ``table[sequence, key]``."""
+def add_dense_counts(entries, shifts, weights, counts):
+    """Add the weight of every entry to ``counts[sequence, key]``."""
     key_shift, sequence_shift = np.uint64(shifts[0]), np.uint64(shifts[1])
     sequence_mask = (np.uint64(1) << (key_shift - sequence_shift)) - np.uint64(1)
     layout_mask = (np.uint64(1) << sequence_shift) - np.uint64(1)
     for entry in entries:
         s = (entry >> sequence_shift) & sequence_mask
-        table[s, entry >> key_shift] += weights[entry & layout_mask]
+        counts[s, entry >> key_shift] += weights[entry & layout_mask]
 
 
 @njit(nogil=True, cache=True)
@@ -208,9 +208,9 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
     """Add the outer product of every given column with itself to `out`.
 
     The left part of column ``c`` ends at ``middle[c]``; within one collection (`symmetric`) an
-    entry meets itself and those after it, which fills the upper triangle. Writing straight into
-    `out` was 1.7 times faster than gathering one row of it at a time. Sequences are unsigned, so
-    that no index is checked for being negative, which took a third of the time.
+    entry meets itself and all entries after it, which fills the upper triangle. Writing into `out`
+    directly was 1.7 times faster than gathering one row of `out` at a time. Sequences are
+    unsigned, so that no index is checked for being negative, which took a third of the time.
     """
     for c in columns:
         who = sequence[indptr[c] : indptr[c + 1]]
@@ -243,7 +243,8 @@ def count_grid(words, order, group, p, q, out):
     """Write the words that mix the symbols at `p` and `q` of words equal elsewhere.
 
     `order` brings words of one `group` together. Each group of more than one word gives all
-    pairs of a symbol seen at `p` and one seen at `q`. Returns how many; writes while they fit.
+    pairs of a symbol seen at `p` and a symbol seen at `q`. Returns the number of words; writes
+    words while they fit into `out`.
     """
     count = start = 0
     largest = 0
@@ -281,8 +282,8 @@ def count_grid(words, order, group, p, q, out):
 
 
 @njit(nogil=True, cache=True)
-def add_neighbours(ids, factors, table_ptr, table_sequence, table_count, n_sequences, columns):
-    """Sum, for every word, the table columns that `ids` names, times the table's factor.
+def add_neighbours(ids, factors, gapped_ptr, gapped_sequence, gapped_count, n_sequences, columns):
+    """Sum, for every word, the columns of gapped words in `ids`, times the factor of each set.
 
     Writes to `columns`, a tuple of indptr, sequence and count; returns the number of counts.
     """
@@ -295,14 +296,14 @@ def add_neighbours(ids, factors, table_ptr, table_sequence, table_count, n_seque
         for j in range(ids.shape[1]):
             if ids[w, j] < 0:
                 continue
-            for e in range(table_ptr[ids[w, j]], table_ptr[ids[w, j] + 1]):
-                s = table_sequence[e]
+            for e in range(gapped_ptr[ids[w, j]], gapped_ptr[ids[w, j] + 1]):
+                s = gapped_sequence[e]
                 if stamp[s] != w:
                     stamp[s] = w
                     total[s] = 0
                     sequence[n_counts] = s
                     n_counts += 1
-                total[s] += factors[j] * table_count[e]
+                total[s] += factors[j] * gapped_count[e]
         sequence[begin:n_counts].sort()
         for e in range(begin, n_counts):
             count[e] = total[sequence[e]]
@@ -315,7 +316,8 @@ def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
     """Write an entry for every word whose summed cost is below `sigma`, at every position.
 
     `costs` is (n_letters, n_frames), `least` the smallest cost of each frame, which tells early
-    that a beginning cannot be completed. Returns how many; writes while they fit.
+    that the beginning of a word cannot be completed. Returns the number of words; writes entries
+    while they fit into `out`.
     """
     n_letters = costs.shape[0]
     letter, cost = np.zeros(k, np.int64), np.zeros(k + 1)
@@ -326,6 +328,7 @@ def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
         for t in range(offsets[s] + first, offsets[s] + last):
             for i in range(k - 1, -1, -1):
                 rest[i] = rest[i + 1] + least[t + i]
+            # depth-first search over words; `letter` is the word so far, `cost` its summed cost
             depth = 0
             letter[0] = -1
             while depth >= 0 and not np.isnan(rest[0]):
@@ -341,7 +344,7 @@ def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
                             key = key * np.uint64(n_letters) + np.uint64(letter[i])
                         out[count] = (key << np.uint64(key_shift)) | np.uint64(s)
                     count += 1
-                elif depth < k - 1 and cost[depth + 1] + rest[depth + 1] < sigma + 1e-9:
+                elif depth < k - 1 and cost[depth + 1] + rest[depth + 1] < sigma + 1e-9:  # rounding
                     depth += 1
                     letter[depth] = -1
     return count
@@ -359,7 +362,7 @@ def subsequence_product(x, y, k, decay, missing):
             for b in range(y.size):
                 if x[a] == y[b]:
                     total += square * prefix[k - 1, b]
-        for i in range(k - 1, 0, -1):  # downwards: level i - 1 must still be that of a - 1
+        for i in range(k - 1, 0, -1):  # downwards: level i - 1 must still hold the values of a - 1
             running = 0.0
             for b in range(y.size):
                 running *= decay

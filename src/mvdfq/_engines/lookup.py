@@ -1,8 +1,8 @@
 """Prediction by looking words up: compiled, unchecked, one thread each.
 
 A *table* gives every word of one row and one group of layouts a slot of weights. Slots of small
-alphabets are the keys themselves (*dense*); others are found by open addressing (*hashed*): the
-keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` where there is none.
+alphabets are the keys themselves (*dense*). Other slots are found by open addressing (*hashed*):
+the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places without a key.
 """
 
 import numpy as np
@@ -15,11 +15,11 @@ EMPTY = np.uint64(2**64 - 1)
 
 @njit(nogil=True, cache=True)
 def place_of(keys, key):
-    """Return where `key` stands among the places, or the empty one where it would."""
+    """Return the place of `key`, or the empty place where `key` would be inserted."""
     # the finaliser of splitmix64 (Steele et al. 2014), so that neighbouring keys are spread
     x = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    # the upper half as a fraction of the places: they need not be a power of two
+    # the upper half as a fraction of the places: their number need not be a power of two
     place = ((x >> np.uint64(32)) * np.uint64(keys.size)) >> np.uint64(32)
     while keys[place] != key and keys[place] != EMPTY:
         place += np.uint64(1)
@@ -37,7 +37,7 @@ def insert_keys(keys, words):
 
 @njit(nogil=True, cache=True)
 def find_keys(keys, words, out):
-    """Write the place of every word, -1 for those that have none."""
+    """Write the place of every word, -1 for a word without a place."""
     for w in range(words.size):
         place = place_of(keys, words[w])
         out[w] = np.int64(place) if keys[place] == words[w] else -1
@@ -60,8 +60,8 @@ def add_weights(indptr, sequence, value, coefficients, out):
 def count_dense(codes, start, stop, present, group, base, n_levels, cells):
     """Count the words of one row of one sequence at their keys: ``cells[cell, key]``.
 
-    The cells of a pyramid are a binary heap: each holds its two halves, so that only the finest
-    are counted and the others added up.
+    The cells of a pyramid are a binary heap: each cell is the sum of its two halves. So only the
+    finest cells are counted, and the other cells are added up.
     """
     read, weights, buffer = group
     windows = read[1]
@@ -81,7 +81,7 @@ def count_dense(codes, start, stop, present, group, base, n_levels, cells):
 
 @njit(nogil=True, cache=True)
 def weigh_dense(cells, values, root, margin):
-    """Add what the counted words weigh to `margin`; return the sum of squares."""
+    """Add the weights of the counted words to `margin`; return the sum of squared counts."""
     squares = 0.0
     for word in range(cells.shape[1]):
         if cells[0, word] == 0:
@@ -99,8 +99,8 @@ def weigh_dense(cells, values, root, margin):
 def count_hashed(codes, start, stop, present, group, base, n_levels, scratch):
     """Count the words of one row of one sequence in the finest cells of the pyramid.
 
-    The counts of a word stand at its place among the `local` keys; `touched` lists those places.
-    Returns how many there are.
+    The counts of a word stand at its place among the `local` keys; `touched` lists these places.
+    Returns the number of touched places.
     """
     read, weights, buffer = group
     windows = read[1]
@@ -123,7 +123,7 @@ def count_hashed(codes, start, stop, present, group, base, n_levels, scratch):
 
 @njit(nogil=True, cache=True)
 def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
-    """Add what the counted words weigh to `margin`; return the sum of squares; clear the counts."""
+    """Do as `weigh_dense` does for hashed words, and clear the counts."""
     local, count, touched = scratch
     n_fine = count.shape[1]
     squares = 0.0
@@ -149,13 +149,13 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
 def score_dense(
     codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
 ):
-    """Count the words of one group in every row of every sequence; add up what they weigh.
+    """Count the words of one group in every row of every sequence; add up their weights.
 
     `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence);
     `table` (first slots, values of shape (n_slots, n_cells, n_columns)). Adds to `margins`,
     (n_sequences, n_rows, n_columns), the weights of the words times their embedded counts; to
-    `total` and `own`, (n_sequences, n_rows), the squares of those, the latter times the group's
-    weight in the row.
+    `total`, (n_sequences, n_rows), the squared counts; to `own`, the squared counts times the
+    weight of the group in the row.
     """
     first, values = table
     cells = np.empty((values.shape[1], np.diff(first).max()))
@@ -202,6 +202,6 @@ def score_hashed(
 
 @njit(nogil=True, cache=True)
 def scratch_for(most, n_fine):
-    """Memory to count at most so many words in: local keys, counts, touched places."""
+    """Return memory to count `most` words: local keys, counts, touched places."""
     capacity = most * 3 // 2 + 1
     return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)

@@ -1,4 +1,4 @@
-"""The parts of a classifier, put together: which they are, fitted, and the matrix they make."""
+"""The parts of a classifier: choose the parts, fit the parts, compute the matrix."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,19 +36,19 @@ __all__ = [
 
 # Sequences beyond which explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
-# Columns that words are hashed to where their number is not known to be smaller.
+# Words are hashed to this many columns where there may be more words than this.
 MANY_WORDS = 2**20
 
 Matrix = Callable[[np.ndarray], Any]
 
 
 def settings_for(classifier: Any, X: Any) -> Settings:
-    """Return the parts of a classifier for such data: its own, else those of its preset."""
+    """Return the parts of a classifier for X: its own parts, else the parts of its preset."""
     name = classifier.preset
     if name is None:
         name = "letters" if are_letters(X) else "numbers"
     if name not in PRESETS:
-        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() names them.")
+        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() names all presets.")
     own = {
         key: value
         for key in ("frames", "symbols", "kernel", "manifold", "pyramid", "multi_class", "C")
@@ -75,7 +75,7 @@ def _refuse_encoders(own: dict[str, Any], kernel: Kernel, has_symbols: bool) -> 
 
 
 def _check_settings(classifier: Any, settings: Settings) -> None:
-    """Refuse options that do not exist or do not go together."""
+    """Refuse options that do not exist or cannot be combined."""
     allowed: dict[str, tuple[Any, ...]] = {
         "solver": ("auto", "kernel", "linear"),
         "weights": (None, "rows", "groups"),
@@ -93,7 +93,7 @@ def _check_settings(classifier: Any, settings: Settings) -> None:
 
 
 def _check_features(classifier: Any, kernel: Kernel) -> None:
-    """Refuse options that need words that can be listed, or several rows or groups."""
+    """Refuse options that need explicit features, or several rows or groups."""
     if classifier.solver == "linear" and not kernel.has_features:
         raise ValueError(f"{kernel!r} has no explicit features, which solver='linear' needs.")
     if classifier.weights == "groups" and not kernel.has_groups:
@@ -106,7 +106,7 @@ def candidates(C: Any) -> tuple[float, ...]:
     """Return the penalties to choose from."""
     if isinstance(C, str):
         if C != "auto":
-            raise ValueError(f"C must be a number, several or 'auto', got {C!r}.")
+            raise ValueError(f"C must be a number, several numbers or 'auto', got {C!r}.")
         return CANDIDATES
     values = tuple(check_positive(value, "C") for value in np.ravel(np.asarray(C, dtype=object)))
     if not values:
@@ -123,8 +123,8 @@ def fit_encoders(settings: Settings, X: Any, y: np.ndarray) -> tuple[Any, Any, A
             continue
         if not hasattr(step, "fit") or not hasattr(step, "transform"):
             raise TypeError(
-                f"{step!r} is no transformer; pass a name or an object such as one of "
-                f"mvdfq.frames or mvdfq.symbols."
+                f"{step!r} is not a transformer; pass a name or an object such as mvdfq.Delta() or "
+                f"mvdfq.DirectQuantizer()."
             )
         fitted.append(clone(step))
         X = fitted[-1].fit_transform(X, y)
@@ -141,10 +141,10 @@ def encode(encoders: list[Any], X: Any) -> Any:
 def fit_matrix(
     classifier: Any, settings: Settings, symbols: Any, y: np.ndarray, report: Report
 ) -> tuple[Matrix, Callable[[Margins], Machine]]:
-    """Compute what the machines learn from.
+    """Compute the matrix that the machines learn from.
 
-    Returns it as a function of the sequences to learn from, on whose labels learned weights
-    depend, and what makes a machine of margins.
+    Returns the matrix as a function of the sequences to learn from, because learned weights depend
+    on the labels of these sequences; and a function that makes a machine of margins.
     """
     reader = _reader(classifier, settings, symbols)
     learned = None
@@ -189,7 +189,7 @@ def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
 
 
 def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel | SequenceFeatures:
-    """Return what turns symbols into a matrix, not fitted: the kernel or explicit features."""
+    """Return the unfitted transformer of symbols: the kernel or explicit features."""
     kernel = clone(settings.kernel)
     is_large = len(symbols) > MANY and kernel.has_features and classifier.gamma is None
     if classifier.solver == "kernel" or (classifier.solver == "auto" and not is_large):
@@ -201,7 +201,7 @@ def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel
 
 
 def _most_words(settings: Settings, symbols: Any) -> int:
-    """Bound on the number of words that sequences can hold, all groups and cells counted."""
+    """Return a bound on the number of words in all groups and cells."""
     if not isinstance(symbols, Symbols):
         return MANY_WORDS + 1
     cells = 2**settings.pyramid - 1
@@ -215,10 +215,10 @@ def _most_words(settings: Settings, symbols: Any) -> int:
 def _learn_weights(
     classifier: Any, settings: Settings, symbols: Any, y: np.ndarray, report: Report
 ) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
-    """Prepare to learn the weights of rows or groups; return what learns them from some sequences.
+    """Return a function that learns the weights of rows or groups from some sequences.
 
-    It gives them as a parameter of the kernel. Where the Gram matrices of all units do not fit the
-    memory limit, a random part of the sequences is looked at.
+    The function returns the weights as a parameter of the kernel. Where the Gram matrices of all
+    units do not fit the memory limit, the function uses a random part of the sequences.
     """
     kernel = kernel_for(classifier, settings).fit(symbols)
     plan, by_rows = kernel.plan_, classifier.weights == "rows"
@@ -237,7 +237,7 @@ def _learn_weights(
         weights = align(stack[:, known][:, :, known], y[chosen[known]])
         if not by_rows:
             return {"group_weights": weights}
-        of_all = np.zeros(kernel.n_rows_in_)  # rows of one symbol, which are left out, get none
+        of_all = np.zeros(kernel.n_rows_in_)  # rows that are left out have weight 0
         of_all[kernel.rows_] = weights
         return {"row_weights": of_all}
 
@@ -245,7 +245,7 @@ def _learn_weights(
 
 
 def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
-    """Symbols and kernel of a classifier, without its machines: no labels are needed."""
+    """Return the fitted kernel of a classifier without machines: no labels are needed."""
     X = check_sequences(X)
     settings = settings_for(clf, X)
     *_, symbols = fit_encoders(settings, X, np.zeros(len(X)))

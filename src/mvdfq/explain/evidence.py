@@ -1,8 +1,8 @@
-r"""Evidence: which words of a sequence speak for which class, exactly.
+r"""Evidence: how much each word of a sequence speaks for each class, exactly.
 
 A machine on an additive kernel is a sum over words, :math:`f(x) = \sum_u w_u \phi_u(x) + b`. The
-share of a word is divided equally among its occurrences, that of an occurrence among the frames
-it reads. Whatever way they are added up, by row, by time or by layout, they give the margin.
+share of a word is divided equally among its occurrences, and the share of an occurrence among the
+frames that the word reads. Shares added up by row, by time or by layout give the margin.
 """
 
 from copy import copy
@@ -25,18 +25,18 @@ from mvdfq.symbols.base import Symbols
 
 __all__ = ["Evidence", "find_evidence"]
 
-# The table of a single group is made without a limit, used and dropped.
+# The table of a single group has no memory limit: it is made, used and dropped.
 UNBOUNDED = 2**62
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What speaks for each column of a machine.
+    """The evidence for each column of a machine.
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` (n_columns, n_rows, n_groups); summed
-    over rows and frames, or over rows and layouts, they are the margins less `constant`. `words`
-    lists the words of the sequence: row, group, codes, frames where windows start, layout and
-    evidence of each, (n_starts, n_columns).
+    over rows and frames, or over rows and layouts, both are the margins less `constant`. `words`
+    lists the words of the sequence: row, group, codes, frames where windows start, layouts, and
+    the evidence of each occurrence, (n_starts, n_columns).
     """
 
     by_frame: np.ndarray
@@ -90,7 +90,7 @@ def _check_traceable(plan: Plan) -> None:
 
 
 def _scales(machine: Machine, symbols: Symbols, own: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return the factor of each row of the sequence: its own norm and that of the whole."""
+    """Return the factor of each row: from the norm of the row and the norm of the sequence."""
     reader, plan = machine.reader, machine.reader.plan_
     scale = row_scale(plan, own, total) if plan.normalises_rows else np.ones_like(own)
     if not reader.normalize:
@@ -122,10 +122,10 @@ def _shares(
 
 
 def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndarray) -> None:
-    """Divide the evidence of every occurrence among the frames it reads."""
+    """Divide the evidence of every occurrence among the frames that the occurrence reads."""
     for j, layout in enumerate(group.layouts):
         mine = read.layout == j
-        places = layout.offsets or layout.window  # a word of no symbols is its window
+        places = layout.offsets or layout.window  # a word without symbols reads its window
         for offset in places:
             np.add.at(frames.T, read.starts[mine] + offset, shares[mine] / len(places))
 
@@ -141,7 +141,7 @@ def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ..
 
 
 def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
-    """Return what gives the weights of words, group by group, and what no word accounts for."""
+    """Return a function from groups to the weights of words, and the part without words."""
     intercepts = machine.margins.intercepts
     if machine.table is not None:
         tables = machine.table.groups
@@ -162,7 +162,7 @@ def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
 def _rbf_split(machine: KernelMachine, symbols: Symbols) -> tuple[np.ndarray, np.ndarray]:
     """Return coefficients that make an RBF of the kernel linear for this one sequence.
 
-    ``exp(-g (2 - 2 K)) - exp(-2 g)`` is 0 where K is, so it is K times a number.
+    ``exp(-g (2 - 2 K)) - exp(-2 g)`` is 0 where K is 0, so the difference is K times a number.
     """
     gamma = machine.reader.gamma
     if gamma is None:
@@ -200,7 +200,7 @@ class _Looked:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Weights of the words of a linear machine: those of their columns."""
+    """Weights of the words of a linear machine: the weights of their columns."""
 
     machine: LinearMachine
     g: int

@@ -1,4 +1,4 @@
-"""Explanations for people: why a sequence was put into its class."""
+"""Explanations for people: why a sequence was classified as it was."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,30 +13,30 @@ __all__ = ["Explanation", "Reason"]
 
 @dataclass(frozen=True)
 class Reason:
-    """One word of a sequence and what it says.
+    """One word of a sequence and its evidence.
 
     Parameters
     ----------
     row : str
-        Name of the row that it stands in.
+        Name of the row that holds the word.
 
     channels : tuple of str
         The channels that make up at least half of the row, the largest first.
 
     symbols : tuple of str
-        Its symbols, in words.
+        Names of the symbols of the word.
 
     offsets : tuple of int
-        Where they stand, counted from the first; of the strongest occurrence.
+        Offsets of the symbols from the first symbol, in the strongest occurrence.
 
     frames : tuple of int
-        Where its first symbol stands, every time; the strongest first.
+        Frame of the first symbol in each occurrence; the strongest occurrence first.
 
     time : float or None
-        Seconds to the strongest, if the sampling rate is known.
+        Time of the strongest occurrence in seconds, if the sampling rate is known.
 
     evidence : float
-        What all its occurrences together add to the decision value.
+        What all occurrences of the word together add to the decision value.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Reason:
 
     @property
     def text(self) -> str:
-        """What it says and where, without the evidence."""
+        """The word and its place, without the evidence."""
         where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
         times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
         step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
@@ -88,20 +88,20 @@ class Explanation:
     """Why a sequence was classified as it was, exactly.
 
     Made by `SequenceClassifier.explain`. Every array of evidence sums to the decision value of
-    its class less the `constant`: the bias, and for the Hellinger RBF what is left of the kernel
-    where nothing agrees.
+    its class less the `constant`: the bias and, for the Hellinger RBF, the kernel value of
+    two sequences without a common word.
 
     Parameters
     ----------
     labels : list
-        What each column of evidence is for: a class or, in one-vs-one and where there are only
-        two, a pair of classes, the first of which positive evidence is for.
+        What each column of evidence is for: a class or, in one-vs-one and with two classes, a pair
+        of classes. Positive evidence is for the first class of the pair.
 
     predicted : object
-        The class that the sequence was put into.
+        The predicted class.
 
     margins : ndarray of shape (n_columns,)
-        Decision values; in one-vs-one those of the pairs.
+        Decision values; in one-vs-one, the decision values of the pairs.
 
     evidence : Evidence
         The shares of all words.
@@ -122,7 +122,7 @@ class Explanation:
         Names of the channels of the sequence.
 
     channel_shares : ndarray of shape (n_rows, n_channels)
-        How each row is made up of channels; rows sum to 1.
+        The share of each channel in each row; shares of a row sum to 1.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class Explanation:
 
     @property
     def constant(self) -> np.ndarray:
-        """What no word accounts for, (n_columns,)."""
+        """The part of the margins that does not come from words, (n_columns,)."""
         return self.evidence.constant
 
     def column(self, label: Any = None) -> tuple[int, float]:
@@ -246,11 +246,11 @@ class Explanation:
         )
 
     def _largest_channels(self, row: int) -> tuple[str, ...]:
-        """Channels that together make up at least half of a row."""
+        """Return the channels that together make up at least half of a row."""
         shares = self.channel_shares[row]
         order = np.argsort(-shares, kind="stable")
         enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
-        if shares[order[0]] < 1.5 * shares.mean():  # of all alike: none stands out
+        if shares[order[0]] < 1.5 * shares.mean():  # all shares are alike: no channel stands out
             enough = len(order) if len(order) < 4 else 0
         return tuple(self.channels[c] for c in order[:enough])
 

@@ -1,4 +1,4 @@
-"""Pictures, by matplotlib, which is imported only here and only when one is asked for."""
+"""Pictures by matplotlib, which is imported only when a picture is asked for."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MOST_ROWS = 30
 
 
 def plot_explanation(explanation: Any, label: Any = None) -> Any:
-    """Draw the rows of symbols, and below them what speaks for and against a class in time."""
+    """Draw the rows of symbols, and below the rows the evidence for and against a class in time."""
     from matplotlib.figure import Figure
 
     column, sign = explanation.column(label)
@@ -23,7 +23,7 @@ def plot_explanation(explanation: Any, label: Any = None) -> Any:
     _draw_evidence(below, explanation, sign * explanation.by_time[column])
     figure.suptitle(f"Predicted: {explanation.predicted}", parse_math=False)
     title = f"evidence for {explanation.title(label)}"
-    below.set_title(title, fontsize="medium", parse_math=False)  # names are no formulas
+    below.set_title(title, fontsize="medium", parse_math=False)  # names are not formulas
     return figure
 
 
@@ -35,7 +35,7 @@ def _times(explanation: Any) -> tuple[np.ndarray, str]:
 
 
 def _rows_that_count(evidence: np.ndarray) -> np.ndarray:
-    """All rows in their order, or those of the most evidence if they are many."""
+    """Return all rows, or the `MOST_ROWS` rows with the most evidence, in their order."""
     return np.sort(np.argsort(-np.abs(evidence), kind="stable")[:MOST_ROWS])
 
 

@@ -72,17 +72,18 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             return sequences
         if n_symbols is not None and (isinstance(X, Symbols) or self.letters_ is not None):
             raise ValueError(
-                "n_symbols is for plain integers; quantizers set their own alphabets, and "
-                "mvdfq.Letters(alphabet=...) that of strings."
+                "n_symbols must be None unless X holds plain integers; a quantizer sets the "
+                "alphabet itself, and mvdfq.Letters(alphabet=...) sets the alphabet of strings."
             )
         if isinstance(X, Symbols):
             return X
         if are_letters(X) != (self.letters_ is not None):
-            raise TypeError("Strings and numbers cannot be compared: fit was given the other kind.")
+            fitted, found = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
+            raise TypeError(f"fit was given {fitted}, but X holds {found}; pass {fitted}.")
         return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
 
     def read_new(self, X: Any) -> Ragged:
-        """Read sequences to be compared with those of `fit`; return the rows in use.
+        """Read new sequences and return the rows in use.
 
         Parameters
         ----------
@@ -103,20 +104,20 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             )
         if collection.n_rows != self.n_rows_in_:
             raise ValueError(
-                f"X has {collection.n_rows} rows, {type(self).__name__} was fitted on "
-                f"{self.n_rows_in_}."
+                f"X has {collection.n_rows} rows, but {type(self).__name__} was fitted on "
+                f"{self.n_rows_in_} rows."
             )
         if isinstance(X, Symbols) and not np.array_equal(X.n_symbols, self.n_symbols_):
             raise ValueError(
-                f"X has alphabets of {X.n_symbols.tolist()} symbols, those in fit were "
-                f"{self.n_symbols_.tolist()}; the same fitted quantizer must make both."
+                f"X has alphabets of {X.n_symbols.tolist()} symbols, but fit had alphabets of "
+                f"{self.n_symbols_.tolist()}; use the same fitted quantizer for both."
             )
         if isinstance(collection, Symbols):
             collection = replace(collection, n_symbols=self.n_symbols_)
         return self._in_use(collection)
 
     def _rows_in_use(self, collection: Ragged) -> np.ndarray:
-        """Leave out rows of one single symbol: they compare nothing but lengths."""
+        """Leave out rows that hold one symbol only: such rows compare nothing but lengths."""
         everything = np.arange(len(self.n_symbols_))
         if self.constant_rows == "keep" or not isinstance(collection, Symbols):
             return everything
@@ -126,8 +127,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if constant.any() and self.constant_rows == "drop":
             warnings.warn(
                 f"Rows {np.flatnonzero(constant).tolist()} hold at most one symbol in all training "
-                f"sequences and are left out; constant_rows='keep' keeps them, 'ignore' leaves "
-                f"them out without a word.",
+                f"sequences and are left out; constant_rows='keep' keeps such rows, 'ignore' "
+                f"leaves such rows out without a warning.",
                 stacklevel=4,
             )
         return everything[~constant]
@@ -138,7 +139,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         return collection
 
     def row_mean(self) -> float:
-        """Return the divisor that turns the sum over rows into a mean, 1 if it stays a sum.
+        """Return the divisor that turns the sum over rows into a mean, 1 to keep the sum.
 
         Returns
         -------
@@ -156,19 +157,19 @@ class SequenceMap(TransformerMixin, BaseEstimator):
 
 
 def warn_wordless(own: np.ndarray) -> None:
-    """Say which sequences hold no word at all: their kernel values are 0."""
+    """Warn about sequences without any word: their kernel values are 0."""
     empty = np.flatnonzero(own <= 0)
     if empty.size:
         listed = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
         warnings.warn(
-            f"No word of this kernel in sequence {listed} (too short, or broken by missing "
-            f"values): compared as having nothing in common with any.",
+            f"No word of this kernel in sequence {listed} (too short, or too many missing "
+            f"values); all kernel values of such a sequence are 0.",
             stacklevel=4,
         )
 
 
 def are_letters(X: Any) -> bool:
-    """Tell whether X holds strings, which need an alphabet."""
+    """Tell whether X holds strings, which `Letters` must turn into symbols."""
     if isinstance(X, Sequences):
         return bool(X.symbolic_mask.all())
     if isinstance(X, Ragged | str):
@@ -202,7 +203,7 @@ def _check_some_weight(weights: np.ndarray, name: str) -> None:
 
 
 def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
-    """Refuse options that do not exist or do not go together."""
+    """Refuse options that do not exist or cannot be combined."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
     kernel.check()

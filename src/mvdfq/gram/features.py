@@ -23,7 +23,7 @@ class SequenceFeatures(SequenceMap):
 
     A linear model on these features is the kernel model, at a cost linear in the number of
     sequences. Columns are the words of the training sequences; words first seen later have no
-    column but do count in the normalization.
+    column, but they count in the normalization.
 
     Parameters
     ----------
@@ -51,15 +51,16 @@ class SequenceFeatures(SequenceMap):
         Levels of the temporal pyramid.
 
     n_features : int, default=None
-        Hash words to this many columns, so that no vocabulary is kept; words that fall
-        together add their counts. None gives every word its own column.
+        Hash words to this many columns, so that no vocabulary is kept; words in the same column
+        add their counts. None gives every word its own column.
 
     n_symbols : int or sequence of int, default=None
         Size of the alphabet where X holds plain integers. It matters to `Mismatch`.
 
     constant_rows : {"drop", "keep", "ignore"}, default="drop"
-        Whether rows that hold at most one symbol in all training sequences are left out, with
-        a warning, or ("ignore") without; if all rows do, they stay.
+        What happens to rows that hold at most one symbol in all training sequences: "drop" leaves
+        such rows out with a warning, "ignore" without a warning. If all rows are constant, all
+        rows stay.
 
     n_jobs : int, default=None
         Number of threads; -1 is all processors. Results do not depend on it.

@@ -15,7 +15,7 @@ __all__ = ["SequenceKernel"]
 
 
 class SequenceKernel(SequenceMap):
-    r"""Compare every sequence with those seen in `fit`: a Gram matrix as a transformer.
+    r"""Compare every sequence with the sequences of `fit`: a Gram matrix as a transformer.
 
     .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u \phi_{rgu}(x) \, \phi_{rgu}(y)
 
@@ -60,8 +60,9 @@ class SequenceKernel(SequenceMap):
         symbol of the training sequences. It matters to `Mismatch`.
 
     constant_rows : {"drop", "keep", "ignore"}, default="drop"
-        Whether rows that hold at most one symbol in all training sequences are left out, with
-        a warning, or ("ignore") without; if all rows do, they stay.
+        What happens to rows that hold at most one symbol in all training sequences: "drop" leaves
+        such rows out with a warning, "ignore" without a warning. If all rows are constant, all
+        rows stay.
 
     memory_limit : int or str, default=None
         Bytes, or text such as ``"500 MB"``, that the computation may take beyond its input and
@@ -161,7 +162,7 @@ class SequenceKernel(SequenceMap):
         return self.fit(X).compare(self.train_, None)[0]
 
     def transform(self, X: Any) -> np.ndarray:
-        """Compare sequences with those seen in `fit`.
+        """Compare sequences with the sequences of `fit`.
 
         Parameters
         ----------
@@ -246,10 +247,10 @@ class SequenceKernel(SequenceMap):
             Sequences for the rows of the matrix.
 
         right : Symbols or None
-            Sequences for its columns; None: those of `left`.
+            Sequences for the columns; None: the sequences of `left`.
 
         progress : callable, default=None
-            Called with the pieces of work done and those there are.
+            Called with the number of pieces done and the number of all pieces.
 
         Returns
         -------
@@ -257,7 +258,7 @@ class SequenceKernel(SequenceMap):
             Kernel values, normalized as asked.
 
         result : Gram
-            What they were made of: norms of the sequences and of their rows.
+            The norms of the sequences and of their rows, beside the values.
         """
         result = self._gram(left, right, progress)
         warn_wordless(result.left)
@@ -274,7 +275,7 @@ class SequenceKernel(SequenceMap):
 def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Multiply rows and columns in place, some rows at a time.
 
-    By one product of both scales, so that a symmetric matrix stays so to the last bit.
+    One product of both scales keeps a symmetric matrix symmetric to the last bit.
     """
     for first in range(0, len(K), 256):
         rows = slice(first, first + 256)

@@ -8,7 +8,8 @@ from mvdfq.kernels.counting import EXACT_SINGLE, Columns
 __all__ = ["Products"]
 
 # A column costs (left degree * right degree) as outer product and (n_left * n_right) in a dense
-# matrix product, but one step of the latter is about 48 times cheaper: measured on 1000 x 1000.
+# matrix product, but one step of a matrix product is about 48 times cheaper (measured on 1000 x
+# 1000 sequences).
 DENSE_GAIN = 48
 # Columns gathered for one dense product: enough to run at full speed, 4 MB for 1000 sequences.
 DENSE_COLUMNS = 1024
@@ -17,9 +18,10 @@ DENSE_COLUMNS = 1024
 class Products:
     """Inner products of left and right sequences, summed over the columns that are added.
 
-    The first `n_left` sequences are the left ones, those from `first_right` on the right ones:
-    either all the others or, with `first_right` 0, all sequences are both, and only the upper
-    triangle of `values` is meant. `own` holds the inner product of each sequence with itself.
+    The first `n_left` sequences are left; sequences from `first_right` on are right:
+    either all other sequences or, with `first_right` 0, all sequences are both left and right, and
+    only the upper triangle of `values` is filled. `own` holds the inner product of each
+    sequence with itself.
     """
 
     def __init__(self, n_left: int, first_right: int, n_sequences: int, root: bool):
@@ -65,7 +67,7 @@ class Products:
         return np.sqrt(count) if self.root else count
 
     def _precision(self, bound: float) -> np.dtype:
-        """Single, unless whole products might not be exact in it."""
+        """Return single precision where whole products are exact in it, else double precision."""
         return np.dtype("f4" if self.root or bound**2 < EXACT_SINGLE else "f8")
 
     def _add_frequent(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:

@@ -64,7 +64,7 @@ def gram(
 ) -> Gram:
     """Compute the kernel of all pairs of a left and a right sequence (None: of left itself).
 
-    `progress` is called with the pieces of work done and those there are.
+    `progress` is called with the number of pieces done and the number of all pieces.
     """
     budget = parse_memory(memory_limit)
     tiles, task_bytes = plan_tiles(left, right, plan, budget)
@@ -85,14 +85,14 @@ def gram(
 
 
 def _reported(results: Iterator, total: int, progress: Callable[[int, int], None]) -> Iterator:
-    """Pass results on and say how many have come."""
+    """Pass results on and report how many results there are so far."""
     for done, result in enumerate(results, start=1):
         progress(done, total)
         yield result
 
 
 def _mirror(values: np.ndarray, own: np.ndarray, tiles: list[tuple[slice, slice]]) -> None:
-    """Fill the lower triangle, tile by tile: no second matrix is made."""
+    """Fill the lower triangle tile by tile, without a second matrix."""
     for rows, columns in tiles:
         if rows == columns:
             upper = np.triu(values[rows, rows], 1)
@@ -159,7 +159,7 @@ def _add_row(
 
 
 def _weighted_sum(terms: list[tuple[Any, np.ndarray]]) -> np.ndarray:
-    """Sum of arrays that are not needed any more: as large as a tile, so not copied in vain."""
+    """Return the weighted sum of arrays; overwrites the arrays, each as large as a tile."""
     terms = [(weight, values.astype(type(weight), copy=False)) for weight, values in terms]
     weight, total = terms[0]
     total *= weight
@@ -172,7 +172,7 @@ def _weighted_sum(terms: list[tuple[Any, np.ndarray]]) -> np.ndarray:
 def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
     """Double precision, or extended where whole numbers might pass 2**53.
 
-    Mismatch weights grow with the alphabet and alternate in sign, so rounding would be seen.
+    Mismatch weights grow with the alphabet and alternate in sign, so rounding would show.
     """
     largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
     return np.longdouble if largest >= 2**53 else np.float64
@@ -181,8 +181,8 @@ def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
 def row_scale(plan: Plan, own: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Return the factors that bring a row of each sequence to unit length, or its counts to sum 1.
 
-    `own` are the squared norms with the weights of groups, `total` those without: of roots, the
-    sums of the counts.
+    `own` are the squared norms with the weights of groups, `total` the squared norms without these
+    weights: for square roots of counts, the sums of the counts.
     """
     return inverse_root(own if plan.row_norm == "cosine" else total)
 
@@ -195,7 +195,7 @@ def inverse_root(own: np.ndarray) -> np.ndarray:
 def plan_tiles(
     left: Ragged, right: Ragged | None, plan: Plan, budget: int
 ) -> tuple[list[tuple[slice, slice]], int]:
-    """Cut the matrix so that two tasks fit into the budget; return tiles and bytes a task."""
+    """Return tiles so small that two tasks fit into the budget, and the bytes of one task."""
     per_frame = plan.bytes_per_frame
     other = left if right is None else right
     size = TILE if per_frame else TILE_OF_PAIRS
@@ -212,7 +212,7 @@ def plan_tiles(
     if need > budget:
         raise ValueError(
             f"memory_limit={budget} bytes is too little: the longest pair of sequences alone "
-            f"takes about {need}; pass a larger one."
+            f"takes about {need} bytes; pass a larger memory_limit."
         )
     tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
     return tiles, max(need, 1)

@@ -44,7 +44,7 @@ class Vocabulary:
         return cls(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
 
     def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
-        """Return the column of each word, -1 for a word that has none."""
+        """Return the column of each word, -1 for a word without a column."""
         found = find_words(self.words[row, task], words)
         return np.where(found < 0, -1, found + self.first[row, task])
 
@@ -61,14 +61,14 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Buckets:
-    """A fixed number of columns; which one a word falls into is decided by hashing."""
+    """A fixed number of columns; a hash function gives each word its column."""
 
     size: int
 
     def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
         """Return the column of each word, -1 for a word with symbols that `fit` did not see.
 
-        Those are numbered anew in every call, so they cannot be told apart for good.
+        Unseen symbols are numbered anew in every call, so they have no lasting number.
         """
         state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
         for digit in words.T:
@@ -77,7 +77,7 @@ class Buckets:
         return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
 
     def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
-        """Number the columns: what falls into them is not known."""
+        """Number the columns: the words of a bucket are not known."""
         return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
 
 
@@ -150,7 +150,7 @@ def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) 
 
 
 def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.ndarray, Columns]:
-    """Put blocks of columns one after the other; there may be none."""
+    """Put blocks of columns one after the other; the list may be empty."""
     words = np.concatenate([np.empty((0, length), np.uint8), *(words for words, _ in blocks)])
     sizes = [np.zeros(1, np.int64), *(np.diff(block.indptr) for _, block in blocks)]
     columns = Columns(
@@ -163,7 +163,7 @@ def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.n
 
 
 def _letters(alphabet: str) -> np.ndarray:
-    """The letters as names; those that cannot be printed by their numbers."""
+    """Return the letters as names; a letter that cannot be printed is named by its number."""
     return np.array([c if c.isprintable() else str(ord(c)) for c in alphabet])
 
 

@@ -1,4 +1,4 @@
-r"""Learned weights: how much each row, or each group of layouts, has to say about the classes.
+r"""Learned weights: how much each row, or each group of layouts, tells about the classes.
 
 Centred kernel alignment [1]_: with :math:`K_u^c` the centred Gram matrix of one unit and `Y` the
 centred class indicators, find the non-negative weights that bring :math:`\sum_u w_u K_u^c`
@@ -36,7 +36,7 @@ class _OneGroup(Kernel):
 
 
 def row_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
-    """Yield every row by itself, with the plan for it."""
+    """Yield every row by itself, with the plan for this row."""
     for r in range(len(plan.row_weights)):
         yield collection.rows(slice(r, r + 1)), plan.only_row(r)
 
@@ -74,7 +74,7 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     Returns
     -------
     weights : ndarray of shape (n_units,)
-        Non-negative; equal where no unit says anything about the classes.
+        Non-negative; all equal if no unit tells anything about the classes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A kernel and the machines trained on it: margins of new sequences, by table if there is one."""
+"""Trained machines: margins of new sequences, by word table where there is a word table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ __all__ = ["KernelMachine", "LinearMachine", "Machine"]
 class Machine:
     """What kernel and linear machines share: the margins of new sequences.
 
-    The table of word weights is made when it is first needed, if it fits the memory limit.
+    The word table is made when it is first needed, if the table fits the memory limit.
     """
 
     reader: SequenceKernel | SequenceFeatures
@@ -43,14 +43,14 @@ class Machine:
         return {**self.__dict__, "_made": {}}  # large, and quickly made again
 
     def once(self, name: str, make: Callable[["Machine"], Any]) -> Any:
-        """Return what is made of the machine when it is first asked for."""
+        """Return ``make(self)``, which is computed once and kept under `name`."""
         if name not in self._made:
             self._made[name] = make(self)
         return self._made[name]
 
     @property
     def table(self) -> WordTable | None:
-        """Weights of all words, or None if they would not fit or are not a sum over words."""
+        """The word table; None if the table does not fit or the kernel is not a sum over words."""
         return self.once("table", lambda machine: machine._build())
 
     def of(self, collection: Any) -> np.ndarray:
@@ -59,7 +59,7 @@ class Machine:
             return self.margins.of(self.reader.values(collection))
         margins, norms = self.table.margins(collection, self.n_jobs)
         margins += self.margins.intercepts
-        # symbols never seen have no place in the table, but they are part of the norm
+        # unseen symbols have no place in the table, but they are part of the norm
         strange = np.flatnonzero(_has_unseen(collection, self.table.plan.kernel.is_closed))
         norms[strange] = 1
         warn_wordless(norms)
@@ -104,7 +104,7 @@ class KernelMachine(Machine):
 
     @property
     def mean(self) -> float | None:
-        """What kernel values were divided by; None: the norms of both sequences."""
+        """The divisor of kernel values; None: the norms of both sequences."""
         return None if self.reader.normalize else self.reader.row_mean()
 
     def similarities(self, collection: Any) -> np.ndarray:
@@ -132,7 +132,7 @@ class KernelMachine(Machine):
 
 @dataclass
 class LinearMachine(Machine):
-    """Machines on explicit features: their coefficients are the weights of words already.
+    """Machines on explicit features: the coefficients are the weights of words.
 
     `train` are the features of the training sequences.
     """

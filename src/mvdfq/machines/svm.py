@@ -1,7 +1,8 @@
 """Support vector machines: several two-class problems on one kernel or feature matrix.
 
-One-vs-rest has one problem a class, one-vs-one has one for each pair. Either way a problem ends as
-one column of coefficients, so that margins are a matrix product and evidence adds up.
+One-vs-rest has one problem for each class, one-vs-one has one problem for each pair of classes. In
+both schemes a problem ends as one column of coefficients, so margins are a matrix product and
+evidence adds up.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class Problems:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The class for and the class against, -1 for all others; two classes are one problem."""
+        """The class for and the class against (-1: all others); two classes are one problem."""
         if self.n_classes == 2:
             return [(1, 0)]
         if self.scheme == "ovr":
@@ -40,7 +41,7 @@ class Problems:
         return [(i, j) for i in range(self.n_classes) for j in range(i + 1, self.n_classes)]
 
     def decision(self, margins: np.ndarray) -> np.ndarray:
-        """Return one value a class, or one value where there are two classes.
+        """Return one value for each class, or one value where there are two classes.
 
         One-vs-one: the number of problems that a class wins; ties are broken by the sum of its
         margins, squashed to less than half a vote, as scikit-learn does.
@@ -85,7 +86,7 @@ def fit_margins(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Margins:
-    """Solve every problem: `values` are those of a kernel if dense, features if sparse."""
+    """Solve every problem; dense `values` are kernel values, sparse `values` are features."""
     used = np.flatnonzero(sample_weight > 0)
     if len(problems.pairs) > problems.n_classes and len(np.unique(y[used])) == problems.n_classes:
         if not sp.issparse(values):
@@ -95,7 +96,7 @@ def fit_margins(
         positive, negative = pair
         mine = used[np.isin(y[used], pair)] if negative >= 0 else used
         labels = y[mine] == positive
-        if labels.all() or not labels.any():  # a class of no weight: nothing to tell apart
+        if labels.all() or not labels.any():  # only one class has weight: nothing to tell apart
             return np.zeros(values.shape[1]), 1.0 if labels.all() else -1.0
         fit = _solve_linear if sp.issparse(values) else _solve_kernel
         return fit(values, mine, labels, C, sample_weight[mine], random_state)
@@ -107,43 +108,43 @@ def fit_margins(
 
 def _solve_kernel(K, used, labels, C, sample_weight, random_state) -> tuple[np.ndarray, float]:
     everything = len(used) == len(K)
-    machine = SVC(kernel="precomputed", C=C, random_state=random_state)
-    machine.fit(K if everything else K[np.ix_(used, used)], labels, sample_weight)
+    svc = SVC(kernel="precomputed", C=C, random_state=random_state)
+    svc.fit(K if everything else K[np.ix_(used, used)], labels, sample_weight)
     column = np.zeros(len(K))
-    column[used[machine.support_]] = machine.dual_coef_[0]
-    return column, float(machine.intercept_[0])
+    column[used[svc.support_]] = svc.dual_coef_[0]
+    return column, float(svc.intercept_[0])
 
 
 def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margins:
     """Solve all pairs of classes by one call, which saves most of the time of small problems.
 
-    In scikit-learn's table a support vector of class i has its coefficient against class j in
-    row j, its own class left out of the count.
+    In ``SVC.dual_coef_`` a support vector of class i has its coefficient against class j in row j
+    if j < i, else in row j - 1: the own class is left out.
     """
-    machine = SVC(kernel="precomputed", C=C, random_state=random_state)
-    machine.fit(K if len(used) == len(K) else K[np.ix_(used, used)], y[used], sample_weight)
-    support = used[machine.support_]
+    svc = SVC(kernel="precomputed", C=C, random_state=random_state)
+    svc.fit(K if len(used) == len(K) else K[np.ix_(used, used)], y[used], sample_weight)
+    support = used[svc.support_]
     columns = np.zeros((len(K), len(problems.pairs)))
     for p, (i, j) in enumerate(problems.pairs):
         first, second = y[support] == i, y[support] == j
-        columns[support[first], p] = machine.dual_coef_[j - 1, first]
-        columns[support[second], p] = machine.dual_coef_[i, second]
-    return Margins(columns, machine.intercept_)
+        columns[support[first], p] = svc.dual_coef_[j - 1, first]
+        columns[support[second], p] = svc.dual_coef_[i, second]
+    return Margins(columns, svc.intercept_)
 
 
 def _solve_linear(F, used, labels, C, sample_weight, random_state) -> tuple[np.ndarray, float]:
-    machine = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
+    svc = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
     with _LIBLINEAR:
-        machine.fit(F[used], labels, sample_weight)
-    return machine.coef_[0], float(machine.intercept_[0])
+        svc.fit(F[used], labels, sample_weight)
+    return svc.coef_[0], float(svc.intercept_[0])
 
 
 def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> float:
     """Return the factor by which decision values become log-odds that fit the labels best.
 
-    One factor for all classes, so that the most probable class is the one that is predicted. As
-    Platt did, labels are taken for a little less than certain, the fewer there are: where all are
-    right the factor would be without bound.
+    All classes share one factor, so that the predicted class is the most probable class. As Platt
+    did, labels are taken as a little less than certain: with all labels right, the factor would
+    otherwise grow without bound.
     """
     if decision.ndim == 1:
         decision = np.stack([np.zeros_like(decision), decision], axis=1)

@@ -14,9 +14,9 @@ from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
 
 __all__ = ["CANDIDATES", "Trained", "Trainer", "inner_folds"]
 
-# Penalties to choose from; on normalised kernels nothing changes beyond them.
+# Penalties to choose from; on normalised kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
-# What is taken where nothing can be validated.
+# The penalty to use where nothing can be validated.
 FALLBACK = 10.0
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
@@ -24,7 +24,7 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Trained:
-    """Machines, and what inner validation said: scores are (n_candidates, n_folds)."""
+    """Trained machines and the scores of inner validation, (n_candidates, n_folds)."""
 
     margins: Margins
     C: float
@@ -37,8 +37,8 @@ class Trained:
 class Trainer:
     """Trains machines on a matrix: dense kernel values or sparse features.
 
-    The matrix is given as a function of the training indices, so that what is learned with the
-    help of labels (weights of rows) is learned anew in every fold.
+    The matrix is a function of the training indices, so that weights which depend on labels are
+    learned anew in every fold.
     """
 
     problems: Problems
@@ -90,15 +90,15 @@ class Trainer:
         return self.problems.decision(margins.of(_cut(values, check, learn)))
 
     def _accuracy(self, decision: np.ndarray, check: np.ndarray) -> float:
-        """Share of the weight that is classified rightly: with balanced weights, mean recall."""
+        """Return the share of weight classified correctly: mean recall for balanced weights."""
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
 
 
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:
-    """Return indices to learn from and to check on; none if nothing can be held out.
+    """Return indices to learn from and to check on; an empty list if nothing can be held out.
 
-    Members of a group stay together. Where classes are small there are fewer folds.
+    Members of a group stay together. Small classes make fewer folds.
     """
     if groups is None:
         return _stratified(y, n_folds, random_state)
@@ -113,7 +113,7 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
 
 
 def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:
-    """Folds of all classes alike; the only member of a class is always learned from."""
+    """Return stratified folds; the only member of a class is always learned from."""
     sizes = np.bincount(y)
     several, single = np.flatnonzero(sizes[y] > 1), np.flatnonzero(sizes[y] == 1)
     if not several.size:

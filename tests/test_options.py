@@ -33,7 +33,7 @@ NUMBERS = [[0, 1, 2, 3, 1], [3, 2, 1, 1]]
         (Spectrum([]), "k must hold at least one number"),
         (Spectrum(2, dilation=0), "dilation must be a whole number >= 1, got 0"),
         (Spatial(2, 1, 0), "d must be a whole number >= 1, got 0"),
-        (Spatial(12, 1, 10), "make 100000000000 layouts, more than 100000"),
+        (Spatial(12, 1, 10), "make 100000000000 layouts, more than the limit of 100000"),
         (Gapped(2, 3), "g must be a whole number >= 3, got 2"),
         (Gapped(40, 20), "make 137846528820 layouts"),
         (Wildcard(3, 1, 0), "decay must be a number > 0, got 0"),
@@ -110,7 +110,9 @@ def test_alphabets_of_plain_integers_are_checked(n_symbols, message):
 def test_new_symbols_are_made_by_the_fitted_quantizer():
     X = np.random.default_rng(0).normal(size=(3, 20))
     kernel = SequenceKernel().fit(DirectQuantizer(8).fit_transform(X))
-    with pytest.raises(ValueError, match=r"alphabets of \[3\] symbols, those in fit were \[8\]"):
+    with pytest.raises(
+        ValueError, match=r"alphabets of \[3\] symbols, but fit had alphabets of \[8\]"
+    ):
         kernel.transform(DirectQuantizer(3).fit_transform(X))
 
 
@@ -138,13 +140,13 @@ def test_kernels_without_groups_have_none_to_weight(kernel):
 
 def test_alphabets_of_symbols_are_their_own():
     symbols = DirectQuantizer(4).fit_transform(np.random.default_rng(0).normal(size=(3, 20)))
-    with pytest.raises(ValueError, match="quantizers set their own alphabets"):
+    with pytest.raises(ValueError, match="a quantizer sets the alphabet itself"):
         SequenceKernel(n_symbols=9).fit(symbols)
 
 
 @pytest.mark.parametrize(("train", "new"), [(LETTERS, NUMBERS), (NUMBERS, LETTERS)])
 def test_letters_are_not_compared_with_numbers(train, new):
-    with pytest.raises(TypeError, match="fit was given the other kind"):
+    with pytest.raises(TypeError, match=r"fit was given (strings|numbers), but X holds (?!\1)"):
         SequenceKernel(Spectrum(1)).fit(train).transform(new)
 
 
@@ -160,7 +162,7 @@ def test_profiles_are_probabilities():
 
 
 def test_rows_are_counted():
-    with pytest.raises(ValueError, match="X has 2 rows, SequenceKernel was fitted on 1"):
+    with pytest.raises(ValueError, match="X has 2 rows, but SequenceKernel was fitted on 1"):
         SequenceKernel().fit(NUMBERS).transform([[[1, 2, 3], [1, 2, 3]]])
 
 
@@ -175,9 +177,7 @@ def test_kernels_of_pairs_have_no_features(kernel):
 
 def test_neighbourhoods_beyond_listing_are_refused():
     kernel = SequenceKernel(Mismatch(6, 3), manifold=True, n_symbols=2048)
-    with pytest.raises(
-        ValueError, match="more than the limit of 2e.09; pass neighbourhood='observed'"
-    ):
+    with pytest.raises(ValueError, match=r"limit of .*; pass neighbourhood='observed'"):
         kernel.fit_transform([np.arange(100), np.arange(100) * 3])
 
 

@@ -105,7 +105,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if collection.n_rows != self.n_rows_in_:
             raise ValueError(
                 f"X has {collection.n_rows} rows, but {type(self).__name__} was fitted on "
-                f"{self.n_rows_in_} rows."
+                f"{self.n_rows_in_}."
             )
         if isinstance(X, Symbols) and not np.array_equal(X.n_symbols, self.n_symbols_):
             raise ValueError(

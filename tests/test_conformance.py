@@ -371,7 +371,7 @@ def test_probabilities_are_calibrated(n_classes):
         ({"weights": "channels"}, ValueError, r"weights must be one of .* got 'channels'"),
         ({"multi_class": "crammer"}, ValueError, "multi_class must be 'ovr' or 'ovo'"),
         ({"C": 0}, ValueError, "C must be"),
-        ({"C": "best"}, ValueError, "C must be a number, several or 'auto', got 'best'"),
+        ({"C": "best"}, ValueError, "C must be a number, several numbers or 'auto', got 'best'"),
         ({"C": []}, ValueError, "C must hold at least one number"),
         ({"cv": 1}, ValueError, "cv must be a whole number >= 2"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be a number of threads"),

@@ -110,9 +110,7 @@ def test_alphabets_of_plain_integers_are_checked(n_symbols, message):
 def test_new_symbols_are_made_by_the_fitted_quantizer():
     X = np.random.default_rng(0).normal(size=(3, 20))
     kernel = SequenceKernel().fit(DirectQuantizer(8).fit_transform(X))
-    with pytest.raises(
-        ValueError, match=r"alphabets of \[3\] symbols, but fit had alphabets of \[8\]"
-    ):
+    with pytest.raises(ValueError, match=r"of \[3\] symbols, but fit had alphabets of \[8\]"):
         kernel.transform(DirectQuantizer(3).fit_transform(X))
 
 

@@ -5,28 +5,17 @@ layouts in one *group* share a feature space (the same symbols are the same feat
 layout read them); layouts in different groups never match. A kernel is a list of groups:
 
 .. math:: K(x, y) = \sum_{\text{groups}} w_g \sum_{\text{words } u} c_u(x) \, c_u(y)
+
+A kernel that is exported here can be saved in a model file and has a name on the command line.
 """
 
-from mvdfq.kernels.base import Group, Kernel, Layout
-from mvdfq.kernels.mismatch import Mismatch, MismatchPairs, intersection_size
-from mvdfq.kernels.profile import Profile
-from mvdfq.kernels.subsequence import Subsequence
-from mvdfq.kernels.windows import Gapped, Gappy, Wildcard
-from mvdfq.kernels.words import Spatial, Spectrum, Words
-
-__all__ = [
-    "Gapped",
-    "Gappy",
-    "Group",
-    "Kernel",
-    "Layout",
-    "Mismatch",
-    "MismatchPairs",
-    "Profile",
-    "Spatial",
-    "Spectrum",
-    "Subsequence",
-    "Wildcard",
-    "Words",
-    "intersection_size",
-]
+from mvdfq.kernels.base import Group as Group, Kernel as Kernel, Layout as Layout
+from mvdfq.kernels.mismatch import (
+    Mismatch as Mismatch,
+    MismatchPairs as MismatchPairs,
+    intersection_size as intersection_size,
+)
+from mvdfq.kernels.profile import Profile as Profile
+from mvdfq.kernels.subsequence import Subsequence as Subsequence
+from mvdfq.kernels.windows import Gapped as Gapped, Gappy as Gappy, Wildcard as Wildcard
+from mvdfq.kernels.words import Spatial as Spatial, Spectrum as Spectrum, Words as Words

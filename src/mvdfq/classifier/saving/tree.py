@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import TreeError, check, require
 
 __all__ = ["DTYPES", "TreeReader", "TreeWriter"]
@@ -23,7 +24,8 @@ DTYPES = "biufU"
 # A model is a tree of a dozen levels; Python itself ends at a depth that differs by version.
 MOST_DEEP = 200
 
-# Where the classes live that a tree may hold.
+# The classes that a tree may hold, and no other, with the module of each. The parts are those
+# that the rooms export.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
     **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machines.machine"),
@@ -34,20 +36,8 @@ CLASSES = {
     "Symbols": "mvdfq.symbols",
     "Sequences": "mvdfq.sequences",
     **dict.fromkeys(["Vocabulary", "Buckets"], "mvdfq.gram.vocabulary"),
-    **dict.fromkeys(
-        ["Centre", "Delta", "Lags", "Rotate", "Smooth", "Stack", "Standardize"], "mvdfq.frames"
-    ),
-    **dict.fromkeys(
-        ["CodebookQuantizer", "DirectQuantizer", "HashingQuantizer", "JointQuantizer", "Letters"],
-        "mvdfq.symbols",
-    ),
-    "Rows": "mvdfq.symbols",
-    **dict.fromkeys(
-        ["Gapped", "Gappy", "Mismatch", "MismatchPairs", "Profile", "Spatial", "Spectrum"],
-        "mvdfq.kernels",
-    ),
-    **dict.fromkeys(["Subsequence", "Wildcard", "Words"], "mvdfq.kernels"),
     "Pipeline": "sklearn.pipeline",
+    **{name: cls.__module__ for parts in EXPORTED.values() for name, cls in parts.items()},
 }
 
 # Names that files keep though the code has newer ones: every version reads every file.

@@ -1,189 +1,374 @@
-"""Every public part keeps every promise of its kind; a part that forgets one fails here."""
+"""Every public part keeps every promise of its kind; a part that forgets one fails here.
+
+A new part needs one line in `TRANSFORMERS` or `KERNELS`: an example, quick to fit, and for
+transformers the slow twin, which gives the rows of one sequence. The twin of a kernel is the
+function of tests/naive.py that has its name.
+"""
+
+import ast
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.base import clone
 
 import mvdfq
+import naive
+import naive_numbers
 from mvdfq import SequenceClassifier, Spectrum
-from mvdfq.frames.steps import UnknownShares, shares_of
+from mvdfq.classifier.presets import part
+from mvdfq.classifier.registry import EXPORTED, NAMED, UNNAMED
+from mvdfq.classifier.saving.tree import CLASSES
+from mvdfq.frames.base import SequenceTransformer
+from mvdfq.frames.learned import learned_names
+from twins import fast_gram, naive_gram, random_sequences
+
+GUIDE = Path(__file__).parents[1] / "docs" / "guide"
 
 
-def telling_channel(n_channels=4, n_sequences=40, seed=0):
-    """Sequences of noise, of which channel 1 alone tells the class: by its level."""
+class Part(NamedTuple):
+    """An example, and what gives the rows that it makes of a sequence, slowly."""
+
+    example: Any
+    twin: Any
+
+
+def rows(function):
+    """Make a twin of a function of one row."""
+    return lambda fitted, x: [function(fitted, row) for row in x]
+
+
+def scaled(row, centre, spread):
+    return [(value - centre) / spread for value in row]
+
+
+def direct_codes(quantizer, x):
+    pairs = zip(x, quantizer.bin_edges_, strict=True)
+    return [[naive_numbers.code(v, edges[1:-1]) - 1 for v in row] for row, edges in pairs]
+
+
+def nearest_codes(quantizer, x):
+    scaler = quantizer.scaler_
+    x = [scaled(*one) for one in zip(x, scaler.mean_, scaler.scale_, strict=True)]
+    return [
+        [naive_numbers.nearest(frame, book) for frame in zip(*x, strict=True)]
+        for book in quantizer.codebooks_
+    ]
+
+
+def bits(quantizer, x):
+    points = naive_numbers.rotated(x, quantizer.mean_, quantizer.components_)
+    learned = (quantizer.low_, quantizer.ranges_, quantizer.modes_)
+    frames = [naive_numbers.hash_bits(point, *learned) for point in zip(*points, strict=True)]
+    return list(zip(*frames, strict=True))
+
+
+def joint_codes(quantizer, x):
+    codes, sizes = direct_codes(quantizer.bins_, x), quantizer.bins_.n_symbols_
+    return [
+        [
+            naive_numbers.joint_code(frame, sizes[list(members)])
+            for frame in zip(*(codes[j] for j in members), strict=True)
+        ]
+        for members in quantizer.sets_
+    ]
+
+
+def of_views(fitted, x):
+    """The rows of all views; a view is its own twin, which its own line compares."""
+    sequences = [x if view is None else view.transform([x])[0] for _, view in fitted.views_]
+    return [list(row) for rows in sequences for row in rows]
+
+
+def letters(quantizer, x):
+    return [[quantizer.alphabets_[0].index(letter) for letter in x]]
+
+
+TRANSFORMERS = {
+    "Centre": Part(
+        mvdfq.Centre(), rows(lambda _, row: scaled(row, naive_numbers.mean(row), 1))
+    ),
+    "Delta": Part(mvdfq.Delta(), lambda _, x: [*x, *map(naive_numbers.slopes, x)]),
+    "Lags": Part(mvdfq.Lags(2, step=3), lambda _, x: naive_numbers.lags(x, 2, 3)),
+    "Rotate": Part(
+        mvdfq.Rotate(3),
+        lambda fitted, x: naive_numbers.rotated(x, fitted.mean_, fitted.components_),
+    ),
+    "Smooth": Part(mvdfq.Smooth(3), rows(lambda _, row: naive_numbers.moving_average(row, 3))),
+    "Stack": Part(mvdfq.Stack(["passthrough", mvdfq.Smooth(3)]), of_views),
+    "Standardize": Part(
+        mvdfq.Standardize(),
+        lambda _, x: [
+            scaled(row, naive_numbers.mean(known), naive_numbers.deviation(known))
+            for row, known in zip(x, np.hstack(NUMBERS).tolist(), strict=True)
+        ],
+    ),
+    "CodebookQuantizer": Part(mvdfq.CodebookQuantizer(12), nearest_codes),
+    "DirectQuantizer": Part(mvdfq.DirectQuantizer(4), direct_codes),
+    "HashingQuantizer": Part(mvdfq.HashingQuantizer(5), bits),
+    "JointQuantizer": Part(mvdfq.JointQuantizer(n_bins=3), joint_codes),
+    "Letters": Part(mvdfq.Letters(), letters),
+    "Rows": Part(mvdfq.Rows([mvdfq.DirectQuantizer(3), mvdfq.JointQuantizer(n_bins=2)]), of_views),
+}  # fmt: skip
+
+KERNELS = {
+    "Gapped": mvdfq.Gapped(4, 2),
+    "Gappy": mvdfq.Gappy(4, 2),
+    "Mismatch": mvdfq.Mismatch(3, 1),
+    "MismatchPairs": mvdfq.MismatchPairs(3, 1),
+    "Profile": mvdfq.Profile(2, 2.0),
+    "Spatial": mvdfq.Spatial(2, 1, 3),
+    "Spectrum": mvdfq.Spectrum(2),
+    "Subsequence": mvdfq.Subsequence(2, 0.5, 3),
+    "Wildcard": mvdfq.Wildcard(3, 1),
+    "Words": mvdfq.Words([(0, 2)]),
+}
+
+# Quantizers whose symbols have no names, and kernels that are not explained; and why.
+NUMBERED = {"CodebookQuantizer": "a codeword is a whole frame, which no word describes"}
+UNEXPLAINED = {"Profile": "all rows together make a word"}
+
+QUANTIZERS = [name for name in TRANSFORMERS if name in EXPORTED["symbols"]]
+CLASS_OF = {name: cls for classes in EXPORTED.values() for name, cls in classes.items()}
+KIND_OF = {name: kind for kind, classes in EXPORTED.items() for name in classes}
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*No word of this kernel"),
+    pytest.mark.filterwarnings("ignore:.*positive semi-definite"),
+]
+
+
+def telling(seed=0, n=40):
+    """Sequences of noise, of which channel 1 alone tells the class, by how far it goes."""
     rng = np.random.default_rng(seed)
-    y = np.arange(n_sequences) % 2
-    X = rng.normal(size=(n_sequences, n_channels, 30))
-    X[:, 1] = 3 * np.sign(rng.normal(size=(n_sequences, 30)) + 2 * y[:, None] - 1)
-    X[:, 1] += 0.1 * rng.normal(size=(n_sequences, 30))
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 3, 24))
+    X[:, 1] = np.where(y[:, None], 4 * np.sign(X[:, 1]), 0.2 * X[:, 1])
     return X, y
 
 
-def fitted(**parts):
-    X, y = telling_channel()
-    X = mvdfq.check_sequences(X)
-    options = {"frames": "passthrough", "kernel": Spectrum(1), "pyramid": 1, "C": 1, "cv": 2}
-    return SequenceClassifier(**{**options, **parts}).fit(X, y), X, y
+NUMBERS, LABELS = telling()
+TEXTS = ["".join("AB"[int(v > 0)] if abs(v) < 1 else "C" for v in x[1]) for x in NUMBERS]
+CHANCES = np.exp(NUMBERS) / np.exp(NUMBERS).sum(axis=1, keepdims=True)
 
 
-# Shares of channels --------------------------------------------------------------------------
+def data_for(name):
+    return {"Letters": TEXTS, "Profile": CHANCES}.get(name, NUMBERS)
 
 
-def test_bits_belong_to_the_channels_of_their_component():
-    # Channel 1 is the widest: it is the first component alone, whose bit tells the classes.
-    clf, *_ = fitted(symbols=mvdfq.HashingQuantizer(3))
-    components = [component for component, _ in clf.symbols_.modes_]
-    assert_allclose(clf.symbols_.channel_shares(), clf.symbols_.components_[components] ** 2)
-    assert clf.feature_importance_[1] > 0.9
+def fitted_part(name):
+    return clone(TRANSFORMERS[name].example).fit(data_for(name))
 
 
-def test_codewords_belong_to_the_channels_that_they_differ_in():
-    clf, *_ = fitted(symbols=mvdfq.CodebookQuantizer(2))
-    first, second = clf.symbols_.codebooks_[0]
-    expected = (first - second) ** 2 / ((first - second) ** 2).sum()
-    assert_allclose(clf.feature_importance_, expected)
-    assert expected.argmax() == 1
+def classifier(name, X=None):
+    """A classifier with one part of this class, fitted."""
+    X = data_for(name) if X is None else X
+    parts = {
+        "frames": "passthrough",
+        "symbols": mvdfq.DirectQuantizer(4),
+        "kernel": Spectrum([1, 2]),
+    }
+    if name == "Profile":
+        parts = {}
+    parts[KIND_OF[name]] = KERNELS[name] if name in KERNELS else TRANSFORMERS[name].example
+    options = {"manifold": False, "pyramid": 1, "C": 1, "cv": 2}
+    return SequenceClassifier(**parts, **options).fit(X, LABELS)
 
 
-def test_a_single_codeword_is_made_of_all_channels():
-    one = mvdfq.CodebookQuantizer(1).fit(telling_channel()[0])
-    assert_allclose(one.channel_shares(), np.full((1, 4), 0.25))
+# Known everywhere, by one declaration ---------------------------------------------------------
 
 
-def test_symbolic_channels_that_several_views_pass_on_are_counted_once():
-    X = [[[0.0, 1.0, 2.0], "ABA"], [[1.0, 0.0, 2.0], "BBA"]]
-    stack = mvdfq.Stack(["passthrough", mvdfq.Delta(), mvdfq.Rotate(deltas=True)]).fit(X)
-    shares = stack.channel_shares()
-    names = stack.get_feature_names_out().tolist()
-    assert names == ["x0", "x1", "delta: x0", "delta x0", "pc0", "pc1"]
-    assert_allclose(shares, [[1, 0], [0, 1], [1, 0], [1, 0], [1, 0], [1, 0]], atol=1e-12)
+def test_every_part_has_its_line_here():
+    assert set(CLASS_OF) == {*TRANSFORMERS, *KERNELS}
 
 
-def test_lags_are_copies():
-    lags = mvdfq.Lags(3).fit(np.zeros((2, 2, 9)))
-    assert_array_equal(lags.channel_shares(), np.vstack([np.eye(2)] * 3))
+@pytest.mark.parametrize("name", CLASS_OF)
+def test_parts_are_public(name):
+    assert getattr(mvdfq, name, None) is CLASS_OF[name], "add a line to src/mvdfq/__init__.pyi"
+    assert CLASS_OF[name].__name__ == name
 
 
-def test_a_channel_never_seen_has_a_name_in_joint_symbols():
-    X = [[[0.0, 1.0, 2.0, 3.0], "ABAB"], [[1.0, 0.0, 2.0, 3.0], "BBAA"]]
-    joint = mvdfq.JointQuantizer(n_bins=2).fit(X)
-    (names,) = joint.symbol_names()
-    assert len(names) == joint.n_symbols_[0] == 6
-    codes = joint.transform([[[0.0, 3.0, 0.0], "ABZ"]])[0][0]
-    assert [names[code] for code in codes] == ["low&65", "high&66", "low&other"]
+@pytest.mark.parametrize("name", CLASS_OF)
+def test_parts_have_a_name_for_the_command_line_or_a_reason(name):
+    kind, cls = KIND_OF[name], CLASS_OF[name]
+    names = [short for short, named in NAMED[kind].items() if named is cls]
+    assert bool(names) != bool(UNNAMED.get(name)), "UNNAMED says why a part has no name"
+    for short in names:
+        assert type(part(kind, short)) is cls
 
 
-def test_names_of_many_joint_symbols_take_no_memory():
-    X = np.random.default_rng(0).normal(size=(4, 6, 50))
-    joint = mvdfq.JointQuantizer(6, n_bins=32).fit(X)
-    (names,) = joint.symbol_names()
-    assert len(names) == 32**6
-    assert names[32**6 - 1] == "&".join(["highest 6"] * 6)
+def test_the_names_are_those_that_users_know():
+    assert {kind: " ".join(sorted(names)) for kind, names in NAMED.items()} == {
+        "frames": "centre delta lags rotate smooth standardize",
+        "symbols": "codebook direct hashing joint letters",
+        "kernel": "gapped gappy mismatch profile spatial spectrum sssk subsequence wildcard",
+    }
 
 
-# Parts of others -----------------------------------------------------------------------------
+@pytest.mark.parametrize("name", CLASS_OF)
+def test_parts_are_in_the_guide(name):
+    page = {"frames": "frames.md", "symbols": "symbols.md", "kernel": "kernels.md"}[KIND_OF[name]]
+    assert f"`{name}" in (GUIDE / page).read_text(), f"docs/guide/{page} does not name {name}"
 
 
-class Doubled(TransformerMixin, BaseEstimator):
-    """A transformer of somebody else, which says nothing of itself."""
-
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        X = mvdfq.check_sequences(X)
-        return X.with_data(2 * X.data)
-
-    def __sklearn_is_fitted__(self):
-        return True
+def test_model_files_hold_parts_and_nothing_more():
+    others = set(CLASSES) - set(CLASS_OF)
+    assert others == {
+        "SequenceClassifier", "KernelMachine", "LinearMachine", "SequenceKernel", "Symbols",
+        "SequenceFeatures", "Problems", "Margins", "Plan", "Sequences", "Vocabulary", "Buckets",
+        "Pipeline",
+    }  # fmt: skip
+    for name, cls in CLASS_OF.items():
+        assert CLASSES[name] == cls.__module__
+        assert cls.__module__.startswith("mvdfq.")
 
 
-class Telling(Doubled):
-    """A transformer of somebody else that says which channels its rows are made of."""
-
-    def channel_shares(self):
-        return np.eye(4)[::-1]
-
-
-class Wrong(Doubled):
-    def channel_shares(self):
-        return np.ones((4, 4))
+def imported_names(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
 
 
-FOREIGN = {
-    "alone": Doubled(),
-    "in a pipeline": make_pipeline(mvdfq.Delta(), Doubled()),
-    "in a stack": mvdfq.Stack(["passthrough", make_pipeline(Doubled(), mvdfq.Delta(keep=False))]),
-    "of scikit-learn": FunctionTransformer(mvdfq.check_sequences),
-}
+@pytest.mark.parametrize("file", ["explain/*.py", "classifier/stream.py", "classifier/saving/*.py"])
+def test_rooms_ask_transformers_and_know_none(file):
+    paths = list(Path(mvdfq.__file__).parent.glob(file))
+    assert paths
+    for path in paths:
+        assert not set(TRANSFORMERS) & set(imported_names(path)), path
 
 
-@pytest.mark.parametrize("where", FOREIGN)
-def test_parts_that_say_nothing_have_no_importance_by_channel(where):
-    clf, X, _ = fitted(frames=FOREIGN[where], symbols="direct")
-    name = "FunctionTransformer" if "scikit" in where else "Doubled"
-    with pytest.raises(AttributeError, match=f"{name} does not say which channels its rows"):
-        clf.feature_importance_  # noqa: B018
-    explanation = clf.explain(X[:1])
-    with pytest.raises(UnknownShares, match=f"give {name} a method channel_shares"):
-        explanation.by_channel  # noqa: B018
+# Saved ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("where", FOREIGN)
-def test_parts_that_say_nothing_are_explained_by_row(where):
-    clf, X, _ = fitted(frames=FOREIGN[where], symbols="direct")
-    assert clf.row_importance_.sum() == pytest.approx(1)
-    explanation = clf.explain(X[:1])
-    total = explanation.by_row.sum(axis=1) + explanation.constant
-    assert_allclose(total, explanation.margins, atol=1e-6)
-    reason = explanation.top(1)[0]
-    assert reason.channels == ()
-    assert str(reason) in str(explanation)
-    assert explanation.to_dict()["by_channel"] is None
+@pytest.mark.parametrize("name", CLASS_OF)
+def test_parts_are_saved_and_loaded_equal(name, tmp_path):
+    clf, X = classifier(name), data_for(name)
+    clf.save(tmp_path / "model.mvdfq")
+    again = mvdfq.load(tmp_path / "model.mvdfq")
+    assert_array_equal(again.decision_function(X), clf.decision_function(X))
+    assert repr(again.get_params()) == repr(clf.get_params())
 
 
-def test_parts_of_others_may_say_it():
-    clf, X, _ = fitted(frames=Telling(), symbols="direct")
-    assert clf.feature_importance_.argmax() == 2
-    assert_allclose(clf.explain(X[:1]).by_channel, clf.explain(X[:1]).by_row[:, ::-1])
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_what_fit_learns_is_declared_and_checked(name):
+    fitted = fitted_part(name)
+    learned = [attribute for attribute in vars(fitted) if attribute.endswith("_")]
+    assert set(learned) == set(learned_names(type(fitted))), "annotate it in the class body"
+    fitted.check_learned()
+    if learned_names(type(fitted)) != learned_names(SequenceTransformer):
+        assert type(fitted).check_learned is not SequenceTransformer.check_learned
 
 
-def test_shares_that_cannot_be_right_are_refused():
-    clf, *_ = fitted(frames=Wrong(), symbols="direct")
-    with pytest.raises(ValueError, match=r"Wrong.channel_shares\(\) must return .* sum to 1"):
-        clf.feature_importance_  # noqa: B018
-    with pytest.raises(ValueError, match=r"shape \(n_rows, 3\)"):
-        shares_of([Telling()], 3)
+# Compared with the slow twins ----------------------------------------------------------------
 
 
-class Steps(mvdfq.DirectQuantizer):
-    """A quantizer of somebody else that gives no names."""
-
-    symbol_names = property()
-
-
-def test_symbols_without_names_are_numbered():
-    clf, X, _ = fitted(symbols=Steps(2))
-    assert list(clf.explain(X[:1]).names[0]) == ["#0", "#1"]
-    clf, X, _ = fitted(symbols=mvdfq.Rows([mvdfq.DirectQuantizer(2), Steps(3)]))
-    names = clf.explain(X[:1]).names
-    assert list(names[0]) == ["low", "high"]
-    assert list(names[-1]) == ["#0", "#1", "#2"]
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_transformers_do_what_their_twins_do(name):
+    fitted = fitted_part(name)
+    for x in data_for(name)[:3]:
+        expected = TRANSFORMERS[name].twin(fitted, x if isinstance(x, str) else x.tolist())
+        assert_allclose(fitted.transform([x])[0], expected, atol=1e-9)
 
 
-def test_a_quantizer_among_the_frames_names_the_symbols():
-    frames = make_pipeline(mvdfq.Delta(keep=False), mvdfq.DirectQuantizer(3))
-    clf, X, _ = fitted(frames=frames, symbols="passthrough")
-    assert list(clf.explain(X[:1]).names[0]) == ["falling", "steady", "rising"]
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != "Profile"])
+def test_kernels_do_what_their_twins_do(name):
+    X = random_sequences(np.random.default_rng(0), [4, 12, 15], [3, 2], missing=0.1)
+    expected = naive_gram(KERNELS[name], X, X, [3, 2], normalize=False)
+    assert_allclose(fast_gram(KERNELS[name], X, X, [3, 2], normalize=False), expected)
 
 
-def test_rows_that_are_read_together_have_no_importance():
+def test_profiles_do_what_their_twin_does():
+    X = CHANCES[:4, :, :6]
+    K = mvdfq.SequenceKernel(KERNELS["Profile"], normalize=False).fit_transform(list(X))
+    counts = [naive.features(x.T.tolist(), lambda row: naive.profile(row, 2, 2.0)) for x in X]
+    assert_allclose(K, [[naive.dot(a, b) for b in counts] for a in counts])
+
+
+# Explained -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in CLASS_OF if name not in UNEXPLAINED])
+def test_evidence_sums_to_the_margin(name):
+    clf, X = classifier(name), data_for(name)
+    explanation = clf.explain(X[1])
+    for evidence in (explanation.by_row, explanation.by_channel, explanation.by_time):
+        total = evidence.sum(axis=1) + explanation.constant
+        assert_allclose(total, explanation.margins, atol=1e-6)
+    assert explanation.by_channel.shape[1] == clf.n_channels_in_
+
+
+@pytest.mark.parametrize("name", UNEXPLAINED)
+def test_kernels_that_are_not_explained_say_so(name):
+    with pytest.raises(ValueError, match="can be traced to frames"):
+        classifier(name).explain(data_for(name)[0])
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_shares_of_channels_sum_to_one(name):
+    fitted = fitted_part(name)
+    shares, n_rows = fitted.channel_shares(), len(fitted.get_feature_names_out())
+    assert shares.shape == (n_rows, fitted.n_channels_in_)
+    assert_allclose(shares.sum(axis=1), 1)
+    assert (shares >= 0).all()
+
+
+@pytest.mark.parametrize("name", [name for name in TRANSFORMERS if name != "Letters"])
+def test_shares_are_of_the_channels_that_a_row_depends_on(name):
+    """A channel without a share in a row can hold anything."""
+    fitted = fitted_part(name)
+    shares, x = fitted.channel_shares(), NUMBERS[1]
+    before = fitted.transform([x])[0]
+    for channel in range(3):
+        other = x.copy()
+        other[channel] = np.random.default_rng(1).normal(scale=2, size=x.shape[1])
+        same = (fitted.transform([other])[0] == before).all(axis=1)
+        assert same[shares[:, channel] == 0].all()
+        assert not same[shares[:, channel] > 0.5].any()
+
+
+@pytest.mark.parametrize("name", [name for name in TRANSFORMERS if name != "Letters"])
+def test_importance_falls_for_a_channel_that_becomes_noise(name):
+    noise = NUMBERS.copy()
+    noise[:, 1] = np.random.default_rng(2).normal(size=noise[:, 1].shape)
+    before, after = (classifier(name, X).feature_importance_[1] for X in (NUMBERS, noise))
+    assert after < 0.8 * before
+
+
+def test_importance_falls_for_letters_that_become_noise():
     rng = np.random.default_rng(0)
-    X = rng.random((8, 4, 12))
-    clf = SequenceClassifier(kernel=mvdfq.Profile(2, 2.0), C=1, cv=2)
-    clf.fit(X / X.sum(axis=1, keepdims=True), [0, 1] * 4)
-    with pytest.raises(AttributeError, match="Profile reads all rows together"):
-        clf.row_importance_  # noqa: B018
+    noise = ["".join(rng.choice(list("ABC"), 24)) for _ in TEXTS]
+    before, after = (
+        classifier("Letters", [list(pair) for pair in zip(first, noise[::-1], strict=True)])
+        for first in (TEXTS, noise)
+    )
+    assert after.feature_importance_[0] < 0.8 * before.feature_importance_[0]
+
+
+@pytest.mark.parametrize("name", QUANTIZERS)
+def test_symbols_have_names(name):
+    fitted = fitted_part(name)
+    symbols = fitted.transform(data_for(name))
+    names = fitted.symbol_names()
+    assert [len(row) for row in names] == symbols.n_symbols.tolist()
+    assert all(len(set(row)) == len(row) for row in names)
+    assert any("#" in symbol for row in names for symbol in row) == (name in NUMBERED)
+
+
+# Streamed ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in TRANSFORMERS if name != "Letters"])
+def test_frames_beyond_the_reach_change_nothing(name):
+    fitted, x = fitted_part(name), NUMBERS[1]
+    assert type(fitted).reach is not SequenceTransformer.reach, "say how far it reads"
+    reach = fitted.reach()
+    if reach is None:
+        return
+    other = x.copy()
+    other[:, 12] += 5
+    before, after = (fitted.transform([one])[0] for one in (x, other))
+    changed = np.flatnonzero((before != after).any(axis=0))
+    assert changed.size
+    assert np.abs(changed - 12).max() <= reach

@@ -50,8 +50,6 @@ def direct_codes(quantizer, x):
 
 
 def nearest_codes(quantizer, x):
-    scaler = quantizer.scaler_
-    x = [scaled(*one) for one in zip(x, scaler.mean_, scaler.scale_, strict=True)]
     return [
         [naive_numbers.nearest(frame, book) for frame in zip(*x, strict=True)]
         for book in quantizer.codebooks_
@@ -105,7 +103,7 @@ TRANSFORMERS = {
             for row, known in zip(x, np.hstack(NUMBERS).tolist(), strict=True)
         ],
     ),
-    "CodebookQuantizer": Part(mvdfq.CodebookQuantizer(3), nearest_codes),
+    "CodebookQuantizer": Part(mvdfq.CodebookQuantizer(12, standardize=False), nearest_codes),
     "DirectQuantizer": Part(mvdfq.DirectQuantizer(4), direct_codes),
     "HashingQuantizer": Part(mvdfq.HashingQuantizer(5), bits),
     "JointQuantizer": Part(mvdfq.JointQuantizer(n_bins=3), joint_codes),

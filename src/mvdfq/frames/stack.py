@@ -23,8 +23,8 @@ class Stack(SequenceTransformer):
     ----------
     views : list of transformers or of (str, transformer)
         The views, each fitted on the sequences by itself; ``"passthrough"`` or None is the
-        sequences as they are. Views without a name get that of their class in lower case,
-        numbered if it occurs twice; parameters are then set as in a pipeline:
+        sequences as they are. A view without a name gets the name of its class in lower case,
+        with a number if the name occurs twice. Parameters are set as in a pipeline:
         ``delta__keep=False``. All views must keep the number of frames.
 
     Attributes
@@ -192,7 +192,7 @@ def _named(views: Any) -> list[tuple[str, Any]]:
 
 
 def _check_view(pair: tuple[Any, ...]) -> None:
-    """Refuse what is no pair of a name and a transformer."""
+    """Refuse a view that is not a pair of a name and a transformer."""
     if len(pair) != 2 or not isinstance(pair[0], str):
         raise TypeError(f"A view is a transformer or a pair (name, transformer), got {pair!r}.")
     view = pair[1]

@@ -169,7 +169,7 @@ class CodebookQuantizer(SequenceTransformer):
         return X.data if self.scaler_ is None else self.scaler_.transform(X).data
 
     def _sample(self, data: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-        """At most `max_frames` frames without NaN, one a line, in double precision."""
+        """At most `max_frames` frames without NaN, one per line, in double precision."""
         whole = np.flatnonzero(~np.isnan(data).any(axis=0))
         if not whole.size:
             raise ValueError("No frame of X is without missing values.")

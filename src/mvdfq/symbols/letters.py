@@ -1,4 +1,4 @@
-"""Strings as symbols: one row, one code a character."""
+"""Strings as symbols: one row, one code per character."""
 
 from typing import Any
 

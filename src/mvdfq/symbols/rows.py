@@ -25,9 +25,9 @@ class Rows(Stack):
     ----------
     views : list of quantizers or of (str, quantizer)
         The quantizers, or pipelines that end in one, each fitted on the sequences by itself.
-        Those without a name get that of their class in lower case, numbered if it occurs
-        twice; parameters are then set as in a pipeline: ``directquantizer__n_bins=4``. All
-        must keep the number of frames.
+        A quantizer without a name gets the name of its class in lower case, with a number if
+        the name occurs twice. Parameters are set as in a pipeline:
+        ``directquantizer__n_bins=4``. All quantizers must keep the number of frames.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def _encoded(name: str, view: Any, X: Any) -> Symbols:
 
 
 def _names(parts: dict[str, Symbols]) -> tuple[str, ...]:
-    """Names of all rows, with that of the quantizer before those that occur already."""
+    """Names of all rows; a name that occurs already gets the name of its quantizer before it."""
     names: list[str] = []
     for view, symbols in parts.items():
         mine = channel_names(symbols)

@@ -132,3 +132,22 @@ def column_ids(columns, known=()):
     for column in [*known, *columns]:
         ids.setdefault(tuple(column), len(ids))
     return [ids[tuple(column)] for column in columns]
+
+
+# Several channels together.
+
+
+def rotated(sequence, centre, components):
+    def component(axis, frame):
+        return sum(w * (v - c) for w, v, c in zip(axis, frame, centre, strict=True))
+
+    frames = list(zip(*sequence, strict=True))
+    return [[component(axis, frame) for frame in frames] for axis in components]
+
+
+def joint_code(codes, sizes):
+    """One number for several codes, the first the lowest digit."""
+    total = 0
+    for code_, size in reversed(list(zip(codes, sizes, strict=True))):
+        total = total * size + code_
+    return total

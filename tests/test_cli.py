@@ -376,7 +376,7 @@ def test_wrong_usage_is_2(recordings):
         (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "needs groups"),
         (["evaluate", "{series}/made.ts", "--protocol", "homology"], 2, "needs --splits"),
         (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "'smoke' is not known"),
-        (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "no model file"),
+        (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
         (["explain", "{model}", "{sound}", "--which", "3"], 5, "number 3 is none of them"),
         (["explain", "{model}", "{sound}", "-o", "x.html"], 5, "no known ending"),
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),

@@ -74,6 +74,7 @@ CASES = {
     "joint": (classifier(symbols=JointQuantizer(2), frames="passthrough"), NUMBERS, LABELS),
     "linear": (classifier(**SMALL, solver="linear"), NUMBERS, LABELS),
     "hashed": (classifier(**SMALL, solver="linear", n_features=9), NUMBERS, LABELS),
+    "scaled": (classifier(**{**SMALL, "frames": Standardize()}), NUMBERS, LABELS),
     "rows": (classifier(**SMALL, weights="rows"), NUMBERS, LABELS),
     "groups": (classifier(**SMALL, weights="groups"), NUMBERS, LABELS),
     "gamma": (classifier(**SMALL, gamma=0.5), NUMBERS, LABELS),
@@ -286,9 +287,9 @@ def test_classes_of_others_are_not_saved(part, path):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("note", "mine", "SequenceClassifier.note is no attribute"),
+        ("note", "mine", "SequenceClassifier.note is not a parameter"),
         ("class_weight", {0: len}, "SequenceClassifier.class_weight holds builtin"),
-        ("C", np.array([1, None]), "SequenceClassifier.C holds objects that are no text"),
+        ("C", np.array([1, None]), "SequenceClassifier.C holds objects that are not text"),
         ("C", np.array([1j]), "SequenceClassifier.C is an array of complex128"),
         ("random_state", np.random.RandomState(0), "random_state holds RandomState"),
     ],
@@ -325,25 +326,25 @@ def assert_refused(path, message, **options):
 def test_files_cut_short_are_refused(saved, share):
     data = saved.read_bytes()
     saved.write_bytes(data[: int(share * len(data))] if share >= 0 else data[:-1])
-    assert_refused(saved, "no model file, or it is cut short")
+    assert_refused(saved, "not a model file, or is cut short")
 
 
 @pytest.mark.parametrize("data", [b"some text\n" * 100, pickle.dumps(print), b"PK\x03\x04"])
 def test_files_of_another_kind_are_refused(path, data):
     path.write_bytes(data)
-    assert_refused(path, "no model file")
+    assert_refused(path, "not a model file")
 
 
 def test_zips_of_others_are_refused(path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("notes.txt", "hello")
-    assert_refused(path, r"no model file: it holds no model\.json")
+    assert_refused(path, r"not a model file: it has no entry model\.json")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model.json", '{"format": "another"}')
-    assert_refused(path, "no model file of mvdfq")
+    assert_refused(path, "not a model file of mvdfq")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model.json", "[1, 2]")
-    assert_refused(path, "no model file of mvdfq")
+    assert_refused(path, "not a model file of mvdfq")
 
 
 # Files that were changed
@@ -495,7 +496,7 @@ def test_arrays_of_another_size_are_noticed(opened, shape):
 def test_arrays_of_strange_types_are_refused(opened, shape, dtype):
     opened.description["arrays"]["0000.npy"].update(dtype=dtype, shape=list(shape))
     opened.write()
-    assert_refused(opened.path, "no array of numbers or text")
+    assert_refused(opened.path, "not an array of numbers or text")
 
 
 def test_pickles_posing_as_arrays_are_not_opened(opened):
@@ -536,7 +537,7 @@ def test_big_endian_machines_write_files_too(opened):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "mvdfq model", "schema": NaN}', "holds NaN, which is no JSON"),
+        ('{"format": "mvdfq model", "schema": NaN}', "holds NaN, which is not JSON"),
         ('{"format": "mvdfq model", "schema": "1"}', "is damaged: TypeError"),
         ('{"format": "mvdfq model"}', "is damaged: KeyError"),
         ('{"format": "mvdfq model", "schema": 1, "arrays": 5}', "is damaged: TypeError"),
@@ -555,26 +556,29 @@ def test_descriptions_that_are_none_are_refused(opened, text, message):
     ("value", "message"),
     [
         ({"object": "SequenceClassifier", "state": {"row_importance_": 1}}, "AttributeError"),
-        ({"object": "system", "state": {}}, "'system', which is no part of a model"),
-        ({"object": "os.system", "state": {}}, "no part of a model"),
-        ({"object": "eval", "state": {}, "number": 1}, "no part of a model"),
-        ({"object": "Ragged", "state": {}}, "no part of a model"),
-        ({"object": ["Delta"], "state": {}}, "describes nothing"),
-        ({"object": "Delta", "state": []}, "describes nothing"),
-        ({"call": "print"}, "describes nothing"),
+        ({"object": "system", "state": {}}, "'system', which is not a part of a model"),
+        ({"object": "os.system", "state": {}}, "not a part of a model"),
+        ({"object": "eval", "state": {}, "number": 1}, "not a part of a model"),
+        ({"object": "Ragged", "state": {}}, "not a part of a model"),
+        ({"object": ["Delta"], "state": {}}, "does not describe a value"),
+        ({"object": "Delta", "state": []}, "does not describe a value"),
+        ({"call": "print"}, "does not describe a value"),
         ({"again": 10**6}, "KeyError"),
         ({"again": []}, "TypeError"),
         ({"array": "model.json"}, "KeyError"),
         ({"dict": [[[], 1]]}, "TypeError"),
         ({"range": [1, 2, 0]}, "ValueError"),
-        ({"text": [1], "shape": [1]}, "its text is none"),
+        ({"text": [1], "shape": [1]}, "an array of text must hold text"),
         ({"text": ["a"], "shape": [2]}, "ValueError"),
         ({"csr": ["0000.npy"], "shape": [1, 1]}, "damaged"),
-        ({"object": "Delta", "state": {"__class__": 1}}, "'__class__' is no attribute of Delta"),
-        ({"object": "Delta", "state": {"_keep": 1}}, "'_keep' is no attribute of Delta"),
-        ({"object": "Delta", "state": {"fit": 1}}, "'fit' is no attribute of Delta"),
-        ({"object": "Spectrum", "state": {"has_features": 1}}, "is no attribute of Spectrum"),
-        ({"object": "Standardize", "state": {"args": 1}}, "is no attribute of Standardize"),
+        (
+            {"object": "Delta", "state": {"__class__": 1}},
+            "'__class__' is not an attribute of Delta",
+        ),
+        ({"object": "Delta", "state": {"_keep": 1}}, "'_keep' is not an attribute of Delta"),
+        ({"object": "Delta", "state": {"fit": 1}}, "'fit' is not an attribute of Delta"),
+        ({"object": "Spectrum", "state": {"has_features": 1}}, "is not an attribute of Spectrum"),
+        ({"object": "Standardize", "state": {"args": 1}}, "is not an attribute of Standardize"),
     ],
 )
 def test_what_describes_nothing_of_ours_is_refused(opened, value, message):
@@ -596,13 +600,13 @@ def test_deep_trees_are_refused(opened):
         value = [value]
     opened.state("SequenceClassifier")["class_weight"] = value
     opened.write()
-    assert_refused(opened.path, "nested too deeply|RecursionError")
+    assert_refused(opened.path, "nested more than 200 levels deep|RecursionError")
 
 
 def test_a_part_alone_is_no_classifier(opened):
     opened.description["model"] = {"object": "Delta", "state": {}}
     opened.write()
-    assert_refused(opened.path, "holds no classifier")
+    assert_refused(opened.path, "does not hold a classifier")
 
 
 def test_parameters_that_the_file_does_not_know_take_their_defaults(opened):
@@ -620,6 +624,30 @@ def test_attributes_that_are_missing_are_noticed(opened, kind, name):
     del opened.state(kind)[name]
     opened.write()
     assert_refused(opened.path, "damaged")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("joint", "JointQuantizer"),
+        ("joint", "DirectQuantizer"),
+        ("scaled", "Standardize"),
+        ("rotated", "Rotate"),
+        ("rotated", "Stack"),
+        ("vq", "CodebookQuantizer"),
+        ("hashing", "HashingQuantizer"),
+        ("letters", "Letters"),
+    ],
+)
+def test_learned_values_that_are_missing_are_named(name, kind, path):
+    fitted(name).save(path)
+    opened = Opened(path)
+    state = opened.state(kind, "n_channels_in_")
+    for attribute in [key for key in state if key.endswith("_")]:
+        value = state.pop(attribute)
+        opened.write()
+        assert_refused(path, f"in {kind}, {attribute} must be there after fit")
+        state[attribute] = value
 
 
 def with_item(place, value):
@@ -640,47 +668,110 @@ def narrower(array):
     return array[:, :-1]
 
 
+UNFITTED = {"object": "Delta", "state": {}}
+
 # Model, class, attribute, what is made of its array, what is said of it.
 HARM = [
-    ("rotated", "Symbols", "offsets", with_item(0, 1), "do not cover"),
-    ("rotated", "Symbols", "offsets", with_item(-1, 10**6), "do not cover"),
-    ("rotated", "Symbols", "offsets", with_item(2, 10**6), "overlap"),
-    ("rotated", "Symbols", "offsets", with_item(2, -1), "overlap"),
+    ("rotated", "Symbols", "offsets", with_item(0, 1), "offsets must be int64 and run from 0"),
+    ("rotated", "Symbols", "offsets", with_item(-1, 10**6), "offsets must be int64 and run from 0"),
+    ("rotated", "Symbols", "offsets", with_item(2, 10**6), "sequences would overlap"),
+    ("rotated", "Symbols", "offsets", with_item(2, -1), "sequences would overlap"),
     ("rotated", "Symbols", "offsets", lambda a: a[:0], "damaged"),
-    ("rotated", "Symbols", "offsets", lambda a: a.astype(float), "do not cover"),
-    ("rotated", "Symbols", "data", with_item((0, 3), 200), "symbols are outside their alphabets"),
-    ("rotated", "Symbols", "data", lambda a: a.astype("i1"), "of another type"),
-    ("rotated", "Symbols", "data", lambda a: a.astype("u8"), "of another type"),
-    ("rotated", "Symbols", "data", narrower, "do not cover"),
-    ("rotated", "Symbols", "data", shorter, "alphabets are not those of its rows"),
-    ("rotated", "Symbols", "n_symbols", shorter, "alphabets are not those of its rows"),
-    ("rotated", "Symbols", "n_symbols", with_item(0, 99), "not those of its plan"),
-    ("rotated", "Recipe", "n_symbols", with_item(0, 2), "its plan is not for its rows"),
-    ("rotated", "Recipe", "n_symbols", with_item(0, -1), "alphabets"),
-    ("rotated", "Recipe", "row_weights", shorter, "alphabets are not those of its rows"),
-    ("rotated", "Recipe", "row_weights", with_item(0, np.nan), "its weights are none"),
-    ("rotated", "Recipe", "row_weights", lambda a: 0 * a, "its weights are none"),
-    ("groups", "Recipe", "group_weights", with_item(0, -1.0), "its weights are none"),
-    ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "plan is not for its rows"),
-    ("rotated", "SequenceKernel", "rows_", shorter, "plan is not for its rows"),
-    ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "damaged: IndexError"),
-    ("rotated", "Margins", "coefficients", shorter, "coefficients are not those of its sequences"),
-    ("rotated", "Margins", "coefficients", narrower, "its coefficients are none"),
-    ("rotated", "Margins", "intercepts", shorter, "its coefficients are none"),
-    ("rotated", "KernelMachine", "norms", shorter, "coefficients are not those"),
-    ("rotated", "KernelMachine", "scale", narrower, "rows are not those of its sequences"),
-    ("rotated", "KernelMachine", "scale", shorter, "rows are not those of its sequences"),
-    ("rotated", "Rotate", "components_", narrower, "principal axes are not those"),
-    ("rotated", "Rotate", "mean_", shorter, "principal axes are not those"),
-    ("hashing", "HashingQuantizer", "components_", narrower, "principal axes are not those"),
-    ("hashing", "HashingQuantizer", "mean_", shorter, "principal axes are not those"),
-    ("rotated", "DirectQuantizer", "n_symbols_", with_item(0, 2), "bins are not those"),
-    ("rotated", "DirectQuantizer", "n_symbols_", shorter, "alphabets are not those"),
-    ("linear", "Margins", "coefficients", shorter, "coefficients are not those of its words"),
-    ("rotated", "SequenceClassifier", "classes_", shorter, "problems are not its classes"),
-    ("rotated", "SequenceClassifier", "train_y_", with_item(0, 3), "labels are not"),
-    ("rotated", "SequenceClassifier", "train_index_", shorter, "labels are not"),
-    ("profile", "Sequences", "data", lambda a: a.astype(int), "of another type"),
+    (
+        "rotated",
+        "Symbols",
+        "offsets",
+        lambda a: a.astype(float),
+        "offsets must be int64 and run from 0",
+    ),
+    ("rotated", "Symbols", "data", with_item((0, 3), 200), "data must hold symbols below"),
+    ("rotated", "Symbols", "data", lambda a: a.astype("i1"), "data must be of one of the types"),
+    ("rotated", "Symbols", "data", lambda a: a.astype("u8"), "data must be of one of the types"),
+    ("rotated", "Symbols", "data", narrower, "offsets must be int64 and run from 0"),
+    ("rotated", "Symbols", "data", shorter, "n_symbols must be an array of int64"),
+    ("rotated", "Symbols", "n_symbols", shorter, "n_symbols must be an array of int64"),
+    ("rotated", "Symbols", "n_symbols", with_item(0, 99), "alphabets of the plan"),
+    ("rotated", "Recipe", "n_symbols", with_item(0, 2), "alphabets of the rows in use"),
+    ("rotated", "Recipe", "n_symbols", with_item(0, -1), "n_symbols must be from 0"),
+    ("rotated", "Recipe", "row_weights", shorter, "n_symbols must be an array of int64"),
+    (
+        "rotated",
+        "Recipe",
+        "row_weights",
+        with_item(0, np.nan),
+        "weights must be finite, not negative and not all 0",
+    ),
+    (
+        "rotated",
+        "Recipe",
+        "row_weights",
+        lambda a: 0 * a,
+        "weights must be finite, not negative and not all 0",
+    ),
+    (
+        "groups",
+        "Recipe",
+        "group_weights",
+        with_item(0, -1.0),
+        "weights must be finite, not negative and not all 0",
+    ),
+    ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "alphabets of the rows in use"),
+    ("rotated", "SequenceKernel", "rows_", shorter, "alphabets of the rows in use"),
+    ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "rows_ must hold rows from 0 to 11"),
+    ("rotated", "Margins", "coefficients", shorter, "one line for each of 18 sequences"),
+    ("rotated", "Margins", "coefficients", narrower, "coefficients must be an array"),
+    ("rotated", "Margins", "intercepts", shorter, "coefficients must be an array"),
+    ("rotated", "KernelMachine", "norms", shorter, "norms must be an array"),
+    ("rotated", "KernelMachine", "scale", narrower, "scale must be an array"),
+    ("rotated", "KernelMachine", "scale", shorter, "scale must be an array"),
+    ("rotated", "Rotate", "components_", narrower, "components_ must be an array"),
+    ("rotated", "Rotate", "mean_", shorter, "mean_ must be an array"),
+    ("hashing", "HashingQuantizer", "components_", narrower, "components_ must be an array"),
+    ("hashing", "HashingQuantizer", "mean_", shorter, "mean_ must be an array"),
+    (
+        "rotated",
+        "DirectQuantizer",
+        "n_symbols_",
+        with_item(0, 2),
+        "n_symbols_ must be the numbers of bins",
+    ),
+    ("rotated", "DirectQuantizer", "n_symbols_", shorter, "n_symbols_ must be an array"),
+    ("linear", "Margins", "coefficients", shorter, "one line for each of"),
+    ("rotated", "SequenceClassifier", "classes_", shorter, "problems_ is for"),
+    (
+        "rotated",
+        "SequenceClassifier",
+        "train_y_",
+        with_item(0, 3),
+        "train_y_ must hold classes from 0 to 2",
+    ),
+    ("rotated", "SequenceClassifier", "train_index_", shorter, "train_index_ must be an array"),
+    (
+        "scaled",
+        "Standardize",
+        "scale_",
+        shorter,
+        r"scale_ must be an array of float64 of shape \(3,",
+    ),
+    ("scaled", "Standardize", "scale_", with_item(0, 0.0), "scale_ must be positive"),
+    ("scaled", "Standardize", "scale_", with_item(0, np.nan), "scale_ must be positive"),
+    (
+        "scaled",
+        "Standardize",
+        "mean_",
+        lambda a: a.astype("f4"),
+        "mean_ must be an array of float64",
+    ),
+    ("hashing", "HashingQuantizer", "ranges_", with_item(0, 0.0), "ranges_ must be positive"),
+    ("hashing", "HashingQuantizer", "low_", shorter, "low_ must be an array"),
+    (
+        "joint",
+        "JointQuantizer",
+        "n_symbols_",
+        with_item(0, 10**6),
+        "n_symbols_ must be the alphabets",
+    ),
+    ("profile", "Sequences", "data", lambda a: a.astype(int), "data must be of one of the types"),
 ]
 
 
@@ -700,28 +791,76 @@ def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, me
 @pytest.mark.parametrize(
     ("name", "kind", "attribute", "value", "message"),
     [
-        ("rotated", "Rotate", "n_channels_in_", None, "number of channels is none"),
-        ("rotated", "Rotate", "n_channels_in_", 4, "principal axes"),
-        ("rotated", "Rotate", "symbolic_in_", [True, False, False], "principal axes"),
-        ("rotated", "Rotate", "symbolic_in_", [0, 0, 2], "symbolic channels"),
-        ("rotated", "Rotate", "symbolic_in_", [False] * 5, "symbolic channels"),
-        ("rotated", "Rotate", "deltas", False, "principal axes"),
+        ("rotated", "Rotate", "n_channels_in_", None, "n_channels_in_ must be a whole number > 0"),
+        ("rotated", "Rotate", "n_channels_in_", 4, "mean_ must be an array"),
+        ("rotated", "Rotate", "symbolic_in_", [True, False, False], "mean_ must be an array"),
+        (
+            "rotated",
+            "Rotate",
+            "symbolic_in_",
+            [0, 0, 2],
+            "symbolic_in_ must hold one bool for each of the 3",
+        ),
+        (
+            "rotated",
+            "Rotate",
+            "symbolic_in_",
+            [False] * 5,
+            "symbolic_in_ must hold one bool for each of the 3",
+        ),
+        ("rotated", "Rotate", "deltas", False, "mean_ must be an array"),
         ("rotated", "DirectQuantizer", "bin_edges_", [], "damaged"),
-        ("rotated", "DirectQuantizer", "strategy", "uniform", "bins are not those"),
-        ("rotated", "Recipe", "n_levels", 0, "no such pyramid"),
-        ("rotated", "Recipe", "n_levels", 60, "no such pyramid"),
-        ("rotated", "Recipe", "kernel", "Spectrum", "its kernel is none"),
+        (
+            "rotated",
+            "DirectQuantizer",
+            "strategy",
+            "uniform",
+            "n_symbols_ must be the numbers of bins",
+        ),
+        ("rotated", "Stack", "views_", [], "views_ must be a list with at least one view"),
+        ("rotated", "Stack", "views_", [1], "views_ must hold pairs"),
+        (
+            "rotated",
+            "Stack",
+            "views_",
+            [{"tuple": ["a", UNFITTED]}],
+            "Delta.., which is not fitted",
+        ),
+        (
+            "rotated",
+            "SequenceClassifier",
+            "frames_",
+            UNFITTED,
+            "frames_ and symbols_ must be fitted",
+        ),
+        ("joint", "JointQuantizer", "sets_", [{"tuple": [0, 3]}], "channels from 0 to 2"),
+        ("joint", "JointQuantizer", "sets_", [{"tuple": [0, -1]}], "channels from 0 to 2"),
+        ("joint", "JointQuantizer", "sets_", [{"tuple": []}], "channels from 0 to 2"),
+        ("joint", "JointQuantizer", "sets_", [], "at least one set"),
+        ("joint", "JointQuantizer", "bins_", None, "bins_ must be a fitted DirectQuantizer"),
+        ("joint", "JointQuantizer", "columns_", [[]], "columns_ must hold one list for each"),
+        ("1d", "JointQuantizer", "columns_", [[1, 2, 3]], r"columns_\[0\] must be empty or hold"),
+        ("vq", "CodebookQuantizer", "codebooks_", [], "at least one codebook"),
+        ("vq", "CodebookQuantizer", "codebooks_", [None], r"codebooks_\[0\] must be an array"),
+        ("vq", "CodebookQuantizer", "scaler_", UNFITTED, "scaler_ must be None or a fitted"),
+        ("hashing", "HashingQuantizer", "modes_", [{"tuple": [3, 1]}], "modes_ must hold pairs"),
+        ("hashing", "HashingQuantizer", "modes_", [{"tuple": [0, 0]}], "modes_ must hold pairs"),
+        ("letters", "Letters", "alphabets_", ["AA"], "one text of different characters"),
+        ("names", "Smooth", "channel_names_in_", ["a"], "channel_names_in_ must hold one name"),
+        ("rotated", "Recipe", "n_levels", 0, "n_levels must be a whole number"),
+        ("rotated", "Recipe", "n_levels", 60, "n_levels must be a whole number"),
+        ("rotated", "Recipe", "kernel", "Spectrum", "kernel must be a kernel"),
         ("rotated", "Spectrum", "k", 0, "k must be a whole number"),
         ("rotated", "Spectrum", "k", -3, "k must be a whole number"),
         ("profile", "Profile", "k", 0, "k must be a whole number"),
         ("subsequence", "Subsequence", "k", 0, "k must be a whole number"),
-        ("rotated", "Problems", "n_classes", 10**9, "problems are not its classes"),
+        ("rotated", "Problems", "n_classes", 10**9, "problems_ is for"),
         ("rotated", "Problems", "scheme", "ovo", None),  # as many pairs as classes: another model
-        ("ovo", "Problems", "n_classes", 2, "problems are not its classes"),
-        ("linear", "Vocabulary", "size", 10**6, "columns are not its words"),
-        ("linear", "Vocabulary", "first", {"dict": []}, "columns are not its words"),
-        ("hashed", "Buckets", "size", 0, "no such columns"),
-        ("hashed", "Buckets", "size", 10, "coefficients are not those of its words"),
+        ("ovo", "Problems", "n_classes", 2, "problems_ is for"),
+        ("linear", "Vocabulary", "size", 10**6, "first and size must number the"),
+        ("linear", "Vocabulary", "first", {"dict": []}, "first and size must number the"),
+        ("hashed", "Buckets", "size", 0, "size must be a whole number"),
+        ("hashed", "Buckets", "size", 10, "one line for each of"),
     ],
 )
 def test_values_that_would_do_harm_are_refused(name, kind, attribute, value, message, path):
@@ -746,7 +885,7 @@ def test_words_that_the_kernel_cannot_read_are_refused(change, path):
     ((_, words), *_) = opened.state("Recipe")["vocabularies"]["dict"]
     opened.change(words, change)
     opened.write()
-    assert_refused(path, "its words are")
+    assert_refused(path, "vocabularies must hold")
 
 
 @pytest.mark.parametrize("part", range(3), ids=["data", "indices", "indptr"])

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import mvdfq
 from mvdfq import SequenceClassifier, Spectrum
-from mvdfq.classifier.stream import reach
+from mvdfq.frames.steps import reach_of
 
 FRAMES = {
     "none": "passthrough",
@@ -19,7 +19,7 @@ FRAMES = {
     "lags": mvdfq.Lags(2, step=3),
     "views": mvdfq.Stack(["passthrough", make_pipeline(mvdfq.Smooth(3), mvdfq.Standardize())]),
 }
-REACH = {"none": 0, "delta": 1, "smooth": 3, "rotate": 1, "whole sequence": None, "lags": None}
+REACH = {"none": 0, "delta": 1, "smooth": 3, "rotate": 1, "whole sequence": None, "lags": 3}
 
 
 @pytest.fixture(scope="module", name="data")
@@ -78,9 +78,9 @@ def test_only_frames_that_matter_are_kept(fitted, data):
 def test_reach_is_known_or_everything(fitted):
     clf, name = fitted
     if name in REACH:
-        assert reach(clf.frames_) == REACH[name]
-    assert reach(mvdfq.DirectQuantizer(strategy="gaussian", per_sequence=True)) is None
-    assert reach(mvdfq.CodebookQuantizer()) is None
+        assert reach_of(clf.frames_) == REACH[name]
+    assert reach_of(mvdfq.DirectQuantizer(strategy="gaussian", per_sequence=True)) is None
+    assert reach_of(mvdfq.CodebookQuantizer()) is None
 
 
 def test_gaps_at_the_end_are_part_of_it_only_if_it_goes_on(data):

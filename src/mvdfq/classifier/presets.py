@@ -9,19 +9,9 @@ from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
-from mvdfq.frames import Centre, Delta, Lags, Rotate, Smooth, Standardize
-from mvdfq.kernels import (
-    Gapped,
-    Gappy,
-    Kernel,
-    Mismatch,
-    Profile,
-    Spatial,
-    Spectrum,
-    Subsequence,
-    Wildcard,
-    Words,
-)
+from mvdfq.classifier.registry import NAMED
+from mvdfq.frames import Delta, Rotate, Smooth, Standardize
+from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum, Words
 from mvdfq.symbols import (
     CodebookQuantizer,
     DirectQuantizer,
@@ -47,45 +37,16 @@ class Settings:
     C: Any = "auto"
 
 
-FRAMES: dict[str, Callable[[], Any]] = {
-    "centre": Centre,
-    "delta": Delta,
-    "lags": Lags,
-    "rotate": Rotate,
-    "smooth": Smooth,
-    "standardize": Standardize,
-}
-SYMBOLS: dict[str, Callable[[], Any]] = {
-    "codebook": CodebookQuantizer,
-    "direct": DirectQuantizer,
-    "hashing": HashingQuantizer,
-    "joint": JointQuantizer,
-    "letters": Letters,
-}
-KERNELS: dict[str, Callable[[], Kernel]] = {
-    "gapped": Gapped,
-    "gappy": Gappy,
-    "mismatch": Mismatch,
-    "profile": Profile,
-    "spatial": lambda: Spatial(t=3, k=1, d=5),
-    "spectrum": Spectrum,
-    "sssk": lambda: Spatial(t=3, k=1, d=5),
-    "subsequence": Subsequence,
-    "wildcard": Wildcard,
-}
-PARTS = {"frames": FRAMES, "symbols": SYMBOLS, "kernel": KERNELS}
-
-
 def part(kind: str, value: Any) -> Any:
-    """Return a part given by name as an object; others as they are."""
+    """Return a part given by its name as an object; return other values as they are."""
     if not isinstance(value, str) or value == "passthrough":
         return value
-    if value not in PARTS[kind]:
+    if value not in NAMED[kind]:
         raise ValueError(
-            f"{kind}={value!r} is not known; names are {', '.join(sorted(PARTS[kind]))}, "
+            f"{kind}={value!r} is not known; names are {', '.join(sorted(NAMED[kind]))}, "
             f"or pass an object."
         )
-    return PARTS[kind][value]()
+    return NAMED[kind][value]()
 
 
 # Single symbols and pairs count so little that they only matter to sequences too short for more.

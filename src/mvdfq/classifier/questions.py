@@ -1,6 +1,7 @@
 """What a fitted classifier can be asked beside predictions: why, what matters, what is alike."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.stream import Stream
 from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.importance import channel_shares, row_importance
-from mvdfq.explain.names import names_of_symbols
+from mvdfq.explain.importance import row_importance
+from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Problems
 from mvdfq.sequences import Ragged
+from mvdfq.symbols.naming import names_of
 
 __all__ = ["Neighbour", "Questions"]
 
@@ -95,7 +97,7 @@ class Questions:
         That of a row of symbols is its share of the squared norms of all machines,
         :math:`\sum_c a_c^T K_r a_c`; a row made of several channels is divided among them.
         """
-        return self.row_importance_ @ self._channel_shares()
+        return self.row_importance_ @ shares_of(self.encoders, self.n_channels_in_)
 
     @property
     def row_importance_(self) -> np.ndarray:
@@ -123,7 +125,8 @@ class Questions:
         label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
         evidence = find_evidence(self.machine_, symbols)
         kernel, classes = self.kernel_, self.classes_.tolist()
-        names = names_of_symbols(self.symbols_ or kernel.letters_, kernel)
+        last = (steps_of(*self.encoders) or [kernel.letters_])[-1]
+        names = names_of(last, kernel.n_symbols_.tolist())
         return Explanation(
             [classes[i] if j < 0 else (classes[i], classes[j]) for i, j in self.problems_.pairs],
             label.item() if isinstance(label, np.generic) else label,
@@ -134,7 +137,7 @@ class Questions:
             [[one.offsets for one in group.layouts] for group in kernel.plan_.groups(0)],
             [names[r] for r in kernel.rows_],
             self._channel_names(),
-            self._channel_shares()[kernel.rows_],
+            partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
         )
 
     def _encode_one(self, x: Any, method: str) -> Any:
@@ -154,10 +157,6 @@ class Questions:
         is_unnamed = names == [f"row {r}" for r in range(len(names))]
         channels = self._channel_names()
         return channels if is_unnamed and len(channels) == len(names) else names
-
-    def _channel_shares(self) -> np.ndarray:
-        """How each row of symbols is made up of channels."""
-        return channel_shares(self.encoders, self.n_channels_in_, self.kernel_.n_rows_in_)
 
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
         """Return the training sequences that are most like one sequence.
@@ -212,3 +211,8 @@ class Questions:
         costly = ("feature_importance_", "row_importance_")
         names = [name for name in object.__dir__(self) if name not in costly]
         return [name for name in names if hasattr(self, name)]  # as scikit-learn does
+
+
+def _shares_of_rows(encoders: list[Any], n_channels: int, rows: np.ndarray) -> np.ndarray:
+    """How the rows that the kernel reads are made up of channels, (n_rows, n_channels)."""
+    return shares_of(encoders, n_channels)[rows]

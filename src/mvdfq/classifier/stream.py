@@ -3,47 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
-from mvdfq.frames import Delta, Rotate, Smooth, Stack, Standardize
+from mvdfq.frames.steps import reach_of, steps_of
 from mvdfq.sequences.containers import Sequences, as_array, check_sequences, refuse
-from mvdfq.symbols import DirectQuantizer, JointQuantizer, Letters
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Stream", "reach"]
-
-
-def reach(part: Any) -> int | None:
-    """Return how many frames on either side a frame's symbol depends on; None: on all.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from mvdfq import Centre, Delta, Smooth
-    >>> reach(make_pipeline(Smooth(9), Delta())), reach(Centre())
-    (5, None)
-    """
-    if part is None or isinstance(part, Standardize | JointQuantizer | Letters):
-        return 0
-    if isinstance(part, Delta):
-        return 1
-    if isinstance(part, Smooth):
-        return part.window // 2
-    if isinstance(part, Rotate):
-        return int(part.deltas)
-    if isinstance(part, DirectQuantizer):
-        return None if part.per_sequence else 0
-    if isinstance(part, Stack):
-        return _together([reach(view) for _, view in part.views_], max)
-    if isinstance(part, Pipeline):
-        steps = [None if step == "passthrough" else step for _, step in part.steps]
-        return _together([reach(step) for step in steps], sum)
-    return None
-
-
-def _together(reaches: list[int | None], how: Any) -> int | None:
-    known = [one for one in reaches if one is not None]
-    return how(known) if len(known) == len(reaches) else None
+__all__ = ["Stream"]
 
 
 class Stream:
@@ -84,8 +49,8 @@ class Stream:
                 "The classifier was fitted on symbols; a stream takes numbers or letters, which "
                 "a classifier with symbols=... of its own turns into symbols."
             )
-        self._has_letters = isinstance(classifier.symbols_, Letters)
-        self._reach = _together([reach(part) for part in classifier.encoders], sum)
+        self._symbolic = getattr(steps_of(*classifier.encoders)[0], "symbolic_in_", ())
+        self._reach = reach_of(*classifier.encoders)
         n_channels = classifier.n_channels_in_
         self._tail = np.empty((n_channels, 0), np.float32)  # frames that later ones bear on
         self._gap = self._tail  # missing frames at the end: part of the sequence if it goes on
@@ -168,8 +133,7 @@ class Stream:
         return frames
 
     def _sequence(self, frames: np.ndarray) -> Sequences:
-        flags = self._classifier.encoders[0].symbolic_in_ if self._has_letters else ()
-        return Sequences(frames, np.array([0, frames.shape[1]]), symbolic=flags)
+        return Sequences(frames, np.array([0, frames.shape[1]]), symbolic=self._symbolic)
 
     def _settle(self) -> None:
         """Encode the tail and put away the symbols that no later frame can change."""

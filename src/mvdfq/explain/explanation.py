@@ -1,11 +1,14 @@
 """Explanations for people: why a sequence was classified as it was."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mvdfq.explain.evidence import Evidence
+from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["Explanation", "Reason"]
@@ -115,14 +118,15 @@ class Explanation:
     offsets : list of list of tuple of int
         What each layout of each group reads.
 
-    names : list of list of str
+    names : list of sequence of str
         The symbols of each row in words.
 
     channels : list of str
         Names of the channels of the sequence.
 
-    channel_shares : ndarray of shape (n_rows, n_channels)
-        The share of each channel in each row; shares of a row sum to 1.
+    find_shares : callable
+        Returns `channel_shares`, and raises an error if a transformer of the classifier does not
+        say which channels its rows are made of. Called when the shares are first asked for.
 
     Examples
     --------
@@ -143,14 +147,27 @@ class Explanation:
     symbols: Symbols
     row_names: list[str]
     offsets: list[list[tuple[int, ...]]]
-    names: list[list[str]]
+    names: list[Sequence[str]]
     channels: list[str]
-    channel_shares: np.ndarray
+    find_shares: Callable[[], np.ndarray]
+
+    @cached_property
+    def channel_shares(self) -> np.ndarray:
+        """Share of each channel in each row, (n_rows, n_channels); rows sum to 1."""
+        return self.find_shares()
 
     @property
     def by_channel(self) -> np.ndarray:
         """Evidence of each channel, (n_columns, n_channels); rows made of several are divided."""
         return self.by_row @ self.channel_shares
+
+    @cached_property
+    def _known_shares(self) -> np.ndarray | None:
+        """The shares of the channels; None if they are not known."""
+        try:
+            return self.channel_shares
+        except UnknownShares:
+            return None
 
     @property
     def by_row(self) -> np.ndarray:
@@ -246,8 +263,10 @@ class Explanation:
         )
 
     def _largest_channels(self, row: int) -> tuple[str, ...]:
-        """Return the channels that together make up at least half of a row."""
-        shares = self.channel_shares[row]
+        """Channels that together make up at least half of a row; none if that is not known."""
+        if self._known_shares is None:
+            return ()
+        shares = self._known_shares[row]
         order = np.argsort(-shares, kind="stable")
         enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
         if shares[order[0]] < 1.5 * shares.mean():  # all shares are alike: no channel stands out
@@ -269,8 +288,8 @@ class Explanation:
         Returns
         -------
         explanation : dict
-            The prediction, margins, evidence by row, time and layout, and the words that
-            count most.
+            The prediction, margins, evidence by row, channel, time and layout, and the words
+            that count most. Evidence by channel is None if it is not known.
         """
         return {
             "predicted": _plain(self.predicted),
@@ -281,7 +300,7 @@ class Explanation:
             "channels": list(self.channels),
             "layouts": [[list(offsets) for offsets in group] for group in self.offsets],
             "by_row": self.by_row.tolist(),
-            "by_channel": self.by_channel.tolist(),
+            "by_channel": None if self._known_shares is None else self.by_channel.tolist(),
             "by_time": self.by_time.tolist(),
             "by_layout": self.by_layout.tolist(),
             "sampling_rate": self.symbols.sampling_rate,

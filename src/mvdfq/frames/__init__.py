@@ -1,12 +1,11 @@
 """Rows of numbers before quantization: other views of the same sequences.
 
-Every class is a scikit-learn transformer from sequences to `Sequences`; put them before a
-quantizer in a pipeline.
+Every class is a scikit-learn transformer from sequences to `Sequences`; put it before a
+quantizer in a pipeline. A class that is exported here can be saved in a model file and has a
+name on the command line.
 """
 
-from mvdfq.frames.rotate import Rotate
-from mvdfq.frames.scale import Centre, Standardize
-from mvdfq.frames.stack import Stack
-from mvdfq.frames.time import Delta, Lags, Smooth
-
-__all__ = ["Centre", "Delta", "Lags", "Rotate", "Smooth", "Stack", "Standardize"]
+from mvdfq.frames.rotate import Rotate as Rotate
+from mvdfq.frames.scale import Centre as Centre, Standardize as Standardize
+from mvdfq.frames.stack import Stack as Stack
+from mvdfq.frames.time import Delta as Delta, Lags as Lags, Smooth as Smooth

@@ -1,4 +1,4 @@
-"""What all transformers of sequences share: how they read `X`, and what they remember of it."""
+"""What all transformers of sequences share: how they read `X`, and what they say of themselves."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["SequenceTransformer", "channel_index", "channel_names", "renamed"]
@@ -16,8 +17,13 @@ __all__ = ["SequenceTransformer", "channel_index", "channel_names", "renamed"]
 class SequenceTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers that take a collection of sequences.
 
-    `fit` remembers the number of channels, their names and which of them hold symbols;
+    `fit` remembers the number of channels, their names and which channels hold symbols;
     `transform` refuses other channels and fills in what a plain list cannot say.
+
+    The rest of the package knows no transformer by its name. A subclass answers the questions
+    that are asked of it: streams ask `reach`, explanations ask `channel_shares` and (of
+    quantizers) `symbol_names`, model files ask `check_learned`. A subclass without
+    `channel_shares` has no importance and no evidence by channel.
 
     Attributes
     ----------
@@ -25,14 +31,19 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         Number of channels seen in `fit`.
 
     channel_names_in_ : tuple of str or None
-        Their names, if they had any.
+        Names of the channels, if the channels had names.
 
     symbolic_in_ : tuple of bool
-        Which of them hold symbols; empty if none does.
+        One flag per channel, True if the channel holds symbols; empty if no channel does.
     """
 
+    # Annotations declare what `fit` learns: a model file must hold all of these, see `learned.py`.
+    n_channels_in_: int
+    channel_names_in_: tuple[str, ...] | None
+    symbolic_in_: tuple[bool, ...]
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        # The output is no array, so scikit-learn must not put it into a data frame.
+        # The output is not an array, so scikit-learn must not put it into a data frame.
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -70,14 +81,40 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given = self.channel_names_in_ if input_features is None else input_features
         names = None if given is None else tuple(map(str, given))
-        empty = np.empty((self.n_channels_in_, 0))
-        nothing = Sequences(empty, np.zeros(1, np.int64), names, symbolic=self.symbolic_in_)
+        nothing = replace(self._nothing(), channel_names=names)
         return np.array(channel_names(self.transform(nothing)), dtype=object)
 
-    def set_output(self, *, transform: str | None = None) -> Any:
-        """Accept scikit-learn's wish for data frames, to no effect: sequences are no table.
+    def reach(self) -> int | None:
+        """Return how many frames on either side an output frame depends on.
 
-        So that a pipeline with sequences at its beginning can be told what to return at its end.
+        A stream encodes only so many frames again for each update. None, the whole sequence, is
+        always right and slow.
+        """
+        return None
+
+    def check_learned(self) -> None:
+        """Raise an error if the learned values do not belong together.
+
+        Model files call this method before the values are used. A subclass checks what it
+        annotates, after ``super().check_learned()``.
+        """
+        n, flags, names = self.n_channels_in_, self.symbolic_in_, self.channel_names_in_
+        require(type(n) is int and n > 0, f"n_channels_in_ must be a whole number > 0, got {n!r}")
+        fits = isinstance(flags, tuple | list) and len(flags) in (0, n)
+        require(
+            fits and all(type(flag) is bool for flag in flags),
+            f"symbolic_in_ must hold one bool for each of the {n} channels, got {flags!r}",
+        )
+        fits = names is None or (isinstance(names, tuple | list) and len(names) == n)
+        require(
+            fits and all(isinstance(name, str) for name in names or ()),
+            f"channel_names_in_ must hold one name for each of the {n} channels, got {names!r}",
+        )
+
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Accept a call of scikit-learn's `set_output`, without effect: sequences are not a table.
+
+        A pipeline passes the call on to all its steps, the last of which may return a table.
 
         Parameters
         ----------
@@ -90,6 +127,25 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
             The transformer.
         """
         return self
+
+    @property
+    def _symbolic_mask(self) -> np.ndarray:
+        """One flag per channel seen in `fit`: does the channel hold symbols?"""
+        return np.array(self.symbolic_in_ or (False,) * self.n_channels_in_)
+
+    @property
+    def _input_names(self) -> tuple[str, ...]:
+        """Names of the channels seen in `fit`; ``x0, x1, ...`` if they had none."""
+        return channel_names(self._nothing())
+
+    def _nothing(self) -> Sequences:
+        """A collection without sequences, with the channels seen in `fit`."""
+        return Sequences(
+            np.empty((self.n_channels_in_, 0)),
+            np.zeros(1, np.int64),
+            self.channel_names_in_,
+            symbolic=self.symbolic_in_,
+        )
 
     def _read_training(self, X: Any) -> Sequences:
         """Check the sequences given to `fit` and remember their channels."""
@@ -105,11 +161,10 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         """Check the sequences given to `transform` against those of `fit`."""
         check_is_fitted(self)
         X = check_sequences(X, n_channels=self.n_channels_in_)
-        names = X.channel_names or self.channel_names_in_
-        if self.channel_names_in_ is not None and names != self.channel_names_in_:
-            raise ValueError(
-                f"X has channels {list(names)}, in fit they were {list(self.channel_names_in_)}."
-            )
+        known = self.channel_names_in_
+        names = X.channel_names or known
+        if names is not None and known is not None and names != known:
+            raise ValueError(f"X has channels {list(names)}, in fit they were {list(known)}.")
         as_in_fit = replace(X, channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
             raise ValueError(f"Channel {j} of X holds symbols, in fit it held numbers.")

@@ -9,6 +9,7 @@ from sklearn.utils import check_scalar
 
 from mvdfq.frames._compiled import project
 from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.learned import require_array, require_axes
 from mvdfq.frames.time import gradient
 from mvdfq.sequences import Sequences
 
@@ -112,6 +113,26 @@ class Rotate(SequenceTransformer):
             channel_names=(*(f"pc{q}" for q in range(n_components)), *names),
             symbolic=(False,) * n_components + (True,) * len(names) if names else (),
         )
+
+    def reach(self) -> int:
+        """Return 1 if slopes are rotated too, which read the neighbours of a frame, else 0."""
+        return int(self.deltas)
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the squared weights of each component; a slope counts for its channel."""
+        numeric = np.flatnonzero(~self._symbolic_mask)
+        shares = np.zeros((len(self.components_), self.n_channels_in_))
+        # components of unit length: the squares of their weights sum to 1
+        for block in np.split(self.components_**2, 1 + self.deltas, axis=1):
+            shares[:, numeric] += block
+        return np.concatenate([shares, np.eye(self.n_channels_in_)[self._symbolic_mask]])
+
+    def check_learned(self) -> None:
+        """Raise an error unless the axes belong to the numeric channels and their slopes."""
+        super().check_learned()
+        numeric = self.n_channels_in_ - sum(self.symbolic_in_)
+        require_axes(self, (1 + bool(self.deltas)) * numeric)
+        require_array(self, "explained_variance_", (len(self.components_),))
 
     def _frames(self, X: Sequences) -> np.ndarray:
         """The rows to rotate: numeric channels, with their slopes if asked for."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from mvdfq.frames._compiled import moments
 from mvdfq.frames.base import SequenceTransformer, renamed
+from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
 
 __all__ = ["Centre", "Standardize", "centred"]
@@ -33,6 +34,9 @@ class Standardize(SequenceTransformer):
     >>> Standardize().fit([[1.0, 3.0], [5.0, 7.0]]).transform([[4.0]])[0]
     array([[0.]])
     """
+
+    mean_: np.ndarray
+    scale_: np.ndarray
 
     def fit(self, X: Any, y: Any = None) -> "Standardize":
         """Learn mean and standard deviation of each channel.
@@ -76,6 +80,21 @@ class Standardize(SequenceTransformer):
             scaled[c] = (row - self.mean_[c]) / self.scale_[c]
         return X.with_data(scaled)
 
+    def reach(self) -> int:
+        """Return 0: a frame is scaled without its neighbours."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
+
+    def check_learned(self) -> None:
+        """Raise an error unless there is one mean and one positive scale per channel."""
+        super().check_learned()
+        require_array(self, "mean_", (self.n_channels_in_,))
+        require_array(self, "scale_", (self.n_channels_in_,))
+        require((self.scale_ > 0).all(), f"scale_ must be positive, got {self.scale_}")
+
 
 class Centre(SequenceTransformer):
     r"""Subtract from every sequence the mean of each of its channels.
@@ -118,6 +137,13 @@ class Centre(SequenceTransformer):
         """
         X = self._read(X)
         return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
+
+    def reach(self) -> None:
+        """Return None: the mean is that of the whole sequence."""
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
 
 
 def centred(X: Sequences, *, scale: bool) -> np.ndarray:

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.learned import require
+from mvdfq.frames.steps import combined_reach, reach_of, shares_of, steps_of
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 
 __all__ = ["Stack", "check_lengths"]
@@ -21,8 +23,8 @@ class Stack(SequenceTransformer):
     ----------
     views : list of transformers or of (str, transformer)
         The views, each fitted on the sequences by itself; ``"passthrough"`` or None is the
-        sequences as they are. Views without a name get that of their class in lower case,
-        numbered if it occurs twice; parameters are then set as in a pipeline:
+        sequences as they are. A view without a name gets the name of its class in lower case,
+        with a number if the name occurs twice. Parameters are set as in a pipeline:
         ``delta__keep=False``. All views must keep the number of frames.
 
     Attributes
@@ -49,6 +51,8 @@ class Stack(SequenceTransformer):
            [0. , 3. , 6. ],
            [2. , 1.5, 1. ]])
     """
+
+    views_: list[tuple[str, Any]]
 
     def __init__(self, views: Any) -> None:
         self.views = views
@@ -90,12 +94,41 @@ class Stack(SequenceTransformer):
             The channels of all views, in the order of the views.
         """
         X = self._read(X)
-        parts = {
+        parts = self._parts(X)
+        check_lengths(parts)
+        return _side_by_side(X, parts)
+
+    def _parts(self, X: Sequences) -> dict[str, Sequences]:
+        """What each view makes of the sequences."""
+        return {
             name: X if view is None else check_sequences(view.transform(X))
             for name, view in self.views_
         }
-        check_lengths(parts)
-        return _side_by_side(X, parts)
+
+    def reach(self) -> int | None:
+        """Return the reach of the view that reads farthest."""
+        return combined_reach((reach_of(view) for _, view in self.views_), max)
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the shares of all views, of those rows that are kept."""
+        shares = {name: shares_of([view], self.n_channels_in_) for name, view in self.views_}
+        kept = _kept_rows(self._parts(self._nothing()))
+        return np.array([shares[view][row] for view, row, *_ in kept])
+
+    def check_learned(self) -> None:
+        """Raise an error unless the views are fitted transformers of the same channels."""
+        super().check_learned()
+        views = self.views_
+        is_list = isinstance(views, list) and len(views) > 0
+        require(is_list, f"views_ must be a list with at least one view, got {views!r}")
+        for pair in views:
+            is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+            require(is_pair, f"views_ must hold pairs of a name and a transformer, got {pair!r}")
+            for step in steps_of(pair[1]):
+                require(
+                    hasattr(step, "n_channels_in_"),
+                    f"view {pair[0]!r} holds {step}, which is not fitted",
+                )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of the stack and, if `deep`, of its views.
@@ -159,7 +192,7 @@ def _named(views: Any) -> list[tuple[str, Any]]:
 
 
 def _check_view(pair: tuple[Any, ...]) -> None:
-    """Refuse what is no pair of a name and a transformer."""
+    """Refuse a view that is not a pair of a name and a transformer."""
     if len(pair) != 2 or not isinstance(pair[0], str):
         raise TypeError(f"A view is a transformer or a pair (name, transformer), got {pair!r}.")
     view = pair[1]
@@ -191,21 +224,26 @@ def check_lengths(parts: Mapping[str, Ragged]) -> None:
 
 def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:
     """One collection with the rows of all parts; symbolic rows of one name only once."""
-    rows: list[np.ndarray] = []
-    names: list[str] = []
-    flags: list[bool] = []
-    for view, part in parts.items():
-        for row, name, flag in zip(
-            part.data, channel_names(part), part.symbolic_mask.tolist(), strict=True
-        ):
-            if flag and name in names:
-                continue
-            rows.append(row)
-            names.append(f"{view}: {name}" if name in names else name)
-            flags.append(flag)
+    kept = _kept_rows(parts)
+    flags = tuple(flag for *_, flag in kept)
     return replace(
         X,
-        data=np.stack(rows),
-        channel_names=tuple(names),
-        symbolic=tuple(flags) if any(flags) else (),
+        data=np.stack([parts[view].data[row] for view, row, *_ in kept]),
+        channel_names=tuple(name for *_, name, _ in kept),
+        symbolic=flags if any(flags) else (),
     )
+
+
+def _kept_rows(parts: dict[str, Sequences]) -> list[tuple[str, int, str, bool]]:
+    """List the rows of a stack: view, row of the view, name in the stack, is it symbolic?"""
+    kept: list[tuple[str, int, str, bool]] = []
+    names: set[str] = set()
+    for view, part in parts.items():
+        pairs = zip(channel_names(part), part.symbolic_mask.tolist(), strict=True)
+        for row, (name, flag) in enumerate(pairs):
+            if flag and name in names:
+                continue
+            unique = f"{view}: {name}" if name in names else name
+            kept.append((view, row, unique, flag))
+            names.add(unique)
+    return kept

@@ -65,6 +65,15 @@ class Delta(SequenceTransformer):
             symbolic=tuple(flags) if any(flags) else (),
         )
 
+    def reach(self) -> int:
+        """Return 1: a slope reads the frame before and the frame after."""
+        return 1
+
+    def channel_shares(self) -> np.ndarray:
+        """Return one 1 per row: kept channels, then the slopes of the numeric channels."""
+        one, symbolic = np.eye(self.n_channels_in_), self._symbolic_mask
+        return np.concatenate([one[symbolic | self.keep], one[~symbolic]])
+
 
 class Smooth(SequenceTransformer):
     r"""Moving average of every channel.
@@ -113,6 +122,14 @@ class Smooth(SequenceTransformer):
         data = X.data.copy()
         data[real] = averages
         return renamed(X.with_data(data), "smooth")
+
+    def reach(self) -> int:
+        """Return half the window."""
+        return self.window // 2
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
 
 
 class Lags(SequenceTransformer):
@@ -175,6 +192,14 @@ class Lags(SequenceTransformer):
             channel_names=tuple(f"{a} t+{lag}" if lag else a for lag in lags for a in names),
             symbolic=X.symbolic * len(lags),
         )
+
+    def reach(self) -> int:
+        """Return the distance to the last of the frames side by side."""
+        return (self.n_lags - 1) * self.step
+
+    def channel_shares(self) -> np.ndarray:
+        """Return one 1 per row: every lag is a copy of all channels."""
+        return np.tile(np.eye(self.n_channels_in_), (self.n_lags, 1))
 
 
 def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -8,31 +8,15 @@ layout read the symbols. Layouts in different groups never match. A kernel is a 
 
 A new kernel of layouts is a class with `groups` in a file of its own. Kernels that count in
 another way (mismatch neighbourhoods, profiles, pairs of sequences) keep the counting beside the
-class.
+class. A kernel that is exported here can be saved in a model file and has a name on the command
+line.
 """
 
-from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.layouts import Group, Layout
-from mvdfq.kernels.mismatch import Mismatch, MismatchPairs
-from mvdfq.kernels.neighbours import intersection_size
-from mvdfq.kernels.profile import Profile
-from mvdfq.kernels.subsequence import Subsequence
-from mvdfq.kernels.windows import Gapped, Gappy, Wildcard
-from mvdfq.kernels.words import Spatial, Spectrum, Words
-
-__all__ = [
-    "Gapped",
-    "Gappy",
-    "Group",
-    "Kernel",
-    "Layout",
-    "Mismatch",
-    "MismatchPairs",
-    "Profile",
-    "Spatial",
-    "Spectrum",
-    "Subsequence",
-    "Wildcard",
-    "Words",
-    "intersection_size",
-]
+from mvdfq.kernels.base import Kernel as Kernel
+from mvdfq.kernels.layouts import Group as Group, Layout as Layout
+from mvdfq.kernels.mismatch import Mismatch as Mismatch, MismatchPairs as MismatchPairs
+from mvdfq.kernels.neighbours import intersection_size as intersection_size
+from mvdfq.kernels.profile import Profile as Profile
+from mvdfq.kernels.subsequence import Subsequence as Subsequence
+from mvdfq.kernels.windows import Gapped as Gapped, Gappy as Gappy, Wildcard as Wildcard
+from mvdfq.kernels.words import Spatial as Spatial, Spectrum as Spectrum, Words as Words

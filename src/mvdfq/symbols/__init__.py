@@ -1,25 +1,14 @@
 """Numbers and letters become symbols: rows of small codes, which the kernels compare.
 
-Every quantizer is a scikit-learn transformer from sequences to `Symbols`.
+Every quantizer is a scikit-learn transformer from sequences to `Symbols`. A quantizer that is
+exported here can be saved in a model file and has a name on the command line.
 """
 
-from mvdfq.symbols.base import Symbols, check_symbols
-from mvdfq.symbols.choice import choose_n_bins
-from mvdfq.symbols.codebook import CodebookQuantizer
-from mvdfq.symbols.direct import DirectQuantizer
-from mvdfq.symbols.hashing import HashingQuantizer
-from mvdfq.symbols.joint import JointQuantizer
-from mvdfq.symbols.letters import Letters
-from mvdfq.symbols.rows import Rows
-
-__all__ = [
-    "CodebookQuantizer",
-    "DirectQuantizer",
-    "HashingQuantizer",
-    "JointQuantizer",
-    "Letters",
-    "Rows",
-    "Symbols",
-    "check_symbols",
-    "choose_n_bins",
-]
+from mvdfq.symbols.base import Symbols as Symbols, check_symbols as check_symbols
+from mvdfq.symbols.choice import choose_n_bins as choose_n_bins
+from mvdfq.symbols.codebook import CodebookQuantizer as CodebookQuantizer
+from mvdfq.symbols.direct import DirectQuantizer as DirectQuantizer
+from mvdfq.symbols.hashing import HashingQuantizer as HashingQuantizer
+from mvdfq.symbols.joint import JointQuantizer as JointQuantizer
+from mvdfq.symbols.letters import Letters as Letters
+from mvdfq.symbols.rows import Rows as Rows

@@ -8,8 +8,10 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer
+from mvdfq.frames.learned import check_array, require
 from mvdfq.frames.scale import Standardize
 from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.naming import numbered
 from mvdfq.symbols.values import MISSING, to_symbols
 
 __all__ = ["CodebookQuantizer"]
@@ -63,6 +65,9 @@ class CodebookQuantizer(SequenceTransformer):
     >>> bool(codes[0] == codes[1] != codes[2] == codes[3])
     True
     """
+
+    codebooks_: list[np.ndarray]
+    scaler_: Standardize | None
 
     def __init__(
         self,
@@ -125,11 +130,46 @@ class CodebookQuantizer(SequenceTransformer):
         sizes = np.array([len(codebook) for codebook in self.codebooks_], dtype=np.int64)
         return to_symbols(X, rows, sizes, tuple(f"codebook {size}" for size in sizes))
 
+    def reach(self) -> None:
+        """Return None, although a frame is encoded without its neighbours.
+
+        Distances come from a product of matrices, which rounds a frame differently among other
+        frames; a frame halfway between two codewords could then get another symbol in a stream.
+        """
+
+    def channel_shares(self) -> np.ndarray:
+        """Return each channel's part of the variance between the codewords of a codebook."""
+        variances = np.array([codebook.var(axis=0) for codebook in self.codebooks_])
+        totals = variances.sum(axis=1, keepdims=True)
+        equal = np.full_like(variances, 1 / self.n_channels_in_)  # of a single codeword
+        return np.divide(variances, totals, out=equal, where=totals > 0)
+
+    def symbol_names(self) -> list[list[str]]:
+        """Return the numbers of the codewords, for every codebook."""
+        return [numbered(len(codebook)) for codebook in self.codebooks_]
+
+    def check_learned(self) -> None:
+        """Raise an error unless codewords and scaling belong to the channels."""
+        super().check_learned()
+        n, found = self.n_channels_in_, self.codebooks_
+        is_list = isinstance(found, list) and len(found) > 0
+        require(is_list, f"codebooks_ must be a list with at least one codebook, got {found!r}")
+        for i, codebook in enumerate(found):
+            check_array(codebook, f"codebooks_[{i}]", (None, n))
+            require(len(codebook), f"codebooks_[{i}] must hold at least one codeword, got none")
+            require(np.isfinite(codebook).all(), f"codebooks_[{i}] must hold finite numbers")
+        scaler = self.scaler_
+        fits = isinstance(scaler, Standardize) and getattr(scaler, "n_channels_in_", 0) == n
+        require(
+            scaler is None or fits,
+            f"scaler_ must be None or a fitted Standardize of {n} channels, got {scaler!r}",
+        )
+
     def _scaled(self, X: Any) -> np.ndarray:
         return X.data if self.scaler_ is None else self.scaler_.transform(X).data
 
     def _sample(self, data: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-        """At most `max_frames` frames without NaN, one a line, in double precision."""
+        """At most `max_frames` frames without NaN, one per line, in double precision."""
         whole = np.flatnonzero(~np.isnan(data).any(axis=0))
         if not whole.size:
             raise ValueError("No frame of X is without missing values.")

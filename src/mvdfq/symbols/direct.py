@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
+from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.scale import centred
 from mvdfq.sequences.containers import Sequences, is_number
 from mvdfq.symbols._compiled import count_thresholds
@@ -17,6 +18,7 @@ from mvdfq.symbols.bins import (
     quantile_edges,
     uniform_edges,
 )
+from mvdfq.symbols.naming import level_names
 from mvdfq.symbols.values import MISSING, as_symbols, encode_values
 
 __all__ = ["DirectQuantizer"]
@@ -107,6 +109,10 @@ class DirectQuantizer(SequenceTransformer):
     [array([0., 1., 2., 3., 4.])]
     """
 
+    bin_edges_: list[np.ndarray]
+    categories_: list[np.ndarray]
+    n_symbols_: np.ndarray
+
     def __init__(
         self,
         n_bins: Any = 8,
@@ -154,9 +160,7 @@ class DirectQuantizer(SequenceTransformer):
         quantities = [row[:0] if flag else row for row, flag in zip(rows, symbolic, strict=True)]
         n_bins = self._n_bins_of(quantities)
         self.bin_edges_ = [self._edges(row, b) for row, b in zip(quantities, n_bins, strict=True)]
-        alphabets = [len(edges) - 1 + 2 * self._has_special_codes() for edges in self.bin_edges_]
-        known = [len(values) for values in self.categories_]
-        self.n_symbols_ = np.where(symbolic, known, alphabets).astype(np.int64)
+        self.n_symbols_ = np.where(symbolic, *self._alphabets()).astype(np.int64)
         return self
 
     def transform(self, X: Any) -> Symbols:
@@ -189,6 +193,47 @@ class DirectQuantizer(SequenceTransformer):
         if self._has_special_codes():
             self._warn_if_many_outside(X, codes)
         return as_symbols(X, codes, self.n_symbols_, X.channel_names)
+
+    def reach(self) -> int | None:
+        """Return 0, or None if each whole sequence is standardized first."""
+        return None if self.per_sequence else 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
+
+    def symbol_names(self) -> list[list[str]]:
+        """Return the levels of the bins, or the values of a symbolic channel, for every row."""
+        return [self._bin_names(j, name) for j, name in enumerate(self._input_names)]
+
+    def _bin_names(self, channel: int, name: str) -> list[str]:
+        if self._symbolic_mask[channel]:
+            return [f"{value:g}" for value in self.categories_[channel]]
+        names = level_names(len(self.bin_edges_[channel]) - 1, name)
+        return ["below range", *names, "above range"] if self._has_special_codes() else names
+
+    def check_learned(self) -> None:
+        """Raise an error unless every channel has bins or values, as many as it has symbols."""
+        super().check_learned()
+        n = self.n_channels_in_
+        require_array(self, "n_symbols_", (n,), np.int64)
+        for name in ("bin_edges_", "categories_"):
+            arrays = getattr(self, name)
+            is_list = isinstance(arrays, list) and len(arrays) == n
+            require(is_list, f"{name} must be a list of one array for each of the {n} channels")
+            for j, array in enumerate(arrays):
+                check_array(array, f"{name}[{j}]", (None,), None)
+        sizes = np.where(self._symbolic_mask, *self._alphabets())
+        require(
+            np.array_equal(sizes, self.n_symbols_),
+            f"n_symbols_ must be the numbers of bins and values, {sizes}, got {self.n_symbols_}",
+        )
+
+    def _alphabets(self) -> tuple[list[int], list[int]]:
+        """How many symbols each channel has if it is symbolic, and if it is numeric."""
+        special = 2 * self._has_special_codes()
+        known = [len(values) for values in self.categories_]
+        return known, [len(edges) - 1 + special for edges in self.bin_edges_]
 
     def _refuse_wide(self, X: Sequences, symbolic: np.ndarray) -> None:
         """Refuse values so large that their bins would overflow."""

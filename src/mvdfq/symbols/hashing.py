@@ -8,6 +8,7 @@ from sklearn.utils import check_scalar
 
 from mvdfq.frames._compiled import project
 from mvdfq.frames.base import SequenceTransformer
+from mvdfq.frames.learned import require, require_array, require_axes
 from mvdfq.frames.rotate import principal_axes
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.values import MISSING, to_symbols
@@ -118,6 +119,38 @@ class HashingQuantizer(SequenceTransformer):
         rows = [self._bit(projected[i], i, v) for i, v in self.modes_]
         names = tuple(f"pc{i} mode {v}" for i, v in self.modes_)
         return to_symbols(X, rows, np.full(len(rows), 2, dtype=np.int64), names)
+
+    def reach(self) -> int:
+        """Return 0: the bits of a frame depend on that frame alone."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the squared loadings of the component that each bit cuts."""
+        # components of unit length: the squares of their loadings sum to 1
+        return self.components_[[i for i, _ in self.modes_]] ** 2
+
+    def symbol_names(self) -> list[list[str]]:
+        """Return ``0`` and ``1`` for every bit."""
+        return [["0", "1"] for _ in self.modes_]
+
+    def check_learned(self) -> None:
+        """Raise an error unless axes, ranges and bits belong together."""
+        super().check_learned()
+        require_axes(self, self.n_channels_in_)
+        n = len(self.components_)
+        for name in ("low_", "ranges_"):
+            require_array(self, name, (n,))
+        is_list = isinstance(self.modes_, list) and len(self.modes_) > 0
+        require(is_list, f"modes_ must be a list with at least one bit, got {self.modes_!r}")
+        for mode in self.modes_:
+            fits = isinstance(mode, tuple) and len(mode) == 2 and all(type(i) is int for i in mode)
+            fits = fits and 0 <= mode[0] < n and mode[1] > 0
+            require(
+                fits,
+                f"modes_ must hold pairs of one of {n} components and a number of half "
+                f"waves, got {mode!r}",
+            )
+            require(self.ranges_[mode[0]] > 0, f"ranges_ must be positive for component {mode[0]}")
 
     def _project(self, data: np.ndarray) -> np.ndarray:
         projected = np.empty((len(self.components_), data.shape[1]))

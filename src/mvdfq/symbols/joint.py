@@ -1,6 +1,6 @@
 """Joint symbols: one code for several channels together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import comb, prod
 from numbers import Integral
@@ -10,13 +10,18 @@ import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
+from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.sequences import Sequences
 from mvdfq.symbols._compiled import join_digits
 from mvdfq.symbols.base import Symbols, code_dtype
 from mvdfq.symbols.direct import DirectQuantizer
+from mvdfq.symbols.naming import JointNames, numbered
 from mvdfq.symbols.values import MISSING, as_symbols, encode_values, to_symbols
 
 __all__ = ["JointQuantizer"]
+
+# What a value of a symbolic channel that training never held is called.
+OTHER = "other"
 
 # Codes are 32 bits, one of them for missing values.
 MAX_ALPHABET = 2**32 - 1
@@ -87,6 +92,11 @@ class JointQuantizer(SequenceTransformer):
     array([[0, 1, 2, 3]], dtype=uint8)
     """
 
+    sets_: list[tuple[int, ...]]
+    bins_: DirectQuantizer
+    columns_: list[list[np.ndarray]]
+    n_symbols_: np.ndarray
+
     def __init__(
         self,
         order: Any = 2,
@@ -129,11 +139,7 @@ class JointQuantizer(SequenceTransformer):
             self._learn_columns(digits, members) if flag else []
             for members, flag in zip(self.sets_, numbered, strict=True)
         ]
-        sizes = [
-            keys[-1].size if keys else self._alphabet(members)
-            for keys, members in zip(self.columns_, self.sets_, strict=True)
-        ]
-        self.n_symbols_ = np.array(sizes, dtype=np.int64)
+        self.n_symbols_ = np.array(self._sizes(), dtype=np.int64)
         return self
 
     def transform(self, X: Any) -> Symbols:
@@ -159,6 +165,60 @@ class JointQuantizer(SequenceTransformer):
             rows = [self._encode(digits, members, keys) for members, keys in pairs]
             return to_symbols(X, rows, self.n_symbols_, names)
         return as_symbols(X, self._joined(symbols), self.n_symbols_, names)
+
+    def reach(self) -> int:
+        """Return 0: a frame is encoded without its neighbours."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return equal shares of the channels of every set."""
+        channels = range(self.n_channels_in_)
+        return np.array([np.isin(channels, members) / len(members) for members in self.sets_])
+
+    def symbol_names(self) -> list[Sequence[str]]:
+        """Return the combinations of bins, such as ``low&high``; numbered columns have numbers."""
+        symbolic = self._symbolic_mask
+        bins = [
+            [*names, OTHER] if symbolic[j] else names
+            for j, names in enumerate(self.bins_.symbol_names())
+        ]
+        return [
+            numbered(keys[-1].size) if keys else JointNames([bins[j] for j in members])
+            for keys, members in zip(self.columns_, self.sets_, strict=True)
+        ]
+
+    def check_learned(self) -> None:
+        """Raise an error unless bins, sets and columns belong together."""
+        super().check_learned()
+        n, found = self.n_channels_in_, self.bins_
+        fits = isinstance(found, DirectQuantizer) and getattr(found, "n_channels_in_", 0) == n
+        require(fits, f"bins_ must be a fitted DirectQuantizer of {n} channels, got {found!r}")
+        is_list = isinstance(self.sets_, list) and len(self.sets_) > 0
+        require(is_list, f"sets_ must be a list with at least one set, got {self.sets_!r}")
+        for members in self.sets_:
+            fits = isinstance(members, tuple) and len(members) > 0
+            fits = fits and all(type(j) is int and 0 <= j < n for j in members)
+            require(fits, f"sets_ must hold tuples of channels from 0 to {n - 1}, got {members!r}")
+        self._check_columns()
+
+    def _check_columns(self) -> None:
+        require_array(self, "n_symbols_", (len(self.sets_),), np.int64)
+        fits = isinstance(self.columns_, list) and len(self.columns_) == len(self.sets_)
+        require(fits, f"columns_ must hold one list for each of the {len(self.sets_)} sets")
+        for i, (keys, members) in enumerate(zip(self.columns_, self.sets_, strict=True)):
+            groups = self._groups(members) if keys else []
+            fits = isinstance(keys, list) and len(keys) == len(groups)
+            require(fits, f"columns_[{i}] must be empty or hold one array for each of {groups}")
+            for one in keys:
+                check_array(one, f"an array of columns_[{i}]", (None,), np.int64)
+        sizes = self._sizes()
+        same = np.array_equal(sizes, self.n_symbols_)
+        require(same, f"n_symbols_ must be the alphabets, {sizes}, got {self.n_symbols_}")
+
+    def _sizes(self) -> list[int]:
+        """Sizes of the alphabets: columns that are numbered, else combinations of bins."""
+        pairs = zip(self.columns_, self.sets_, strict=True)
+        return [keys[-1].size if keys else self._alphabet(members) for keys, members in pairs]
 
     def _joined(self, symbols: Symbols) -> np.ndarray:
         """Codes of all sets, none of whose columns is numbered."""
@@ -197,8 +257,7 @@ class JointQuantizer(SequenceTransformer):
 
     def _radices(self) -> list[int]:
         """Alphabets of the channels; symbolic ones have one more, for all values not known."""
-        symbolic = self.symbolic_in_ or (False,) * self.n_channels_in_
-        return (self.bins_.n_symbols_ + np.array(symbolic)).tolist()
+        return (self.bins_.n_symbols_ + self._symbolic_mask).tolist()
 
     def _alphabet(self, members: tuple[int, ...]) -> int:
         radices = self._radices()

@@ -1,12 +1,14 @@
-"""Strings as symbols: one row, one code a character."""
+"""Strings as symbols: one row, one code per character."""
 
 from typing import Any
 
 import numpy as np
 
 from mvdfq.frames.base import SequenceTransformer
+from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.naming import letter_name
 from mvdfq.symbols.values import MISSING, encode_values, to_symbols
 
 __all__ = ["Letters"]
@@ -37,6 +39,8 @@ class Letters(SequenceTransformer):
     >>> letters.transform(["CAX"])[0]
     array([[2, 0, 3]], dtype=uint8)
     """
+
+    alphabets_: list[str]
 
     def __init__(self, alphabet: str | None = None) -> None:
         self.alphabet = alphabet
@@ -82,6 +86,29 @@ class Letters(SequenceTransformer):
         rows = [self._encode(*pair) for pair in zip(X.data, self.alphabets_, strict=True)]
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
         return to_symbols(X, rows, sizes, X.channel_names)
+
+    def reach(self) -> int:
+        """Return 0: a character is encoded without its neighbours."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
+
+    def symbol_names(self) -> list[list[str]]:
+        """Return the characters themselves, for every row."""
+        return [[letter_name(letter) for letter in alphabet] for alphabet in self.alphabets_]
+
+    def check_learned(self) -> None:
+        """Raise an error unless every row has an alphabet."""
+        super().check_learned()
+        found, n = self.alphabets_, self.n_channels_in_
+        fits = isinstance(found, list) and len(found) == n
+        require(
+            fits and all(isinstance(one, str) and len(set(one)) == len(one) for one in found),
+            f"alphabets_ must hold one text of different characters for each of the {n} rows, "
+            f"got {found!r}",
+        )
 
     def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
         points = np.array([ord(letter) for letter in alphabet], dtype=float)

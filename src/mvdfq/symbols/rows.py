@@ -1,5 +1,6 @@
 """Rows of several quantizers side by side."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,9 @@ import numpy as np
 
 from mvdfq.frames.base import channel_names
 from mvdfq.frames.stack import Stack, check_lengths
+from mvdfq.frames.steps import shares_of
 from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.naming import names_of
 
 __all__ = ["Rows"]
 
@@ -22,9 +25,9 @@ class Rows(Stack):
     ----------
     views : list of quantizers or of (str, quantizer)
         The quantizers, or pipelines that end in one, each fitted on the sequences by itself.
-        Those without a name get that of their class in lower case, numbered if it occurs
-        twice; parameters are then set as in a pipeline: ``directquantizer__n_bins=4``. All
-        must keep the number of frames.
+        A quantizer without a name gets the name of its class in lower case, with a number if
+        the name occurs twice. Parameters are set as in a pipeline:
+        ``directquantizer__n_bins=4``. All quantizers must keep the number of frames.
 
     Attributes
     ----------
@@ -57,8 +60,7 @@ class Rows(Stack):
         symbols : Symbols
             The rows of all quantizers, in their order.
         """
-        X = self._read(X)
-        parts = {name: _encoded(name, view, X) for name, view in self.views_}
+        parts = self._encoded(self._read(X))
         check_lengths(parts)
         dtype = max(part.data.dtype for part in parts.values())
         rows = [part.astype(dtype) for part in parts.values()]
@@ -68,6 +70,23 @@ class Rows(Stack):
             n_symbols=np.concatenate([part.n_symbols for part in rows]),
             channel_names=_names(parts),
         )
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the shares of all quantizers, in their order."""
+        return np.concatenate([shares_of([view], self.n_channels_in_) for _, view in self.views_])
+
+    def symbol_names(self) -> list[Sequence[str]]:
+        """Return the names of the symbols of all quantizers, in their order."""
+        parts, views = self._encoded(self._nothing()), dict(self.views_)
+        return [
+            names
+            for name, symbols in parts.items()
+            for names in names_of(views[name], symbols.n_symbols.tolist())
+        ]
+
+    def _encoded(self, X: Any) -> dict[str, Symbols]:
+        """What each quantizer makes of the sequences."""
+        return {name: _encoded(name, view, X) for name, view in self.views_}
 
 
 def _encoded(name: str, view: Any, X: Any) -> Symbols:
@@ -81,7 +100,7 @@ def _encoded(name: str, view: Any, X: Any) -> Symbols:
 
 
 def _names(parts: dict[str, Symbols]) -> tuple[str, ...]:
-    """Names of all rows, with that of the quantizer before those that occur already."""
+    """Names of all rows; a name that occurs already gets the name of its quantizer before it."""
     names: list[str] = []
     for view, symbols in parts.items():
         mine = channel_names(symbols)

@@ -33,7 +33,7 @@ LARGEST_HEADER = 10_000
 
 
 class ModelFileError(ValueError):
-    """A file is no model, or not one that can be read here; or a model cannot be a file.
+    """A file is not a model, or cannot be read; or a model cannot be written to a file.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ModelFileError(ValueError):
     ...         _ = file.write("no model")
     ...     mvdfq.load(path)
     Traceback (most recent call last):
-    mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is no model file, or it is cut short.
+    mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is not a model file, or is cut short.
     """
 
     def __init__(self, message: str) -> None:
@@ -122,13 +122,13 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
     np.True_
     """
     limit = DEFAULT_LIMIT if memory_limit is None else parse_memory(memory_limit)
-    with open(path, "rb") as file:  # a file that is not there is no model error
+    with open(path, "rb") as file:  # a missing file is an OSError
         try:
             return _read(file, path, limit)
         except (ModelFileError, MemoryError):
             raise
         except zipfile.BadZipFile:
-            raise ModelFileError(f"{path} is no model file, or it is cut short.") from None
+            raise ModelFileError(f"{path} is not a model file, or is cut short.") from None
         except TreeError as error:
             raise ModelFileError(f"{path} is damaged: {error}.") from None
         except Exception as error:  # whatever else a strange file makes go wrong
@@ -141,23 +141,25 @@ def _read(file: BinaryIO, path: Any, limit: int) -> Any:
         arrays = _arrays(archive, description["arrays"], path, limit)
     model = TreeReader(arrays).built(description["model"])
     if type(model).__name__ != "SequenceClassifier":
-        raise ModelFileError(f"{path} holds no classifier.")
+        raise ModelFileError(f"{path} does not hold a classifier, got {type(model).__name__}.")
     return model
 
 
 def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, Any]:
     if DESCRIPTION not in archive.namelist():
-        raise ModelFileError(f"{path} is no model file: it holds no {DESCRIPTION}.")
+        raise ModelFileError(f"{path} is not a model file: it has no entry {DESCRIPTION}.")
     for info in archive.infolist():  # others bring libraries and errors of their own
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise TreeError(f"{info.filename} is compressed in another way")
+            raise TreeError(
+                f"{info.filename} must be stored or deflated, but is compressed in another way"
+            )
     size = archive.getinfo(DESCRIPTION).file_size
     if size > LARGEST_DESCRIPTION:
-        raise TreeError("its description is too large")
+        raise TreeError(f"the description takes {size} bytes, more than {LARGEST_DESCRIPTION}")
     _check_limit(size, path, limit)
     description = json.loads(archive.read(DESCRIPTION), parse_constant=_refuse_constant)
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is no model file of mvdfq.")
+        raise ModelFileError(f"{path} is not a model file of mvdfq.")
     if description["schema"] > SCHEMA:
         raise ModelFileError(
             f"{path} was written by mvdfq {description.get('mvdfq')}, in a format that version "
@@ -167,7 +169,7 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
 
 
 def _refuse_constant(text: str) -> None:
-    raise TreeError(f"its description holds {text}, which is no JSON")
+    raise TreeError(f"the description holds {text}, which is not JSON")
 
 
 def _arrays(
@@ -175,7 +177,7 @@ def _arrays(
 ) -> dict[str, np.ndarray]:
     """Read the arrays, each as large as its description says and all within the limit."""
     if sorted(archive.namelist()) != sorted([DESCRIPTION, *passports]):
-        raise TreeError("it does not hold the arrays that it describes")
+        raise TreeError("the file does not hold the arrays that it describes")
     _check_limit(sum(_size(passport) for passport in passports.values()), path, limit)
     return {name: _array(archive, name, one, path) for name, one in passports.items()}
 
@@ -191,7 +193,7 @@ def _size(passport: dict[str, Any]) -> int:
     dtype, shape = np.dtype(passport["dtype"]), passport["shape"]
     whole = all(type(n) is int and n >= 0 for n in shape)
     if dtype.kind not in DTYPES or dtype.str != passport["dtype"] or not whole:
-        raise TreeError(f"{passport['dtype']} of shape {shape} is no array of numbers or text")
+        raise TreeError(f"{passport['dtype']} of shape {shape} is not an array of numbers or text")
     return dtype.itemsize * math.prod(shape)
 
 

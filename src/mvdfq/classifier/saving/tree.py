@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import TreeError, check, require
 
 __all__ = ["DTYPES", "TreeReader", "TreeWriter"]
@@ -23,7 +24,8 @@ DTYPES = "biufU"
 # A model is a tree of a dozen levels; Python itself ends at a depth that differs by version.
 MOST_DEEP = 200
 
-# Where the classes live that a tree may hold.
+# The classes that a tree may hold, and no other, with the module of each. The parts are those
+# that the rooms export.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
     **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machines.machine"),
@@ -34,20 +36,8 @@ CLASSES = {
     "Symbols": "mvdfq.symbols",
     "Sequences": "mvdfq.sequences",
     **dict.fromkeys(["Vocabulary", "Buckets"], "mvdfq.gram.vocabulary"),
-    **dict.fromkeys(
-        ["Centre", "Delta", "Lags", "Rotate", "Smooth", "Stack", "Standardize"], "mvdfq.frames"
-    ),
-    **dict.fromkeys(
-        ["CodebookQuantizer", "DirectQuantizer", "HashingQuantizer", "JointQuantizer", "Letters"],
-        "mvdfq.symbols",
-    ),
-    "Rows": "mvdfq.symbols",
-    **dict.fromkeys(
-        ["Gapped", "Gappy", "Mismatch", "MismatchPairs", "Profile", "Spatial", "Spectrum"],
-        "mvdfq.kernels",
-    ),
-    **dict.fromkeys(["Subsequence", "Wildcard", "Words"], "mvdfq.kernels"),
     "Pipeline": "sklearn.pipeline",
+    **{name: cls.__module__ for parts in EXPORTED.values() for name, cls in parts.items()},
 }
 
 # Names that files keep though the code has newer ones: every version reads every file.
@@ -99,7 +89,7 @@ class TreeWriter:
             return {"array": self._stored(array, where)}
         words = array.ravel().tolist()
         if not all(isinstance(word, str) for word in words):
-            raise TreeError(f"{where} holds objects that are no text")
+            raise TreeError(f"{where} holds objects that are not text")
         return {"text": words, "shape": list(array.shape)}
 
     def _stored(self, array: np.ndarray, where: str) -> str:
@@ -113,15 +103,17 @@ class TreeWriter:
         cls = type(value)
         if cls.__name__ not in CLASSES or _class(cls.__name__) is not cls:
             raise TreeError(
-                f"{where} holds {cls.__name__}, which is no part of mvdfq, and a model file keeps "
-                f"only what can be read without running code; pickle or skops keep the rest"
+                f"{where} holds {cls.__name__}, which is not a part of mvdfq; a model file keeps "
+                f"only what can be read without running code, pickle or skops keep the rest"
             )
         state = {}
         for name, one in vars(value).items():
             if name.startswith("_"):  # of this session, not of the model
                 continue
             if not _is_attribute(cls, name):
-                raise TreeError(f"{cls.__name__}.{name} is no attribute that fit or mvdfq made")
+                raise TreeError(
+                    f"{cls.__name__}.{name} is not a parameter, and fit does not set it"
+                )
             state[STORED_AS.get(name, name)] = self.describe(one, f"{cls.__name__}.{name}")
         return {"object": STORED_AS.get(cls.__name__, cls.__name__), "state": state}
 
@@ -137,7 +129,7 @@ class TreeReader:
     def built(self, value: Any) -> Any:
         """Return the value that was described."""
         if self.depth > MOST_DEEP:
-            raise ValueError("its parts are nested too deeply")
+            raise ValueError(f"the parts are nested more than {MOST_DEEP} levels deep")
         self.depth += 1
         result = self._numbered(value)
         self.depth -= 1
@@ -177,22 +169,25 @@ class TreeReader:
             case {"array": str(name)}:
                 return self.arrays[name]
             case {"text": list(words), "shape": list(shape)}:
-                require(all(isinstance(word, str) for word in words), "its text is none")
+                require(
+                    all(isinstance(word, str) for word in words),
+                    f"an array of text must hold text, got {words!r:.40}",
+                )
                 return np.array([*words, None], dtype=object)[:-1].reshape(shape)
             case {"csr": [*names], "shape": [int(), int()] as shape}:
                 matrix = sp.csr_array(tuple(self.arrays[name] for name in names), shape=shape)
                 matrix.check_format(full_check=True)
                 return matrix
-        raise TreeError(f"it holds {str(value)[:40]}, which describes nothing")
+        raise TreeError(f"the file holds {str(value)[:40]}, which does not describe a value")
 
     def _object(self, kind: str, stored: dict[str, Any]) -> Any:
         kind = KNOWN_AS.get(kind, kind)
         state = {KNOWN_AS.get(name, name): one for name, one in stored.items()}
-        require(kind in CLASSES, f"it holds {kind!r}, which is no part of a model")
+        require(kind in CLASSES, f"the file holds {kind!r}, which is not a part of a model")
         cls = _class(kind)
         result: Any = object.__new__(cls)
         for name, one in state.items():
-            require(_is_attribute(cls, name), f"{name!r} is no attribute of {kind}")
+            require(_is_attribute(cls, name), f"{name!r} is not an attribute of {kind}")
             object.__setattr__(result, name, self.built(one))
         for name, default in _defaults(cls).items():
             if name not in state:  # a later version may have more of them than the file

@@ -1,0 +1,63 @@
+"""Checks of what a transformer learned, for transformers that come from a model file."""
+
+from inspect import get_annotations
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "LearnedError",
+    "check_array",
+    "learned_names",
+    "require",
+    "require_array",
+    "require_axes",
+]
+
+
+class LearnedError(ValueError):
+    """The learned values of a part do not belong together."""
+
+
+def require(condition: Any, problem: str) -> None:
+    """Raise an error with this problem unless the condition holds."""
+    if not condition:
+        raise LearnedError(problem)
+
+
+def require_array(part: Any, name: str, shape: tuple[int | None, ...], dtype: Any = float) -> None:
+    """Raise an error unless an attribute is an array of this shape and dtype."""
+    check_array(getattr(part, name), name, shape, dtype)
+
+
+def check_array(array: Any, name: str, shape: tuple[int | None, ...], dtype: Any = float) -> None:
+    """Raise an error unless a value is an array of this shape and dtype; None fits all."""
+    kind = "" if dtype is None else f" of {np.dtype(dtype)}"
+    wanted = f"{name} must be an array{kind} of shape {_written(shape)}"
+    require(isinstance(array, np.ndarray), f"{wanted}, got {type(array).__name__}")
+    fits = len(array.shape) == len(shape) and all(
+        length in (None, n) for n, length in zip(array.shape, shape, strict=True)
+    )
+    found = f"got {array.dtype} of shape {_written(array.shape)}"
+    require(fits and dtype in (None, array.dtype), f"{wanted}, {found}")
+
+
+def _written(shape: tuple[int | None, ...]) -> str:
+    """Return a shape as text; a length that is free is `n`."""
+    lengths = ["n" if length is None else str(length) for length in shape]
+    return f"({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
+
+
+def require_axes(part: Any, n: int) -> None:
+    """Raise an error unless `mean_` and `components_` are principal axes of `n` rows."""
+    require_array(part, "mean_", (n,))
+    require_array(part, "components_", (None, n))
+
+
+def learned_names(cls: type) -> list[str]:
+    """Return the attributes that `fit` gives to objects of a class.
+
+    A class declares them by annotations in its body, ``mean_: np.ndarray``.
+    """
+    declared = [name for base in reversed(cls.__mro__) for name in get_annotations(base)]
+    return [name for name in dict.fromkeys(declared) if name.endswith("_")]

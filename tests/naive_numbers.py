@@ -151,3 +151,24 @@ def joint_code(codes, sizes):
     for code_, size in reversed(list(zip(codes, sizes, strict=True))):
         total = total * size + code_
     return total
+
+
+def filtered(sequence, members, taps, dilation, zeros):
+    """Response of a filter of nine taps to the sum of some channels, frame by frame."""
+    channels = [sequence[c] for c in members]
+    n = len(channels[0])
+    total = [sum(channel[t] for channel in channels) for t in range(n)]
+
+    def at(t):
+        if 0 <= t < n:
+            return total[t]
+        return 0 if zeros else total[0 if t < 0 else n - 1]
+
+    weights = [2 if tap in taps else -1 for tap in range(9)]
+    return [
+        sum(w * at(t + (tap - 4) * dilation) for tap, w in enumerate(weights)) for t in range(n)
+    ]
+
+
+def above(row, threshold):
+    return [int(value >= threshold) for value in row]

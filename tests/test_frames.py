@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -8,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import naive_numbers as naive
-from mvdfq.frames import Centre, Delta, Lags, Rotate, Smooth, Stack, Standardize
+from mvdfq.frames import Centre, Delta, Filters, Lags, Rotate, Smooth, Stack, Standardize
 from mvdfq.sequences import check_sequences
 from random_sequences import collections
 
@@ -319,3 +321,80 @@ def test_stack_works_in_a_grid_search():
     search = GridSearchCV(model, grid, cv=2).fit(X, y)
     assert isinstance(search.best_params_["stack__view"], Delta)
     assert search.best_score_ == 1.0
+
+
+# Filters
+
+
+def responses_of(filters, x):
+    """Responses to one sequence, slowly: rows of all dilations."""
+    taps = list(combinations(range(9), 3))
+    return [
+        naive.filtered(x, m[m >= 0], taps[r % 84], int(filters.dilations_[r // 84]), r % 2)
+        for r, m in enumerate(filters.members_)
+    ]
+
+
+@given(collections())
+def test_filters_match_naive(X):
+    filters = Filters([1, 3]).fit(X)
+    Z = filters.transform(X)
+    for i, x in enumerate(X):
+        assert_allclose(Z[i], np.reshape(responses_of(filters, x), Z[i].shape), atol=1e-9)
+
+
+def test_a_filter_that_reads_a_missing_value_has_a_missing_response():
+    x = np.ones((1, 30))
+    x[0, 15] = np.nan
+    Z = Filters(dilations=2).fit([x]).transform([x])[0]
+    assert_array_equal(np.flatnonzero(np.isnan(Z[0])), np.arange(7, 24, 2))
+
+
+def test_rows_of_even_number_repeat_the_ends_and_rows_of_odd_number_read_zeros():
+    Z = Filters(dilations=1).fit_transform([np.ones((1, 12))])[0]
+    assert not Z[::2].any()  # weights sum to zero, and so does the response to a constant
+    assert Z[1::2, 0].any()
+    assert not Z[1::2, 4:8].any()
+
+
+def test_filters_are_stretched_while_they_fit_into_the_median_sequence():
+    X = [np.zeros((1, n)) for n in (5, 33, 500)]
+    assert Filters().fit(X).dilations_.tolist() == [1, 2, 4]
+    assert Filters().fit(X[:1]).dilations_.tolist() == [1]
+
+
+@pytest.mark.filterwarnings("ignore:Every sequence has more channels")
+def test_filters_of_many_channels_sum_at_most_nine():
+    X = [np.random.default_rng(0).normal(size=(2000, 20))]
+    filters = Filters().fit(X)
+    sizes = (filters.members_ >= 0).sum(axis=1)
+    assert sizes.min() == 1
+    assert 4 <= sizes.max() <= 9
+    assert_allclose(filters.transform(X)[0], responses_of(filters, X[0]), atol=1e-9)
+
+
+def test_symbolic_channels_pass_through_filters():
+    Z = Filters(dilations=1).fit_transform(with_symbols())
+    assert Z.n_rows == 85
+    assert Z.channel_names[0] == "filter 012 step 1 of level"
+    assert Z.channel_names[-1] == "state"
+    assert Z.symbolic[-1]
+    with pytest.raises(ValueError, match="at least one numeric channel"):
+        Filters().fit(["ABBA"])
+
+
+def test_filters_give_the_same_alone_and_in_company_and_for_any_threads():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, n)).astype(np.float32) for n in (40, 0, 1, 90, 20)]
+    filters = Filters().fit(X)
+    Z = filters.transform(X)
+    assert Z.data.dtype == np.float32
+    for i, x in enumerate(X):
+        assert_array_equal(filters.transform([x])[0], Z[i])
+    assert_array_equal(filters.set_params(n_jobs=3).transform(X).data, Z.data)
+
+
+@pytest.mark.parametrize("dilations", ["all", 0, [1, 2.5], [], 2**30])
+def test_dilations_that_make_no_sense_are_refused(dilations):
+    with pytest.raises(ValueError, match="dilations must"):
+        Filters(dilations).fit([np.zeros((1, 9))])

@@ -6,6 +6,7 @@ function of tests/naive.py that has its name.
 """
 
 import ast
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,6 +81,19 @@ def of_views(fitted, x):
     return [list(row) for rows in sequences for row in rows]
 
 
+def filter_rows(filters, x):
+    taps, dilations = list(combinations(range(9), 3)), filters.dilations_.tolist()
+    return [
+        naive_numbers.filtered(x, members[members >= 0], taps[r % 84], dilations[r // 84], r % 2)
+        for r, members in enumerate(filters.members_)
+    ]
+
+
+def threshold_rows(quantizer, x):
+    pairs = zip(x, quantizer.thresholds_, strict=True)
+    return [naive_numbers.above(row, threshold) for row, cuts in pairs for threshold in cuts]
+
+
 def letters(quantizer, x):
     return [[quantizer.alphabets_[0].index(letter) for letter in x]]
 
@@ -89,6 +103,7 @@ TRANSFORMERS = {
         mvdfq.Centre(), rows(lambda _, row: scaled(row, naive_numbers.mean(row), 1))
     ),
     "Delta": Part(mvdfq.Delta(), lambda _, x: [*x, *map(naive_numbers.slopes, x)]),
+    "Filters": Part(mvdfq.Filters([1, 2]), filter_rows),
     "Lags": Part(mvdfq.Lags(2, step=3), lambda _, x: naive_numbers.lags(x, 2, 3)),
     "Rotate": Part(
         mvdfq.Rotate(3),
@@ -108,6 +123,7 @@ TRANSFORMERS = {
     "HashingQuantizer": Part(mvdfq.HashingQuantizer(5), bits),
     "JointQuantizer": Part(mvdfq.JointQuantizer(n_bins=3), joint_codes),
     "Letters": Part(mvdfq.Letters(), letters),
+    "ThresholdQuantizer": Part(mvdfq.ThresholdQuantizer(2), threshold_rows),
     "Rows": Part(mvdfq.Rows([mvdfq.DirectQuantizer(3), mvdfq.JointQuantizer(n_bins=2)]), of_views),
 }  # fmt: skip
 

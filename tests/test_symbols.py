@@ -18,6 +18,7 @@ from mvdfq.symbols import (
     Letters,
     Rows,
     Symbols,
+    ThresholdQuantizer,
     check_symbols,
     choose_n_bins,
 )
@@ -746,3 +747,50 @@ def test_missing_values_have_the_code_of_the_widest_row():
     symbols = Rows([DirectQuantizer(4), DirectQuantizer(300)]).fit_transform([x])
     assert symbols.data.dtype == np.uint16
     assert (symbols[0][:, 5] == symbols.missing).all()
+
+
+# Thresholds
+
+
+@given(collections(), st.integers(1, 4))
+def test_thresholds_match_naive(X, n):
+    quantizer = ThresholdQuantizer(n).fit(X)
+    symbols = quantizer.transform(X)
+    for c, row in enumerate(X.data):
+        present = ~np.isnan(row)
+        if present.any():
+            expected = np.quantile(row[present], np.arange(1, n + 1) / (n + 1))
+            assert_allclose(quantizer.thresholds_[c], expected)
+        for q, threshold in enumerate(quantizer.thresholds_[c]):
+            codes = symbols.codes[c * n + q]
+            assert codes[present].tolist() == naive.above(row[present], threshold)
+            assert (codes[~present] == symbols.missing).all()
+
+
+def test_a_missing_value_is_missing_at_every_threshold():
+    X = [[0.0, np.nan, 2.0, 3.0]]
+    symbols = ThresholdQuantizer(2).fit_transform(X)
+    assert (symbols.codes == symbols.missing).tolist() == [[False, True, False, False]] * 2
+    empty = ThresholdQuantizer(2).fit([[np.nan, np.nan], [np.nan]])
+    assert not empty.transform([[1.0]]).codes.any()
+
+
+def test_thresholds_of_single_precision_are_not_crossed_by_rounding():
+    values = np.array([0.1, 0.2, 0.3], np.float32)
+    quantizer = ThresholdQuantizer(1).fit([[0.1, 0.2, 0.3]])
+    assert quantizer.transform([values]).codes[0].tolist() == [
+        int(float(value) >= 0.2) for value in values
+    ]
+
+
+def test_thresholds_of_long_collections_are_learned_from_a_sample():
+    values = np.random.default_rng(0).normal(size=200_000)
+    thresholds = ThresholdQuantizer(3).fit([values]).thresholds_[0]
+    assert_allclose(thresholds, [-0.674, 0, 0.674], atol=0.03)
+
+
+def test_thresholds_refuse_symbols_and_numbers_that_make_no_sense():
+    with pytest.raises(ValueError, match="ThresholdQuantizer needs numbers"):
+        ThresholdQuantizer().fit(["ABBA"])
+    with pytest.raises(ValueError, match="n_thresholds must be a whole number >= 1"):
+        ThresholdQuantizer(0).fit([[1.0, 2.0]])

@@ -17,6 +17,7 @@ from .explain.explanation import Explanation as Explanation, Reason as Reason
 from .frames import (
     Centre as Centre,
     Delta as Delta,
+    Filters as Filters,
     Lags as Lags,
     Rotate as Rotate,
     Smooth as Smooth,
@@ -50,5 +51,6 @@ from .symbols import (
     Letters as Letters,
     Rows as Rows,
     Symbols as Symbols,
+    ThresholdQuantizer as ThresholdQuantizer,
     choose_n_bins as choose_n_bins,
 )

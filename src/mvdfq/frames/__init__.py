@@ -5,6 +5,7 @@ quantizer in a pipeline. A class that is exported here can be saved in a model f
 name on the command line.
 """
 
+from mvdfq.frames.filters import Filters as Filters
 from mvdfq.frames.rotate import Rotate as Rotate
 from mvdfq.frames.scale import Centre as Centre, Standardize as Standardize
 from mvdfq.frames.stack import Stack as Stack

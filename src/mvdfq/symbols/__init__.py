@@ -12,3 +12,4 @@ from mvdfq.symbols.hashing import HashingQuantizer as HashingQuantizer
 from mvdfq.symbols.joint import JointQuantizer as JointQuantizer
 from mvdfq.symbols.letters import Letters as Letters
 from mvdfq.symbols.rows import Rows as Rows
+from mvdfq.symbols.thresholds import ThresholdQuantizer as ThresholdQuantizer

@@ -1,0 +1,220 @@
+"""Responses of short fixed filters as rows of numbers, as MiniRocket computes them."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mvdfq._engines.filters import N_TAPS, filter_responses
+from mvdfq._utils.checks import check_several
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.learned import require, require_array
+from mvdfq.sequences import Sequences
+
+__all__ = ["Filters"]
+
+# The taps of weight +2: all choices of three taps out of nine.
+TAPS = np.array(list(combinations(range(N_TAPS), 3)))
+# A filter sums at most this many channels, as in MiniRocket.
+MOST_CHANNELS = 9
+# Taps farther apart than this read nothing but padding, and would take memory for it.
+LONGEST = 2**20
+
+
+class Filters(SequenceTransformer):
+    r"""Respond to short shapes: 84 fixed filters, stretched by dilations, one row per response.
+
+    .. math:: z_t = \sum_{c \in S} \sum_{j=-4}^{4} w_j \, x_{c,\, t + j d}
+
+    with nine weights :math:`w_j`, six of -1 and three of +2, a dilation :math:`d`, and a random set
+    :math:`S` of at most nine channels that is drawn for every filter and dilation [1]_. The filters
+    are fixed; `fit` draws the sets and, if asked, chooses the dilations. Beyond the ends of a
+    sequence, rows of even number repeat its first and last frame, rows of odd number read zeros,
+    so put `Standardize` before. A response whose taps read a NaN is NaN. Sequences shorter than a
+    filter respond like any other. Symbolic channels pass through, after the responses. Costs
+    O(n) in the number of frames for each of the ``84 * len(dilations_)`` rows.
+
+    Parameters
+    ----------
+    dilations : int, sequence of int or "auto", default="auto"
+        Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, ... while a
+        filter is no longer than the median training sequence.
+
+    random_state : int, RandomState or None, default=0
+        Seed of the sets of channels.
+
+    n_jobs : int, default=None
+        Number of threads; -1 is all processors. Results do not depend on it.
+
+    Attributes
+    ----------
+    dilations_ : ndarray of shape (n_dilations,)
+        The dilations.
+
+    members_ : ndarray of shape (84 * n_dilations, n_most)
+        The numeric channels that each row sums, filled up with -1.
+
+    References
+    ----------
+    .. [1] A. Dempster, D. F. Schmidt, G. I. Webb, "MiniRocket: a very fast (almost) deterministic
+       transform for time series classification", KDD, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq.frames import Filters
+    >>> filters = Filters(dilations=1).fit([np.zeros((1, 20))])
+    >>> rows = filters.transform([np.eye(1, 20, 10)])
+    >>> rows.n_rows, rows.channel_names[0]
+    (84, 'filter 012 step 1 of x0')
+    >>> rows[0][0, 6:15]
+    array([-1., -1., -1., -1., -1., -1.,  2.,  2.,  2.])
+    """
+
+    dilations_: np.ndarray
+    members_: np.ndarray
+
+    def __init__(
+        self, dilations: Any = "auto", *, random_state: Any = 0, n_jobs: int | None = None
+    ) -> None:
+        self.dilations = dilations
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "Filters":
+        """Choose the dilations and draw the channels of every filter.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : Filters
+            The fitted transformer.
+        """
+        X = self._read_training(X)
+        n_numeric = int((~X.symbolic_mask).sum())
+        if not n_numeric:
+            raise ValueError("Filters needs at least one numeric channel, X holds symbols alone.")
+        self.dilations_ = np.array(self._dilations(X))
+        random = check_random_state(self.random_state)
+        self.members_ = _draw_members(len(TAPS) * len(self.dilations_), n_numeric, random)
+        return self
+
+    def transform(self, X: Any) -> Sequences:
+        """Compute the responses.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            One row per filter and dilation; the filter with taps 0, 1 and 2 of weight +2 and
+            dilation 4 on channels ``a`` and ``b`` is ``filter 012 step 4 of a+b``.
+        """
+        X = self._read(X)
+        symbolic = X.symbolic_mask
+        rows = np.empty((len(self.members_), X.data.shape[1]), X.data.dtype)
+        jobs = [(i, a, b) for i in range(len(self.dilations_)) for a, b in self._cuts(len(X))]
+        data = np.ascontiguousarray(X.data[~symbolic])
+
+        def respond(job: tuple[int, int, int]) -> None:
+            self._respond(data, X.offsets, job, rows)
+
+        deque(run_in_order(respond, jobs, n_threads(self.n_jobs)), maxlen=0)
+        passed = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
+        return replace(
+            X,
+            data=np.concatenate([rows, X.data[symbolic]]) if passed else rows,
+            channel_names=(*self._row_names(channel_names(X)), *passed),
+            symbolic=(False,) * len(rows) + (True,) * len(passed) if passed else (),
+        )
+
+    def _dilations(self, X: Sequences) -> list[int]:
+        if isinstance(self.dilations, str):
+            if self.dilations != "auto":
+                raise ValueError(
+                    f"dilations must be 'auto' or whole numbers >= 1, got {self.dilations!r}."
+                )
+            longest = max((int(np.median(X.lengths)) - 1) // (N_TAPS - 1), 1)
+            return [2**i for i in range(longest.bit_length())]
+        dilations = check_several(self.dilations, "dilations")
+        if max(dilations) >= LONGEST:
+            raise ValueError(f"dilations must be below {LONGEST}, got {max(dilations)}.")
+        return dilations
+
+    def _cuts(self, n_sequences: int) -> Iterable[tuple[int, int]]:
+        """Blocks of sequences, one for each thread."""
+        workers = max(1, min(n_threads(self.n_jobs), n_sequences))
+        return pairwise(np.linspace(0, n_sequences, workers + 1).astype(int).tolist())
+
+    def _respond(
+        self, data: np.ndarray, offsets: np.ndarray, job: tuple[int, int, int], out: np.ndarray
+    ) -> None:
+        """Write the responses of one dilation and one block of sequences; runs in a thread."""
+        i, a, b = job
+        rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
+        members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
+        used = np.zeros((2, len(data)), dtype=bool)
+        for kind in range(2):
+            listed = members[zero_padded == bool(kind)]
+            used[kind, listed[listed >= 0]] = True
+        dilation = int(self.dilations_[i])
+        filter_responses(
+            data, offsets[a : b + 1], dilation, TAPS, members, zero_padded, used, out[rows]
+        )
+
+    def _row_names(self, names: tuple[str, ...]) -> list[str]:
+        numeric = np.array(names, dtype=object)[~self._symbolic_mask]
+        taps = ["".join(map(str, three)) for three in TAPS]
+        places = [(tap, step) for step in self.dilations_ for tap in taps]
+        return [
+            f"filter {tap} step {step} of {'+'.join(numeric[members[members >= 0]])}"
+            for (tap, step), members in zip(places, self.members_, strict=True)
+        ]
+
+    def reach(self) -> int:
+        """Return the distance from the middle tap to the outermost tap of the largest dilation."""
+        return N_TAPS // 2 * int(self.dilations_.max())
+
+    def channel_shares(self) -> np.ndarray:
+        """Return equal shares of the channels that a filter sums."""
+        shares = np.zeros((len(self.members_), self.n_channels_in_))
+        numeric = np.flatnonzero(~self._symbolic_mask)
+        for row, members in zip(shares, self.members_, strict=True):
+            row[numeric[members[members >= 0]]] = 1 / np.count_nonzero(members >= 0)
+        return np.concatenate([shares, np.eye(self.n_channels_in_)[self._symbolic_mask]])
+
+    def check_learned(self) -> None:
+        """Raise an error unless every row sums at least one channel that there is."""
+        super().check_learned()
+        require_array(self, "dilations_", (None,), np.int64)
+        fits = self.dilations_.size and (self.dilations_ >= 1).all()
+        require(fits and (self.dilations_ < LONGEST).all(), "dilations_ must hold numbers >= 1")
+        require_array(self, "members_", (len(TAPS) * self.dilations_.size, None), np.int64)
+        members, n_numeric = self.members_, int((~self._symbolic_mask).sum())
+        known = members.shape[1] and (members[:, 0] >= 0).all() and (members >= -1).all()
+        require(known and (members < n_numeric).all(), "members_ must hold channels that there are")
+
+
+def _draw_members(n_rows: int, n_channels: int, random: np.random.RandomState) -> np.ndarray:
+    """Draw a set of channels for every row: small sets are as likely as large ones."""
+    most = min(n_channels, MOST_CHANNELS)
+    sizes = np.floor(2 ** random.uniform(0, np.log2(most + 1), n_rows)).astype(int)
+    members = np.full((n_rows, most), -1)
+    for row, size in zip(members, np.minimum(sizes, most), strict=True):
+        row[:size] = np.sort(random.choice(n_channels, size, replace=False))
+    return members

@@ -1,0 +1,147 @@
+"""Several thresholds of one channel, each a row of two symbols."""
+
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.checks import check_whole
+from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.learned import require, require_array
+from mvdfq.sequences import Sequences
+from mvdfq.symbols._compiled import count_thresholds
+from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.values import as_symbols
+
+__all__ = ["ThresholdQuantizer"]
+
+# Values per channel that thresholds are learned from: quantiles of more values hardly differ.
+SAMPLE = 2**14
+
+
+class ThresholdQuantizer(SequenceTransformer):
+    r"""Cut every channel at several thresholds; each threshold gives one row of two symbols.
+
+    .. math:: b_{q,t} = [x_t \ge \tau_q]
+
+    with thresholds :math:`\tau_1 \le \dots \le \tau_Q` at equally spaced quantiles of the training
+    values. A word over such a row says when a channel stays above or below one level, however
+    far: cumulative bins, where `DirectQuantizer` has separate ones. The share of the word
+    ``above`` is the proportion of positive values of MiniRocket [1]_. A NaN is a missing value in
+    all rows of its channel. Costs O(n) in the number of values for each threshold.
+
+    Parameters
+    ----------
+    n_thresholds : int, default=3
+        Rows per channel.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (n_channels, n_thresholds)
+        The thresholds of each channel, rising; NaN if a channel has no values.
+
+    References
+    ----------
+    .. [1] A. Dempster, D. F. Schmidt, G. I. Webb, "MiniRocket: a very fast (almost) deterministic
+       transform for time series classification", KDD, 2021.
+
+    Examples
+    --------
+    >>> from mvdfq.symbols import ThresholdQuantizer
+    >>> quantizer = ThresholdQuantizer(3).fit([[0.0, 1.0, 2.0, 3.0, 4.0]])
+    >>> quantizer.thresholds_
+    array([[1., 2., 3.]])
+    >>> symbols = quantizer.transform([[0.5, 1.5, 9.0]])
+    >>> symbols[0]
+    array([[0, 1, 1],
+           [0, 0, 1],
+           [0, 0, 1]], dtype=uint8)
+    >>> symbols.channel_names
+    ('x0 >= 1', 'x0 >= 2', 'x0 >= 3')
+    """
+
+    thresholds_: np.ndarray
+
+    def __init__(self, n_thresholds: int = 3) -> None:
+        self.n_thresholds = n_thresholds
+
+    def fit(self, X: Any, y: Any = None) -> "ThresholdQuantizer":
+        """Learn the thresholds of every channel from the training sequences.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : ThresholdQuantizer
+            The fitted quantizer.
+        """
+        n = check_whole(self.n_thresholds, "n_thresholds")
+        X = self._read_training(X)
+        self._refuse_symbols(X)
+        # every so many frames, the same frames in every run
+        sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)]
+        self.thresholds_ = np.stack([_quantiles(row, n) for row in sample.astype(float)])
+        return self
+
+    def transform(self, X: Any) -> Symbols:
+        """Compare every value with every threshold of its channel.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        symbols : Symbols
+            One row of codes 0 (below) and 1 (not below) per channel and threshold.
+        """
+        X = self._read(X)
+        n_rows = self.thresholds_.size
+        codes = np.empty((n_rows, X.data.shape[1]), np.uint8)
+        missing = np.uint8(np.iinfo(np.uint8).max)
+        for r, threshold in enumerate(self._rounded(X.data.dtype).ravel()):
+            channel = r // self.thresholds_.shape[1]
+            count_thresholds(X.data[channel], np.array([threshold]), codes[r], missing)
+        return as_symbols(X, codes, np.full(n_rows, 2), self._row_names(X))
+
+    def _rounded(self, dtype: np.dtype) -> np.ndarray:
+        """Return the thresholds in the dtype of the values, rounded up: no comparison changes."""
+        with np.errstate(over="ignore"):  # beyond the largest float32 lies above all values
+            rounded = self.thresholds_.astype(dtype)
+        return np.where(rounded < self.thresholds_, np.nextafter(rounded, np.inf), rounded)
+
+    def _row_names(self, X: Sequences) -> tuple[str, ...]:
+        pairs = zip(channel_names(X), self.thresholds_, strict=True)
+        return tuple(f"{name} >= {threshold:.4g}" for name, row in pairs for threshold in row)
+
+    def reach(self) -> int:
+        """Return 0: every value is compared by itself."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return one 1 per row: every threshold belongs to one channel."""
+        return np.repeat(np.eye(self.n_channels_in_), self.thresholds_.shape[1], axis=0)
+
+    def symbol_names(self) -> list[list[str]]:
+        """Return the names of the two symbols, for every row."""
+        return [["below", "above"]] * self.thresholds_.size
+
+    def check_learned(self) -> None:
+        """Raise an error unless every channel has thresholds."""
+        super().check_learned()
+        require_array(self, "thresholds_", (self.n_channels_in_, None))
+        require(self.thresholds_.shape[1] >= 1, "thresholds_ must hold at least one threshold")
+
+
+def _quantiles(values: np.ndarray, n: int) -> np.ndarray:
+    """Return `n` equally spaced inner quantiles; NaN where there are no values."""
+    present = values[~np.isnan(values)]
+    if not present.size:
+        return np.full(n, np.nan)
+    return np.quantile(present, np.arange(1, n + 1) / (n + 1))

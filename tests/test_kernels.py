@@ -495,3 +495,15 @@ def test_mismatch_pairs_warn():
 def test_no_manifold_without_features(kernel):
     with pytest.raises(ValueError, match="manifold"):
         SequenceKernel(kernel, manifold=True).fit_transform([[0, 1, 1, 0, 1], [1, 0, 1, 1]])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("manifold", [False, True])
+def test_mismatch_reads_symbols_outside_the_alphabet_as_missing(manifold):
+    train, new = [[0, 1, 1, 0, 2, 1], [1, 0, 2, 2, 1, 0]], [0, 1, 9, 0, 2, 1, 1]
+    kernel = SequenceKernel(Mismatch(3, 1), n_symbols=20, manifold=manifold, normalize=False)
+    kernel.fit(train)
+    unseen = [25 if symbol == 9 else symbol for symbol in new]
+    missing = [None if symbol == 9 else symbol for symbol in new]
+    expected = kernel.transform(as_symbols([[missing]], [20]))
+    assert_array_equal(kernel.transform([unseen]), expected)

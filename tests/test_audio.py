@@ -15,10 +15,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
 from mvdfq.io import audio, audio_files, decoding, spectral
-from mvdfq.io.audio import audio_features, looks_like_audio, read_audio
+from mvdfq.io.audio import audio_features, read_audio
+from mvdfq.io.audio_files import holds_sound
 from mvdfq.io.base import ReadError
 from mvdfq.io.cache import FeatureCache
 from mvdfq.io.decoding import resampled
+from mvdfq.io.formats import Glimpse
 from mvdfq.io.listing import AudioListing, list_audio
 from mvdfq.io.mfcc import log_bands, mfcc
 from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe
@@ -246,7 +248,7 @@ def test_recipes_have_names_and_keys():
 
 
 PUBLIC = [AudioRecipe, AudioListing, FeatureCache, audio_recipe, audio_features, list_audio]
-PUBLIC += [log_bands, looks_like_audio, mfcc, read_audio]
+PUBLIC += [log_bands, mfcc, read_audio]
 
 
 @pytest.mark.parametrize("value", PUBLIC, ids=lambda value: value.__name__)
@@ -284,7 +286,7 @@ def test_every_container_is_read(tmp_path, container):
     kind, subtype = CONTAINERS[container]
     y = tone(440) + noise()
     file = write(tmp_path / f"a.{container}", y, format=kind, subtype=subtype)
-    assert looks_like_audio(file)
+    assert holds_sound(Glimpse(file))
     ours = np.median(audio_features(file), axis=1)
     other = np.median(AUDIO_RECIPES["default"].features([noise(seed=1)]), axis=1)
     expected = np.median(AUDIO_RECIPES["default"].features([y.astype(np.float32)]), axis=1)
@@ -617,7 +619,7 @@ GOOD = "high/anna_1.wav,h,a\nhigh/ben_1.wav,h,b\nlow/anna_2.wav,l,a\nlow/ben_2.w
         ("low/new.wav,,a", "no label"),
         ("low/new.wav,l", "no group"),
         (",l,a", "no file_name"),
-        ("low/new.wav,l,a,b", "4 values, expected 3"),
+        ("low/new.wav,l,a,b", "4 cells, the header has 3"),
     ],
 )
 def test_faulty_line_of_the_table_is_numbered(classes, line, problem):
@@ -635,9 +637,9 @@ def test_faulty_line_of_the_table_is_numbered(classes, line, problem):
     ("text", "problem"),
     [
         ("", "line 1: there is no column 'file_name'"),
-        ("file_name;label\n", "line 1: there is no column 'file_name'; its columns are"),
+        ("name;label\n", "line 1: there is no column 'file_name'; the columns are file_name,label"),
         ("file_name,group\n", "line 1: there is no column 'label'"),
-        ("file_name,label\n\xe9,l\n", "is no table .*utf-8"),
+        ("file_name,label\n\xe9,l\n", "line 2: the text is not UTF-8"),
         ("file_name,label\n", "holds no files"),
     ],
 )
@@ -725,16 +727,16 @@ def test_cache_that_cannot_be_written(classes, monkeypatch):
 )
 def test_first_bytes_tell(tmp_path, content, is_audio):
     (tmp_path / "file").write_bytes(content)
-    assert looks_like_audio(tmp_path / "file") == is_audio
+    assert holds_sound(Glimpse(tmp_path / "file")) == is_audio
 
 
 def test_folders_are_told_by_their_files(classes, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     (other / "a.csv").write_text("1,2\n")
     os.mkfifo(other / "pipe")
-    assert looks_like_audio(classes)
-    assert not looks_like_audio(other)
-    assert not looks_like_audio(other / "nothing")
+    assert holds_sound(Glimpse(classes))
+    assert not holds_sound(Glimpse(other))
+    assert not holds_sound(Glimpse(other / "nothing"))
 
 
 # --- real recordings --------------------------------------------------------------------------
@@ -743,7 +745,7 @@ def test_folders_are_told_by_their_files(classes, tmp_path_factory):
 @pytest.mark.data
 def test_six_hundred_spoken_digits(data_folder, tmp_path):
     folder = data_folder / "fsdd_wav"
-    assert looks_like_audio(folder)
+    assert holds_sound(Glimpse(folder))
     data = read_audio(folder, "telephone", group_pattern=r"_(\w+)_", n_jobs=2, cache=tmp_path)
     assert len(data) == 600
     assert np.unique(data.y).tolist() == list("0123456789")

@@ -20,7 +20,7 @@ import soundfile
 
 import mvdfq
 from mvdfq.cli.errors import described
-from mvdfq.io.series import write_npz, write_ts
+from mvdfq.io import write_npz, write_ts
 
 COMMANDS = ["demo", "inspect", "train", "predict", "evaluate", "explain", "gram", "reproduce"]
 COMMANDS += ["doctor", "version"]

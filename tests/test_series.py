@@ -4,6 +4,7 @@ import builtins
 import gzip
 import io
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -15,8 +16,8 @@ from numpy.testing import assert_array_equal
 
 from conftest import size
 from mvdfq import check_sequences, load_japanese_vowels
+from mvdfq.io import FORMATS, read_series, recognise, write_npz, write_ts
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.series import looks_like_series, read_series, write_npz, write_ts
 
 pytestmark = pytest.mark.filterwarnings("ignore:Every sequence has more channels:UserWarning")
 
@@ -108,7 +109,7 @@ def test_ts_in_other_dress(write, change):
 @pytest.mark.parametrize("text", [TS, ARFF, LONG, WIDE])
 def test_compressed_text(write, text):
     plain, packed = write(text, "plain"), write(gzip.compress(text.encode()), "packed")
-    assert looks_like_series(packed) == looks_like_series(plain)
+    assert recognise(packed) == recognise(plain)
     assert same(read_series(packed).X, read_series(plain).X)
     refused(write(gzip.compress(text.encode())[:-12], "cut.gz"), "cut short|damaged|recognised")
     refused(packed, "more than 20 bytes", max_bytes=20)
@@ -339,7 +340,7 @@ def test_broken_npz(tmp_path, change, match):
 )
 def test_wide(write, text):
     data = read_series(write(text))
-    assert looks_like_series(write(text)) == "wide-csv"
+    assert recognise(write(text)) == "wide-csv"
     assert same(data.X, [np.array([[1.0, 2, 3]]), np.array([[4, np.nan, 6]]), np.array([[7.0, 8]])])
     assert data.y.tolist() == ["up", "down", "up"]
 
@@ -456,7 +457,7 @@ def test_parquet_is_read_as_the_long_table_it_is(write, tmp_path):
     table["time"] = pandas.to_datetime(table["time"], unit="s")
     table.to_parquet(tmp_path / "data.parquet", index=False)
     data, plain = read_series(tmp_path / "data.parquet"), read_series(write(LONG))
-    assert looks_like_series(tmp_path / "data.parquet") == "parquet"
+    assert recognise(tmp_path / "data.parquet") == "parquet"
     assert same(data.X.data[:2], plain.X.data)
     assert_array_equal(data.X.data[2], [ord("A"), np.nan, ord("B")])
     assert [data.names, data.y.tolist()] == [plain.names, plain.y.tolist()]
@@ -487,7 +488,7 @@ def test_folder_of_tables_with_a_folder_a_class(write, tmp_path):
     write("x;y\n3;\n", "down/a.csv")
     (tmp_path / "up" / ".hidden.csv").write_text("nothing")
     data = read_series(tmp_path)
-    assert looks_like_series(tmp_path) == "csv-folder"
+    assert recognise(tmp_path) == "csv-folder"
     assert same(data.X, [np.array([[3], [np.nan]]), np.array([[1.0, 2], [4, 5]])])
     assert data.X.channel_names == ("x", "y")
     assert [data.names, data.y.tolist()] == [["down/a.csv", "up/b.csv"], ["down", "up"]]
@@ -515,7 +516,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
         ("x,y\n", "a header, but no values"),
         ("", "the file is empty"),
         (b"\x00\x01\x02", "line 1: binary data"),
-        (b"\xff\xfex\x00", "line 1: the text is UTF-16; save it as UTF-8"),
+        (b"\xff\xfex\x00", "line 1: the text is UTF-16; save the file as UTF-8"),
         (b"x,y\n\xe9,1\n", "line 2: the text is not UTF-8"),
     ],
 )
@@ -553,7 +554,7 @@ def test_pair_of_files(write, tmp_path, text, ending):
         assert data.split.tolist() == ["train"] * n + ["test"] * n
         assert same(data.X[:n], data.X[n:])
         assert len(set(data.names)) == 2 * n
-    assert looks_like_series(tmp_path / "toy") == looks_like_series(tmp_path) != "csv-folder"
+    assert recognise(tmp_path / "toy") == recognise(tmp_path) != "csv-folder"
     assert read_series(tmp_path / f"toy_TRAIN.{ending}").split is None
 
 
@@ -581,9 +582,12 @@ def test_what_is_no_series_is_not_taken_for_one(write, tmp_path):
     others = [">seq\nACDE\n", "file_name,label,group\na.wav,1,2\n", "hello world\n", b"RIFF\0\0"]
     for content in [*others, b"\x89PNG\r\n\x1a\n", bytes(range(256)), "", "3\n4\n"]:
         path = write(content)
-        assert looks_like_series(path) is None
-        refused(path, "not recognised as series; format=|empty|binary data|not UTF-8")
-    assert looks_like_series(tmp_path / "nothing") is None
+        refused(path, "not recognised; name the format, one of ts, |empty|binary data|not UTF-8")
+        if content != others[0]:
+            with pytest.raises(ReadError, match=r"not recognised; name|empty|binary|UTF-8"):
+                recognise(path)
+    with pytest.raises(ReadError, match="no such file or folder"):
+        recognise(tmp_path / "nothing")
     refused(tmp_path / "nothing", "no such file or folder")
     refused(write(TS), "not a folder", format="csv-folder")
     with pytest.raises(ValueError, match="format must be one of"):
@@ -723,7 +727,8 @@ def test_broken_files_lead_to_an_error_by_name_or_to_data(tmp_path, skip_bad):
         outcomes = set()
         for _ in range(size(300, 50)):
             path.write_bytes(mutated(content, rng))
-            looks_like_series(path)
+            with suppress(ReadError):
+                assert recognise(path) in FORMATS
             try:
                 data = read_series(path, rng.choice([kind, None]), skip_bad=skip_bad)
             except ReadError:

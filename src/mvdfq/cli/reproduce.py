@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, sentence_and_hint
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
 
 __all__ = ["reproduce"]
@@ -111,7 +111,7 @@ def _check_names(name: str, given: dict[str, Any]) -> None:
     try:
         check_request(name, given.get("readings", []), given.get("protocols", []))
     except ValueError as error:
-        raise Refused(*sentence_and_hint(error), USAGE) from None
+        raise Refused(str(error), "", USAGE) from None
 
 
 def _check_folder(path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.fasta import read_lines
+from mvdfq.io.text import read_lines
 
 __all__ = ["ROLES", "HomologyTask", "homology_tasks", "read_splits"]
 

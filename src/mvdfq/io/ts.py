@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset
+from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.text import MISSING, Source, as_sequences, moments, numbers
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["read_ts", "write_ts"]
+__all__ = ["FORMAT", "write_ts"]
 
 KINDS = {
     "timestamps": "flag",
@@ -24,10 +25,19 @@ KINDS = {
     "dimensions": "count",
     "serieslength": "count",
 }
+KEY = re.compile(
+    r"@(problemname|timestamps|missing|univariate|dimensions?|equallength|serieslength"
+    r"|classlabel|targetlabel|data)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_ts(glimpse: Glimpse) -> bool:
+    return bool(glimpse.said and KEY.match(glimpse.said[0]))
 
 
 def read_ts(source: Source) -> Dataset:
-    """Read a .ts file; see `mvdfq.io.series.read_series`."""
+    """Read a .ts file."""
     lines = source.lines()
     header = _read_header(source, lines)
     parts, labels, names = [], [], []
@@ -40,7 +50,7 @@ def read_ts(source: Source) -> Dataset:
         try:
             values, label = _read_case(line, header)
         except ValueError as error:
-            source.skip(ReadError(source.path, f"line {number}: {error}"))
+            source.skip(f"line {number}: {error}")
             continue
         parts.append(values)
         labels.append(label)
@@ -200,6 +210,9 @@ def _check_times(times: list[str]) -> None:
         )
 
 
+FORMAT = Format("ts", _is_ts, read_ts, extensions=("ts",), is_series=True)
+
+
 def write_ts(
     path: str | Path,
     X: Any,
@@ -233,7 +246,7 @@ def write_ts(
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np
-    >>> from mvdfq.io.series import read_series, write_ts
+    >>> from mvdfq.io import read_series, write_ts
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.ts"
     >>> write_ts(path, [np.ones((2, 3)), np.zeros((2, 4))], ["sitting down", "up"])
     >>> read_series(path).y

@@ -17,13 +17,13 @@ from mvdfq import SequenceClassifier
 from mvdfq.io import audio, audio_files, decoding, spectral
 from mvdfq.io.audio import audio_features, read_audio
 from mvdfq.io.audio_files import holds_sound
+from mvdfq.io.bands import log_bands
 from mvdfq.io.base import ReadError
 from mvdfq.io.cache import FeatureCache
 from mvdfq.io.decoding import resampled
 from mvdfq.io.formats import Glimpse
 from mvdfq.io.listing import AudioListing, list_audio
-from mvdfq.io.mfcc import log_bands, mfcc
-from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe
+from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, stored_recipe
 from test_docstrings import accepted, documented
 
 soundfile = pytest.importorskip("soundfile")
@@ -82,10 +82,9 @@ OPTIONS = [
     {},
     {"n_mfcc": 20, "n_fft": 1024, "hop_length": 160, "win_length": 400, "window": "hamming"},
     {"n_fft": 512, "win_length": 401, "n_mels": 40, "htk": True, "mel_norm": None},
-    {"center": False, "n_fft": 400, "hop_length": 300, "n_mels": 30, "power": 1.0},
-    {"n_fft": 256, "hop_length": 400, "n_mels": 20, "fmin": 100.0, "fmax": 4000.0},
-    {"dct_type": 3, "lifter": 22, "window": ("kaiser", 4.0), "n_mels": 40},
-    {"norm": None, "dct_type": 1, "n_mels": 64, "power": 3.0},
+    {"center": False, "n_fft": 400, "hop_length": 300, "n_mels": 30},
+    {"n_fft": 256, "hop_length": 400, "n_mels": 20},
+    {"window": ("kaiser", 4.0), "n_mels": 40},
 ]
 
 
@@ -98,22 +97,18 @@ def test_mfcc_are_those_of_librosa(signal, options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # n_fft is longer than the short signal
         expected = librosa.feature.mfcc(y=y, sr=RATE, **options)
-    ours = mfcc(y, sr=RATE, **options)
+    ours = AudioRecipe(sr=RATE, **options).features([y])
     assert ours.dtype == expected.dtype == y.dtype
     # What rounding leaves of two orders of summation; librosa's bands are always float32.
     precision = 1e-5 if y.dtype == np.float32 else 1e-7
     assert_allclose(ours, expected, rtol=0, atol=precision * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("fmax", [None, 5000.0])
 @pytest.mark.parametrize(("htk", "mel_norm"), [(True, None), (False, "slaney"), (False, None)])
-def test_mel_bands_are_those_of_librosa(htk, mel_norm, fmax):
+def test_mel_bands_are_those_of_librosa(htk, mel_norm):
     filters = pytest.importorskip("librosa").filters
-    expected = filters.mel(
-        sr=RATE, n_fft=1024, n_mels=40, fmax=fmax, htk=htk, norm=mel_norm, dtype=float
-    )
-    bands = 40, 0.0, fmax or RATE / 2, htk, mel_norm
-    ours = spectral.mel_triangles(RATE, 1024, *bands, np.dtype(float))
+    expected = filters.mel(sr=RATE, n_fft=1024, n_mels=40, htk=htk, norm=mel_norm, dtype=float)
+    ours = spectral.mel_triangles(RATE, 1024, 40, htk, mel_norm, np.dtype(float))
     assert_allclose(ours.T, expected, atol=1e-12)
 
 
@@ -189,10 +184,8 @@ def test_hops_longer_than_a_frame_keep_their_places(hop):
         ({"sr": 0}, "sr must be positive, got 0"),
         ({"n_mfcc": 129}, "n_mfcc must be from 1 to n_mels=128, got 129"),
         ({"win_length": 4096}, "win_length must be from 1 to n_fft=2048"),
-        ({"fmax": 20000.0}, "fmax=20000.0 <= sr / 2"),
         ({"center": "middle"}, "center must be one of .* got 'middle'"),
         ({"log": "log2"}, "log must be one of"),
-        ({"lifter": -1}, "lifter must not be negative"),
         ({"fft64": True, "n_fft": 1000}, "64 bands must divide the 500 bins"),
     ],
 )
@@ -211,20 +204,18 @@ def test_recipe_that_makes_no_sense_is_refused(options, message):
     ],
 )
 def test_signal_that_is_none_is_refused(y, message):
-    for function in (mfcc, log_bands):
-        with pytest.raises(ValueError, match=message):
-            function(y)
+    with pytest.raises(ValueError, match=message):
+        log_bands(y)
 
 
 def test_signal_shorter_than_a_frame_is_refused():
-    for function in (mfcc, log_bands):
-        with pytest.raises(ValueError, match="shorter than a frame"):
-            function(noise()[:100], center=False)
+    with pytest.raises(ValueError, match="shorter than a frame"):
+        log_bands(noise()[:100], center=False)
 
 
 def test_empty_mel_bands_are_told():
     with pytest.warns(UserWarning, match="of 80 mel bands are narrower than a bin"):
-        mfcc(noise(), sr=RATE, n_fft=256, n_mels=80, htk=True)
+        AudioRecipe(sr=RATE, n_fft=256, n_mels=80, htk=True).features([noise()])
 
 
 def test_recipes_have_names_and_keys():
@@ -243,12 +234,17 @@ def test_recipes_have_names_and_keys():
     again = AudioRecipe(**json.loads(json.dumps(asdict(kaiser))))
     assert again == kaiser
     assert_array_equal(again.features([noise()]), kaiser.features([noise()]))
+    # A model file of an earlier version also holds settings that no recipe changes.
+    former = asdict(kaiser) | {"power": 2.0, "fmin": 0.0, "fmax": None, "lifter": 0}
+    assert stored_recipe(former) == kaiser
+    with pytest.raises(ValueError, match="reads sound with lifter=22, which this version cannot"):
+        stored_recipe(former | {"lifter": 22})
     run = "from mvdfq.io.recipes import AudioRecipe; print(AudioRecipe(delta=True).key)"
     assert python(run).strip() == AudioRecipe(delta=True).key  # the same in another process
 
 
 PUBLIC = [AudioRecipe, AudioListing, FeatureCache, audio_recipe, audio_features, list_audio]
-PUBLIC += [log_bands, mfcc, read_audio]
+PUBLIC += [log_bands, read_audio]
 
 
 @pytest.mark.parametrize("value", PUBLIC, ids=lambda value: value.__name__)

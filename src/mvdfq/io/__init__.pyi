@@ -1,5 +1,6 @@
 # The public names of this room, each with the file it lives in.
 from .audio import read_audio as read_audio
+from .bands import log_bands as log_bands
 from .base import Dataset as Dataset, ReadError as ReadError
 from .fasta import (
     both_strands as both_strands,
@@ -12,7 +13,6 @@ from .homology import (
 )
 from .labels import read_labels as read_labels
 from .listing import list_audio as list_audio
-from .mfcc import log_bands as log_bands
 from .npz import write_npz as write_npz
 from .profiles import (
     log_odds_to_probabilities as log_odds_to_probabilities,

@@ -22,7 +22,7 @@ def predict(
     skip_bad: o.SkipBad = False,
     cache: o.Cache = None,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Show those of all classes.")
+        bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
     ] = False,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,

@@ -2,7 +2,10 @@
 
 import builtins
 import gzip
+import importlib
 import io
+import pkgutil
+import re
 import zipfile
 from contextlib import suppress
 from dataclasses import replace
@@ -14,9 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from numpy.testing import assert_array_equal
 
+import mvdfq
 from conftest import size
 from mvdfq import check_sequences, load_japanese_vowels
-from mvdfq.io import FORMATS, read_series, recognise, write_npz, write_ts
+from mvdfq.io import FORMATS, profile_text, read_series, recognise, write_npz, write_ts
 from mvdfq.io.base import Dataset, ReadError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Every sequence has more channels:UserWarning")
@@ -222,6 +226,35 @@ def test_arff_with_many_spaces_is_refused_at_once(write, line):
     begin = perf_counter()
     refused(write(text, "toy.arff"), "line ")
     assert perf_counter() - begin < 2
+
+
+def expressions():
+    """Every regular expression that a file of the room io compiles when it is imported."""
+    for found in pkgutil.iter_modules(mvdfq.io.__path__, "mvdfq.io."):
+        for name, value in vars(importlib.import_module(found.name)).items():
+            if isinstance(value, re.Pattern):
+                yield f"{found.name}.{name}", value
+    yield from ((f"model {kind}", model.line) for kind, model in profile_text.MODELS.items())
+
+
+# Searched for in a text, and not only compared with the whole of it.
+SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "arff.ESCAPE", "profile_text.NUMBER", "folder.ENDING")
+MANY = 20_000
+
+
+@pytest.mark.parametrize(("name", "pattern"), [*expressions()], ids=lambda value: str(value)[:40])
+def test_expressions_take_linear_time(name, pattern):
+    bodies = [c * MANY for c in (" ", "1", "'", '"', "(", ")", ",", ".", "-", "\\", "a", "\t", ":")]
+    bodies += ["1," * MANY, "(1,1)" * MANY, ") " * MANY, "' " * MANY, "1.1e" * MANY, "\\'" * MANY]
+    starts = ["", "1", "'", '"', "(", "(1,", "@attribute ", "@attribute '", "A 1", "A ", "-", "1,"]
+    scan = name.endswith(SCANNED)
+    for text in (start + body + end for start in starts for body in bodies for end in ("", "x")):
+        begin = perf_counter()
+        pattern.fullmatch(text)
+        pattern.match(text)
+        if scan:
+            pattern.findall(text)
+        assert perf_counter() - begin < 1, (name, text[:30], text[-3:])
 
 
 # ----------------------------------------------------------------------------- .npz and .npy

@@ -17,6 +17,7 @@ __all__ = ["FORMAT"]
 QUOTED = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\""""
 CELL = re.compile(rf"\s*+({QUOTED}|[^,'\"]*+)\s*+(,|$)")
 ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORECASE)
+ESCAPE = re.compile(r"\\(.)")
 KEY = re.compile(r"@(relation|attribute)\b", re.IGNORECASE)
 NUMERIC = ("numeric", "real", "integer")
 
@@ -201,7 +202,7 @@ def _unquoted(text: str) -> str:
     text = text[1:-1]
     if "\\" not in text:
         return text
-    return re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], text)
+    return ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], text)
 
 
 FORMAT = Format(

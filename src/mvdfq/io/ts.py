@@ -25,6 +25,9 @@ KINDS = {
     "dimensions": "count",
     "serieslength": "count",
 }
+# Quantifiers are possessive (a second + after each), so that every line takes linear time.
+PAIR = re.compile(r"\(([^,()]++),([^,()]++)\)")
+CHANNEL_END = re.compile(r"(?<=\))\s*+:")
 KEY = re.compile(
     r"@(problemname|timestamps|missing|univariate|dimensions?|equallength|serieslength"
     r"|classlabel|targetlabel|data)\b",
@@ -190,9 +193,9 @@ def _check_shape(values: np.ndarray, header: _Header) -> None:
 def _without_times(line: str) -> list[str]:
     """Channels of ``(time,value)`` pairs without their times, which must be evenly spaced."""
     channels = []
-    for text in re.split(r"(?<=\))\s*:", line):
-        pairs = re.findall(r"\(([^,()]+),([^,()]+)\)", text)
-        if not pairs or re.sub(r"\([^,()]+,[^,()]+\)|[\s,]", "", text):
+    for text in CHANNEL_END.split(line):
+        pairs = PAIR.findall(text)
+        if not pairs or re.sub(r"[\s,]", "", PAIR.sub("", text)):
             raise ValueError(f"{text[:40]!r} is not a list of (time,value) pairs")
         _check_times([time for time, _ in pairs])
         channels.append(",".join(value for _, value in pairs))

@@ -24,6 +24,8 @@ from mvdfq.io.text import Source, as_sequences
 
 __all__ = ["FORMAT"]
 
+WHOLE = re.compile(r"[-+]?\d++(\.0*+)?")
+
 
 def _is_wide(glimpse: Glimpse) -> bool:
     """Do numbers outweigh words, apart from the columns that may hold a label?"""
@@ -107,7 +109,7 @@ def _label_place(
 
 def _are_classes(cells: Sequence[str]) -> bool:
     """Are the cells whole numbers that recur, as numbers of classes do?"""
-    if not all(re.fullmatch(r"[-+]?\d++(\.0*+)?", cell) for cell in cells):
+    if not all(WHOLE.fullmatch(cell) for cell in cells):
         return False
     return 2 * len(set(cells)) <= len(cells)
 

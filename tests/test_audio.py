@@ -391,7 +391,7 @@ def test_group_pattern_that_does_not_match(classes):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "message"), [("(", "is no regular expression"), ("_x_", "has no group")]
+    ("pattern", "message"), [("(", "is not a regular expression"), ("_x_", "has no group")]
 )
 def test_group_pattern_that_makes_no_sense(classes, pattern, message):
     with pytest.raises(ValueError, match=message):
@@ -469,9 +469,9 @@ def no_link(path):
 
 FAULTS = {
     "empty": (lambda path: path.write_bytes(b""), r"is empty \(0 bytes\)"),
-    "text": (lambda path: path.write_text("Not sound at all." * 99), "is damaged or no sound"),
-    "header alone": (lambda path: truncated(path, share=0.002), "is damaged or no sound"),
-    "half a file": (truncated, "is damaged or no sound"),
+    "text": (lambda path: path.write_text("Not sound at all." * 99), "is damaged or not sound"),
+    "header alone": (lambda path: truncated(path, share=0.002), "is damaged or not sound"),
+    "half a file": (truncated, "is damaged or not sound"),
     "half a wav": (lambda path: truncated(path, "wav"), "ends after 32022 of 64044 bytes"),
     "no samples": (lambda path: write(path, noise(0)), "is too short: 0 s"),
     "short": (lambda path: write(path, noise(0.02)), "too short: 0.02 s, a window takes 0.025 s"),

@@ -378,7 +378,7 @@ def test_wrong_usage_is_2(recordings):
         (["train", "{series}/made.ts", "-o", "m", "--label", "kind"], 5, "label has no meaning"),
         (["train", "{sound}", "-o", "m", "--strands", "both"], 5, "strands has no meaning"),
         (["evaluate", "{series}/made.ts", "--protocol", "best"], 2, "protocol='best'"),
-        (["evaluate", "{series}/made.ts", "--group-pattern", "("], 5, "no regular expression"),
+        (["evaluate", "{series}/made.ts", "--group-pattern", "("], 5, "not a regular expression"),
         (["evaluate", "{series}/made.ts", "--group-pattern", "(zzz)"], 3, "finds no group"),
         (["evaluate", "{series}/made.ts", "--protocol", "99-fold"], 5, "99 members of every class"),
         (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "needs groups"),

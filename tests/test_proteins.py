@@ -134,7 +134,7 @@ def test_any_letters_are_taken_without_an_alphabet(tmp_path):
         ({"strands": "two"}, "strands must be"),
         ({"strands": "both"}, "strands='both' needs alphabet='dna' or 'rna', got 'protein'"),
         ({"lower": "mask", "alphabet": None}, "lower='mask' needs an alphabet"),
-        ({"label": "("}, "label='.' is no regular expression"),
+        ({"label": "("}, "label='.' is not a regular expression"),
         ({"group": -1}, "group must be a pattern or the number of a word"),
         ({"label": 1, "labels": {"d1": "x"}}, "pass one of the two"),
     ],
@@ -287,7 +287,7 @@ def test_tasks_need_all_their_sequences():
 def test_reverse_complement_worked_by_hand():
     assert reverse_complement("AACGTRYKMBVDHNSWX-.") == ".-XWSNDHBVKMRYACGTT"
     assert reverse_complement("aUg", alphabet="rna") == "cAu"
-    with pytest.raises(ValueError, match="'U' at position 2 is no letter of 'dna'"):
+    with pytest.raises(ValueError, match="'U' at position 2 is not a letter of 'dna'"):
         reverse_complement("AUG")
     with pytest.raises(ValueError, match="alphabet must be"):
         reverse_complement("A", alphabet="protein")
@@ -399,7 +399,10 @@ def test_scales_of_your_own():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: substitution_rows(["AC", "A1"]), "Sequence 1: '1' at position 2 is no amino acid"),
+        (
+            lambda: substitution_rows(["AC", "A1"]),
+            "Sequence 1: '1' at position 2 is not an amino acid",
+        ),
         (lambda: substitution_rows(["", "Aé"]), "Sequence 1: 'é' at position 2"),
         (lambda: substitution_rows(["AC"], "BLOSUM1"), "matrix must be one of BLOSUM45"),
         (lambda: substitution_rows(["AC"], lower="keep"), "lower must be"),

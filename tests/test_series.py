@@ -203,7 +203,7 @@ def test_plain_arff(write):
         ('"1.5', '{0 "1.5', "line 12: a sparse line"),
         ("t1 REAL", "t1 date", "line 5: attribute 't1' within 'bag' is 'date'"),
         ("@end bag\n", "", "line 7: attribute 'the class' within 'bag'"),
-        ("@data", "@dat", "line 9: '@dat' is no attribute"),
+        ("@data", "@dat", "line 9: '@dat' is not an attribute"),
     ],
 )
 def test_broken_arff(write, old, new, match):
@@ -670,7 +670,7 @@ def test_writers_refuse_what_the_format_cannot_hold(tmp_path):
         write_ts(path, ["ABBA"])
     with pytest.raises(ValueError, match=r"y has shape \(1,\), X has 2 sequences"):
         write_ts(path, CUBE, ["x"])
-    with pytest.raises(ValueError, match="names must be one number or text a sequence, 2 of them"):
+    with pytest.raises(ValueError, match="names must be one number or text per sequence, 2 in all"):
         write_npz(path, CUBE, names=["x"])
     assert not path.exists()
 

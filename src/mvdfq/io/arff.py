@@ -1,4 +1,4 @@
-"""Weka's .arff: a relational attribute as in the UEA archive, or a row of numbers a series."""
+"""Weka's .arff: a relational attribute as in the UEA archive, or one series per row."""
 
 import re
 from collections.abc import Iterator
@@ -95,7 +95,7 @@ def _note(schema: _Schema, line: str, word: str, inside: str) -> str:
         return ""
     match = ATTRIBUTE.fullmatch(line)
     if not match:
-        raise ValueError(f"{line[:40]!r} is no attribute, and @data has not come yet")
+        raise ValueError(f"{line[:40]!r} is not an attribute, and @data has not come yet")
     name, kind = _unquoted(match[1]), match[2].strip()
     if inside:
         if kind.lower() not in NUMERIC:

@@ -130,7 +130,7 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     bad = _stranger(sequence, alphabet)
     if bad is not None:
         raise ValueError(
-            f"{sequence[bad]!r} at position {bad + 1} is no letter of {alphabet!r}; "
+            f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}; "
             f"letters are {ALPHABETS[alphabet]!r}, in either case."
         )
     pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()

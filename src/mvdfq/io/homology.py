@@ -126,7 +126,7 @@ def homology_tasks(
     Returns
     -------
     tasks : list of HomologyTask
-        One a family, in the order of `splits`; indices ascend.
+        One per family, in the order of `splits`; indices ascend.
 
     References
     ----------

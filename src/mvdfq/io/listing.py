@@ -201,7 +201,9 @@ def group_expression(pattern: str | None) -> re.Pattern[str] | None:
     try:
         expression = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"group_pattern {pattern!r} is no regular expression: {error}.") from None
+        raise ValueError(
+            f"group_pattern {pattern!r} is not a regular expression: {error}."
+        ) from None
     if not expression.groups:
         raise ValueError(f"group_pattern {pattern!r} has no group; put the part in parentheses.")
     return expression

@@ -2,8 +2,8 @@
 
 Our layout is that of `mvdfq.Sequences`: ``data`` (n_channels, n_frames), all sequences side by
 side, and ``offsets`` (n_sequences + 1), where each begins. ``mvdfq_series`` holds the version
-of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``, one value a
-sequence; ``channel_names`` and ``symbolic``, one a channel; ``sampling_rate``, a number.
+of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``, one value per
+sequence; ``channel_names`` and ``symbolic``, one per channel; ``sampling_rate``, a number.
 """
 
 from collections.abc import Mapping, Sequence
@@ -270,7 +270,7 @@ def _to_write(key: str, values: Any, n: int) -> Any:
         values = np.array([str(value) for value in values.tolist()])
     if values.shape != (n,) or values.dtype.kind not in "biufU":
         raise ValueError(
-            f"{key} must be one number or text a sequence, {n} of them; got shape "
+            f"{key} must be one number or text per sequence, {n} in all; got shape "
             f"{values.shape} of dtype {values.dtype}."
         )
     return values

@@ -177,7 +177,7 @@ def _match(pattern: str, what: str) -> Callable[[str], str | None]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"{what}={pattern!r} is no regular expression: {error}.") from None
+        raise ValueError(f"{what}={pattern!r} is not a regular expression: {error}.") from None
 
     def find(header: str) -> str | None:
         match = compiled.search(header)

@@ -32,10 +32,10 @@ def read_series(
     ``"arff"``            Weka: a relational attribute (rows are channels), or numbers in a row
     ``"npz"``, ``"npy"``  `write_npz`; arrays ``X`` and ``y``, or ``X_train``, ``y_train`` ...;
                           frames end to end with ``lengths``; nothing is unpickled
-    ``"wide-csv"``        a row a series, its label first, last or named; blanks after its end
-    ``"long-csv"``        a row a time point: ``id, time, channels..., label, group``
+    ``"wide-csv"``        one series per row; label first, last or named; blanks after its end
+    ``"long-csv"``        one time point per row: ``id, time, channels..., label, group``
     ``"parquet"``         the same; needs pyarrow
-    ``"csv-folder"``      a file a series, rows are time points, the header names channels;
+    ``"csv-folder"``      one series per file, one time point per row, channels by header;
                           labels from sub-folders or from ``metadata.csv`` with the columns
                           ``file_name``, ``label`` and ``group``
     ====================  ======================================================================

@@ -371,7 +371,7 @@ def test_wrong_usage_is_2(recordings):
         (["inspect", "nowhere"], 3, "nowhere: no such file"),
         (["predict", "nowhere.mvdfq", "x.wav"], 4, "nowhere.mvdfq: no such file"),
         (["train", "{series}/made.ts", "-o", "no/folder/m.mvdfq"], 6, "is not a folder"),
-        (["train", "{series}/made.ts", "-o", "."], 6, "is no ordinary file"),
+        (["train", "{series}/made.ts", "-o", "."], 6, "is not an ordinary file"),
         (["train", "{series}/made.ts", "-o", "{series}/made.ts"], 6, "holds the data"),
         (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 2, "preset='best'"),
         (["train", "{series}/made.ts", "-o", "m", "--kernel", "best"], 5, "kernel='best'"),

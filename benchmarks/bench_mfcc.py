@@ -17,8 +17,7 @@ import soundfile
 from threadpoolctl import threadpool_limits
 
 from mvdfq.io.audio import audio_features
-from mvdfq.io.mfcc import mfcc
-from mvdfq.io.recipes import AUDIO_RECIPES
+from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe
 
 SECONDS = 180
 ROUNDS = 15
@@ -74,7 +73,7 @@ def against_librosa():
     for work, options in SHARED.items():
         y = signal(options["sr"])
         ours, theirs = medians(
-            lambda y=y, o=options: mfcc(y, **o),
+            lambda y=y, o=options: AudioRecipe(**o).features([y]),
             lambda y=y, o=options: librosa.feature.mfcc(y=y, **o),
         )
         reached = theirs >= ours and SECONDS / ours >= 500

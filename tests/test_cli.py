@@ -19,8 +19,9 @@ import pytest
 import soundfile
 
 import mvdfq
+from mvdfq.classifier.presets import PARTS
 from mvdfq.cli.errors import described
-from mvdfq.io.series import write_npz, write_ts
+from mvdfq.io import write_npz, write_ts
 
 COMMANDS = ["demo", "inspect", "train", "predict", "evaluate", "explain", "gram", "reproduce"]
 COMMANDS += ["doctor", "version"]
@@ -106,6 +107,13 @@ def test_help_answers_at_once():
         run("--help")
         times.append(time.perf_counter() - start)
     assert min(times) < 1  # a third of that on a quiet machine
+
+
+@pytest.mark.parametrize("option", ["as", "kernel", "symbols", "frames"])
+def test_help_lists_the_values(option):
+    names = mvdfq.io.FORMATS if option == "as" else PARTS[option]
+    listed = re.findall(r"[a-z-]+", run("train", "--help")[0])
+    assert sorted(set(names) - set(listed)) == []
 
 
 def test_versions():
@@ -362,28 +370,28 @@ def test_wrong_usage_is_2(recordings):
     [
         (["inspect", "nowhere"], 3, "nowhere: no such file"),
         (["predict", "nowhere.mvdfq", "x.wav"], 4, "nowhere.mvdfq: no such file"),
-        (["train", "{series}/made.ts", "-o", "no/folder/m.mvdfq"], 6, "is no folder"),
-        (["train", "{series}/made.ts", "-o", "."], 6, "is no ordinary file"),
+        (["train", "{series}/made.ts", "-o", "no/folder/m.mvdfq"], 6, "is not a folder"),
+        (["train", "{series}/made.ts", "-o", "."], 6, "is not an ordinary file"),
         (["train", "{series}/made.ts", "-o", "{series}/made.ts"], 6, "holds the data"),
         (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 2, "preset='best'"),
         (["train", "{series}/made.ts", "-o", "m", "--kernel", "best"], 5, "kernel='best'"),
         (["train", "{series}/made.ts", "-o", "m", "--label", "kind"], 5, "label has no meaning"),
         (["train", "{sound}", "-o", "m", "--strands", "both"], 5, "strands has no meaning"),
         (["evaluate", "{series}/made.ts", "--protocol", "best"], 2, "protocol='best'"),
-        (["evaluate", "{series}/made.ts", "--group-pattern", "("], 5, "no regular expression"),
-        (["evaluate", "{series}/made.ts", "--group-pattern", "(zzz)"], 3, "no group is found"),
+        (["evaluate", "{series}/made.ts", "--group-pattern", "("], 5, "not a regular expression"),
+        (["evaluate", "{series}/made.ts", "--group-pattern", "(zzz)"], 3, "finds no group"),
         (["evaluate", "{series}/made.ts", "--protocol", "99-fold"], 5, "99 members of every class"),
         (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "needs groups"),
         (["evaluate", "{series}/made.ts", "--protocol", "homology"], 2, "needs --splits"),
-        (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "'smoke' is not known"),
+        (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "format must be one of audio"),
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
-        (["explain", "{model}", "{sound}", "--which", "3"], 5, "number 3 is none of them"),
-        (["explain", "{model}", "{sound}", "-o", "x.html"], 5, "no known ending"),
+        (["explain", "{model}", "{sound}", "--which", "3"], 5, "there is no sequence 3"),
+        (["explain", "{model}", "{sound}", "-o", "x.html"], 5, "an unknown ending"),
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
         (["predict", "{model}", "{series}/made.ts"], 5, "channels"),
         (["reproduce", "nothing"], 2, "no table 'nothing'"),
         (["reproduce", "genre", "--data", ".", "--reading", "x"], 2, "no reading 'x'"),
-        (["reproduce", "genre", "--data", ".", "-o", "no/folder/out"], 6, "is no folder"),
+        (["reproduce", "genre", "--data", ".", "-o", "no/folder/out"], 6, "is not a folder"),
         (["reproduce", "genre", "--data", "nowhere"], 3, "nowhere"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -404,7 +412,7 @@ def test_errors_are_one_sentence_and_a_code(
 def test_data_without_labels_are_refused(recordings, tmp_path):
     _, err = run("train", recordings / "tone", "-o", tmp_path / "m.mvdfq", code=5)
     assert "has no labels" in err
-    assert "hint: a folder for each class" in err
+    assert "hint: make one folder per class" in err
 
 
 def test_who_has_read_enough_may_leave(series, tmp_path):
@@ -432,6 +440,13 @@ def test_bad_files_read_by_several_processes(recordings, model, tmp_path):
     (tmp_path / "a broken.wav").write_bytes(b"RIFF\x00\x00\x00\x00WAVEjunk")
     _, err = run("predict", model, tmp_path, "--n-jobs", 2, code=3)
     assert len(err.splitlines()) == 2
+
+
+def test_hints_come_from_the_error_and_not_from_its_punctuation():
+    shown = described(ValueError("a is wrong; b would do"))
+    assert (shown.message, shown.hint) == ("a is wrong; b would do", "")
+    shown = described(mvdfq.io.ReadError("x.ts", "line 1: this; that", "mend it"))
+    assert (shown.message, shown.hint) == ("x.ts: line 1: this; that", "mend it")
 
 
 def test_faults_of_the_program_are_not_hidden():

@@ -11,11 +11,12 @@ from sklearn.metrics import roc_auc_score
 
 from mvdfq import Letters, Profile, SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.fasta import both_strands, looks_like_fasta, reverse_complement
+from mvdfq.io.fasta import both_strands, is_fasta, reverse_complement
+from mvdfq.io.formats import Glimpse
 from mvdfq.io.homology import ROLES, homology_tasks, read_splits
 from mvdfq.io.labels import read_labels
 from mvdfq.io.profile_npz import read_profile_npz
-from mvdfq.io.profiles import log_odds_to_probabilities, looks_like_profiles, read_profiles
+from mvdfq.io.profiles import FORMAT, log_odds_to_probabilities, read_profiles
 from mvdfq.io.proteins import read_fasta
 from mvdfq.io.scales import (
     AMINO_ACIDS,
@@ -38,6 +39,10 @@ def write(folder, text, name="file.fasta"):
     return path
 
 
+def looks_like(sniff, path):
+    return sniff(Glimpse(path))
+
+
 def refused(match, function, *args, **options):
     with pytest.raises(ReadError, match=match):
         function(*args, **options)
@@ -55,7 +60,7 @@ def test_fasta_of_any_form_is_read(tmp_path, name, end):
     data = read_fasta(path)
     assert (data.X, data.names) == (["MVLSPAD", "QVQL"], ["d1", "d2"])
     assert data.y is data.groups is data.split is None
-    assert looks_like_fasta(path)
+    assert looks_like(is_fasta, path)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +75,7 @@ def test_fasta_of_any_form_is_read(tmp_path, name, end):
         (">a\nMV\n>b\nMVL\nS1\n", "line 3: record 'b': '1' at position 5 is not in 'protein'"),
         (">a\nM\u0131V\n", "position 2 is not in 'protein'"),  # a dotless i is no isoleucine
         (b">a\nM\xe9V\n", r"position 2 is not in 'protein'"),
-        (b">a\nM\0V\n", "line 2: holds a zero byte; is this text?"),
+        (b">a\nM\0V\n", "line 2: binary data, not text"),
     ],
 )
 def test_bad_fasta_is_refused_with_its_place(tmp_path, text, message):
@@ -129,7 +134,7 @@ def test_any_letters_are_taken_without_an_alphabet(tmp_path):
         ({"strands": "two"}, "strands must be"),
         ({"strands": "both"}, "strands='both' needs alphabet='dna' or 'rna', got 'protein'"),
         ({"lower": "mask", "alphabet": None}, "lower='mask' needs an alphabet"),
-        ({"label": "("}, "label='.' is no regular expression"),
+        ({"label": "("}, "label='.' is not a regular expression"),
         ({"group": -1}, "group must be a pattern or the number of a word"),
         ({"label": 1, "labels": {"d1": "x"}}, "pass one of the two"),
     ],
@@ -165,7 +170,7 @@ BYTES = st.one_of(
 @given(data=BYTES, skip_bad=st.booleans(), alphabet=st.sampled_from(["protein", "dna", None]))
 def test_fasta_is_read_or_refused(tmp_path, data, skip_bad, alphabet):
     path = write(tmp_path, data)
-    assert looks_like_fasta(path) in (True, False)
+    assert looks_like(is_fasta, path) in (True, False)
     try:
         found = read_fasta(path, skip_bad=skip_bad, alphabet=alphabet)
     except ReadError:
@@ -187,8 +192,8 @@ def test_fasta_is_read_or_refused(tmp_path, data, skip_bad, alphabet):
     ],
 )
 def test_what_does_not_look_like_fasta(tmp_path, text):
-    assert not looks_like_fasta(write(tmp_path, text))
-    assert not looks_like_fasta(tmp_path)
+    assert not looks_like(is_fasta, write(tmp_path, text))
+    assert not looks_like(is_fasta, tmp_path)
 
 
 # Labels
@@ -226,9 +231,10 @@ def test_labels_from_a_mapping(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no columns 'id' and 'label'"),
-        ("name,label\na,b\n", "no columns 'id' and 'label' in 'name,label'"),
+        ("", "line 1: there is no column 'id'; the columns are id,label"),
+        ("name,label\na,b\n", "line 1: there is no column 'id'"),
         ("id,label\n", "holds no labels"),
+        ("id,label\na,x,y\n", "line 2: 3 cells, the header has 2"),
         ("id,label\na,x\nb\n", "line 3: the id or the label is empty"),
         ("id,label\na,x\na,y\n", "line 3: id 'a' has two labels or groups"),
     ],
@@ -281,7 +287,7 @@ def test_tasks_need_all_their_sequences():
 def test_reverse_complement_worked_by_hand():
     assert reverse_complement("AACGTRYKMBVDHNSWX-.") == ".-XWSNDHBVKMRYACGTT"
     assert reverse_complement("aUg", alphabet="rna") == "cAu"
-    with pytest.raises(ValueError, match="'U' at position 2 is no letter of 'dna'"):
+    with pytest.raises(ValueError, match="'U' at position 2 is not a letter of 'dna'"):
         reverse_complement("AUG")
     with pytest.raises(ValueError, match="alphabet must be"):
         reverse_complement("A", alphabet="protein")
@@ -393,7 +399,10 @@ def test_scales_of_your_own():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: substitution_rows(["AC", "A1"]), "Sequence 1: '1' at position 2 is no amino acid"),
+        (
+            lambda: substitution_rows(["AC", "A1"]),
+            "Sequence 1: '1' at position 2 is not an amino acid",
+        ),
         (lambda: substitution_rows(["", "Aé"]), "Sequence 1: 'é' at position 2"),
         (lambda: substitution_rows(["AC"], "BLOSUM1"), "matrix must be one of BLOSUM45"),
         (lambda: substitution_rows(["AC"], lower="keep"), "lower must be"),
@@ -446,8 +455,8 @@ def test_pssm_in_our_order(tmp_path):
     assert data.X.channel_names == tuple(AMINO_ACIDS)
     assert_array_equal(data.X[0], scores.T[[ORDER.index(a) for a in AMINO_ACIDS]])
     assert_array_equal(read_profiles(write(tmp_path, pssm_text(scores, False))).X[0], data.X[0])
-    assert looks_like_profiles(path)
-    assert not looks_like_fasta(path)
+    assert looks_like(FORMAT.sniff, path)
+    assert not looks_like(is_fasta, path)
 
 
 def test_missing_scores_stay_missing(tmp_path):
@@ -497,7 +506,7 @@ def test_emissions_of_models(tmp_path, chances, writer):
     assert data.names == ["one", "two"]
     assert_allclose(data.X[0], chances.T, atol=1e-3)
     assert_allclose(data.X[1], chances[::-1].T, atol=1e-3)
-    assert looks_like_profiles(path)
+    assert looks_like(FORMAT.sniff, path)
     bits = read_profiles(path).X.data
     assert np.isfinite(bits).all()
     back = log_odds_to_probabilities(read_profiles(path).X, scale=np.log(2))
@@ -515,7 +524,7 @@ def test_a_folder_of_profiles(tmp_path, chances):
     for name in ["a/1.hmm", "a/2.hmm.gz", "b/1.hmm"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write(tmp_path, hmmer_text("same", chances), name)
-    assert looks_like_profiles(tmp_path)
+    assert looks_like(FORMAT.sniff, tmp_path)
     data = read_profiles(tmp_path)
     assert (data.names, data.y.tolist()) == (["a/1", "a/2", "b/1"], ["a", "a", "b"])
     labels = {"a/1": "x", "a/2": "y", "b/1": "x"}
@@ -564,7 +573,7 @@ def test_bad_models(tmp_path, chances, writer):
         refused(message, read_profiles, write(tmp_path, found, "one.hmm"))
     empty = _empty(tmp_path)
     refused("the folder holds no files", read_profiles, empty)
-    assert not looks_like_profiles(empty)
+    assert not looks_like(FORMAT.sniff, empty)
     with pytest.raises(ValueError, match="values must be"):
         read_profiles(tmp_path, values="bits")
 
@@ -583,7 +592,7 @@ def test_profiles_are_read_or_refused(tmp_path, data, form):
     stop = data.draw(st.integers(start, min(start + 30, len(text[form]))))
     noise = data.draw(st.text("0123456789.-+*eIMA \n\t/", max_size=12))
     path = write(tmp_path, text[form][:start] + noise + text[form][stop:], "file.txt")
-    assert looks_like_profiles(path) in (True, False)
+    assert looks_like(FORMAT.sniff, path) in (True, False)
     try:
         found = read_profiles(
             path, values=data.draw(st.sampled_from(["log-odds", "probabilities"]))
@@ -644,7 +653,7 @@ def test_npz_of_profiles(tmp_path):
     data = read_profile_npz(path)
     assert (data.names, data.y.tolist()) == (["a", "b"], ["b.1", "a.1"])
     assert data.X[1][:, 0].tolist() == [60 + ORDER.index(a) for a in AMINO_ACIDS]
-    assert looks_like_profiles(path)
+    assert looks_like(FORMAT.sniff, path)
     data = read_profiles(path, labels={"a": "x", "b": "y"})
     assert (data.names, data.y.tolist(), data.groups) == (["a", "b"], ["x", "y"], None)
     assert read_profiles(path).y.tolist() == ["b.1", "a.1"]
@@ -656,7 +665,7 @@ def test_npz_of_profiles(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pssm": None}, "no array 'pssm' in it"),
+        ({"pssm": None}, "there is no array 'pssm'"),
         ({"pssm": np.zeros((7, 19))}, r"pssm must be \(n_positions, 20\) numbers"),
         ({"pssm": np.full((7, 20), 1e300)}, "pssm holds infinite values"),
         ({"start": [0, 8]}, "start must ascend from 0 to the 7 positions"),
@@ -665,7 +674,7 @@ def test_npz_of_profiles(tmp_path):
         ({"columns": "ABC"}, "columns must be the 20 amino acids"),
         ({"label": [2, 0]}, "label must number the 2 folds from 0"),
         ({"ids": ["a"]}, "ids must be one for each of 2 profiles"),
-        ({"pssm": np.array([object()])}, "no npz file of arrays"),
+        ({"pssm": np.array([object()])}, "pickled Python objects, which are never loaded"),
     ],
 )
 def test_bad_npz(tmp_path, changes, message):
@@ -674,11 +683,11 @@ def test_bad_npz(tmp_path, changes, message):
 
 def test_what_is_no_npz(tmp_path):
     np.save(tmp_path / "one.npy", np.zeros(3))
-    refused("no npz file of arrays", read_profile_npz, tmp_path / "one.npy")
-    refused("no npz file of arrays", read_profile_npz, write(tmp_path, TWO))
+    refused("the archive is damaged", read_profile_npz, tmp_path / "one.npy")
+    refused("the archive is damaged", read_profile_npz, write(tmp_path, TWO))
     whole = npz(tmp_path).read_bytes()
-    refused("no npz file of arrays", read_profile_npz, write(tmp_path, whole[:-30], "p.npz"))
-    assert not looks_like_profiles(tmp_path / "one.npy")
+    refused("the archive is damaged", read_profile_npz, write(tmp_path, whole[:-30], "p.npz"))
+    assert not looks_like(FORMAT.sniff, tmp_path / "one.npy")
 
 
 # The sets of the paper
@@ -687,7 +696,7 @@ def test_what_is_no_npz(tmp_path):
 @pytest.mark.data
 def test_remote_homologues_are_found(data_folder):
     path = data_folder / "proteins" / "sequences.fasta.gz"
-    assert looks_like_fasta(path)
+    assert looks_like(is_fasta, path)
     data = read_fasta(path, label=r"\s(\d+\.\d+\.\d+\.\d+)\.")
     assert len(data) == 4352
     splits = read_splits(data_folder / "proteins" / "splits.tsv.gz")

@@ -152,7 +152,7 @@ def test_settings_are_only_quoted_where_data_are_at_hand_too(wide, tmp_path):
         (["genre", "--kept"], 2, "need a table that is run"),
         (["settings", "--data", ".", "--seeds", "2"], 2, "need a table that is run"),
         (["datasets", "--data", "nowhere"], 3, "nowhere: is not there"),
-        (["genre", "--data", ".", "-o", "no/such/place"], 6, "is no folder"),
+        (["genre", "--data", ".", "-o", "no/such/place"], 6, "is not a folder"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments, code, says, wide, tmp_path, monkeypatch):

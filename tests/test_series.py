@@ -2,8 +2,12 @@
 
 import builtins
 import gzip
+import importlib
 import io
+import pkgutil
+import re
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -13,10 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from numpy.testing import assert_array_equal
 
+import mvdfq
 from conftest import size
 from mvdfq import check_sequences, load_japanese_vowels
+from mvdfq.io import FORMATS, profile_text, read_series, recognise, write_npz, write_ts
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.series import looks_like_series, read_series, write_npz, write_ts
 
 pytestmark = pytest.mark.filterwarnings("ignore:Every sequence has more channels:UserWarning")
 
@@ -108,7 +113,7 @@ def test_ts_in_other_dress(write, change):
 @pytest.mark.parametrize("text", [TS, ARFF, LONG, WIDE])
 def test_compressed_text(write, text):
     plain, packed = write(text, "plain"), write(gzip.compress(text.encode()), "packed")
-    assert looks_like_series(packed) == looks_like_series(plain)
+    assert recognise(packed) == recognise(plain)
     assert same(read_series(packed).X, read_series(plain).X)
     refused(write(gzip.compress(text.encode())[:-12], "cut.gz"), "cut short|damaged|recognised")
     refused(packed, "more than 20 bytes", max_bytes=20)
@@ -198,7 +203,7 @@ def test_plain_arff(write):
         ('"1.5', '{0 "1.5', "line 12: a sparse line"),
         ("t1 REAL", "t1 date", "line 5: attribute 't1' within 'bag' is 'date'"),
         ("@end bag\n", "", "line 7: attribute 'the class' within 'bag'"),
-        ("@data", "@dat", "line 9: '@dat' is no attribute"),
+        ("@data", "@dat", "line 9: '@dat' is not an attribute"),
     ],
 )
 def test_broken_arff(write, old, new, match):
@@ -221,6 +226,35 @@ def test_arff_with_many_spaces_is_refused_at_once(write, line):
     begin = perf_counter()
     refused(write(text, "toy.arff"), "line ")
     assert perf_counter() - begin < 2
+
+
+def expressions():
+    """Every regular expression that a file of the room io compiles when it is imported."""
+    for found in pkgutil.iter_modules(mvdfq.io.__path__, "mvdfq.io."):
+        for name, value in vars(importlib.import_module(found.name)).items():
+            if isinstance(value, re.Pattern):
+                yield f"{found.name}.{name}", value
+    yield from ((f"model {kind}", model.line) for kind, model in profile_text.MODELS.items())
+
+
+# Searched for in a text, and not only compared with the whole of it.
+SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "arff.ESCAPE", "profile_text.NUMBER", "folder.ENDING")
+MANY = 20_000
+
+
+@pytest.mark.parametrize(("name", "pattern"), [*expressions()], ids=lambda value: str(value)[:40])
+def test_expressions_take_linear_time(name, pattern):
+    bodies = [c * MANY for c in (" ", "1", "'", '"', "(", ")", ",", ".", "-", "\\", "a", "\t", ":")]
+    bodies += ["1," * MANY, "(1,1)" * MANY, ") " * MANY, "' " * MANY, "1.1e" * MANY, "\\'" * MANY]
+    starts = ["", "1", "'", '"', "(", "(1,", "@attribute ", "@attribute '", "A 1", "A ", "-", "1,"]
+    scan = name.endswith(SCANNED)
+    for text in (start + body + end for start in starts for body in bodies for end in ("", "x")):
+        begin = perf_counter()
+        pattern.fullmatch(text)
+        pattern.match(text)
+        if scan:
+            pattern.findall(text)
+        assert perf_counter() - begin < 1, (name, text[:30], text[-3:])
 
 
 # ----------------------------------------------------------------------------- .npz and .npy
@@ -339,7 +373,7 @@ def test_broken_npz(tmp_path, change, match):
 )
 def test_wide(write, text):
     data = read_series(write(text))
-    assert looks_like_series(write(text)) == "wide-csv"
+    assert recognise(write(text)) == "wide-csv"
     assert same(data.X, [np.array([[1.0, 2, 3]]), np.array([[4, np.nan, 6]]), np.array([[7.0, 8]])])
     assert data.y.tolist() == ["up", "down", "up"]
 
@@ -456,7 +490,7 @@ def test_parquet_is_read_as_the_long_table_it_is(write, tmp_path):
     table["time"] = pandas.to_datetime(table["time"], unit="s")
     table.to_parquet(tmp_path / "data.parquet", index=False)
     data, plain = read_series(tmp_path / "data.parquet"), read_series(write(LONG))
-    assert looks_like_series(tmp_path / "data.parquet") == "parquet"
+    assert recognise(tmp_path / "data.parquet") == "parquet"
     assert same(data.X.data[:2], plain.X.data)
     assert_array_equal(data.X.data[2], [ord("A"), np.nan, ord("B")])
     assert [data.names, data.y.tolist()] == [plain.names, plain.y.tolist()]
@@ -487,7 +521,7 @@ def test_folder_of_tables_with_a_folder_a_class(write, tmp_path):
     write("x;y\n3;\n", "down/a.csv")
     (tmp_path / "up" / ".hidden.csv").write_text("nothing")
     data = read_series(tmp_path)
-    assert looks_like_series(tmp_path) == "csv-folder"
+    assert recognise(tmp_path) == "csv-folder"
     assert same(data.X, [np.array([[3], [np.nan]]), np.array([[1.0, 2], [4, 5]])])
     assert data.X.channel_names == ("x", "y")
     assert [data.names, data.y.tolist()] == [["down/a.csv", "up/b.csv"], ["down", "up"]]
@@ -515,7 +549,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
         ("x,y\n", "a header, but no values"),
         ("", "the file is empty"),
         (b"\x00\x01\x02", "line 1: binary data"),
-        (b"\xff\xfex\x00", "line 1: the text is UTF-16; save it as UTF-8"),
+        (b"\xff\xfex\x00", "line 1: the text is UTF-16; save the file as UTF-8"),
         (b"x,y\n\xe9,1\n", "line 2: the text is not UTF-8"),
     ],
 )
@@ -553,7 +587,7 @@ def test_pair_of_files(write, tmp_path, text, ending):
         assert data.split.tolist() == ["train"] * n + ["test"] * n
         assert same(data.X[:n], data.X[n:])
         assert len(set(data.names)) == 2 * n
-    assert looks_like_series(tmp_path / "toy") == looks_like_series(tmp_path) != "csv-folder"
+    assert recognise(tmp_path / "toy") == recognise(tmp_path) != "csv-folder"
     assert read_series(tmp_path / f"toy_TRAIN.{ending}").split is None
 
 
@@ -581,9 +615,12 @@ def test_what_is_no_series_is_not_taken_for_one(write, tmp_path):
     others = [">seq\nACDE\n", "file_name,label,group\na.wav,1,2\n", "hello world\n", b"RIFF\0\0"]
     for content in [*others, b"\x89PNG\r\n\x1a\n", bytes(range(256)), "", "3\n4\n"]:
         path = write(content)
-        assert looks_like_series(path) is None
-        refused(path, "not recognised as series; format=|empty|binary data|not UTF-8")
-    assert looks_like_series(tmp_path / "nothing") is None
+        refused(path, "not recognised; name the format, one of ts, |empty|binary data|not UTF-8")
+        if content != others[0]:
+            with pytest.raises(ReadError, match=r"not recognised; name|empty|binary|UTF-8"):
+                recognise(path)
+    with pytest.raises(ReadError, match="no such file or folder"):
+        recognise(tmp_path / "nothing")
     refused(tmp_path / "nothing", "no such file or folder")
     refused(write(TS), "not a folder", format="csv-folder")
     with pytest.raises(ValueError, match="format must be one of"):
@@ -633,7 +670,7 @@ def test_writers_refuse_what_the_format_cannot_hold(tmp_path):
         write_ts(path, ["ABBA"])
     with pytest.raises(ValueError, match=r"y has shape \(1,\), X has 2 sequences"):
         write_ts(path, CUBE, ["x"])
-    with pytest.raises(ValueError, match="names must be one number or text a sequence, 2 of them"):
+    with pytest.raises(ValueError, match="names must be one number or text per sequence, 2 in all"):
         write_npz(path, CUBE, names=["x"])
     assert not path.exists()
 
@@ -723,7 +760,8 @@ def test_broken_files_lead_to_an_error_by_name_or_to_data(tmp_path, skip_bad):
         outcomes = set()
         for _ in range(size(300, 50)):
             path.write_bytes(mutated(content, rng))
-            looks_like_series(path)
+            with suppress(ReadError):
+                assert recognise(path) in FORMATS
             try:
                 data = read_series(path, rng.choice([kind, None]), skip_bad=skip_bad)
             except ReadError:

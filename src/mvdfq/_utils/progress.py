@@ -1,9 +1,10 @@
-"""How far a fit has come: told to a bar in the terminal and to scikit-learn's callbacks."""
+"""The progress of a fit, reported to a bar in the terminal and to scikit-learn's callbacks."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mvdfq._utils.bar import new_bar, report_to
 from mvdfq._utils.threads import Report
 
 try:  # scikit-learn 1.9
@@ -20,15 +21,15 @@ except ImportError:
 
 __all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
 
-# Steps that callbacks hear of while a stage goes on.
+# Steps that are reported to callbacks during a stage.
 STEPS = 100
 
 
 class Progress:
-    """Reports the stages of a fit and how much of each is done.
+    """Reports the stages of a fit, and how much of each stage is done.
 
-    Use it as a context manager; `stage` opens one stage after the other and gives the function
-    that takes how much is done and how much there is.
+    Use it as a context manager. `stage` opens one stage after the other and returns the function
+    that takes how much is done and the total.
     """
 
     def __init__(self, estimator: Any, n_stages: int, verbose: Any) -> None:
@@ -36,7 +37,7 @@ class Progress:
         self.root: Any = None
         if hasattr(estimator, "_init_callback_context"):
             self.root = estimator._init_callback_context(max_subtasks=n_stages)
-        self.bar = _bar() if verbose else None
+        self.bar = new_bar() if verbose else None
 
     def __enter__(self) -> "Progress":
         if self.root is not None:
@@ -54,7 +55,7 @@ class Progress:
     @contextmanager
     def stage(self, name: str) -> Iterator[Report]:
         """Open a stage; it is done when the block is left."""
-        reports = [_bar_report(self.bar, name), *self._callback_report(name)]
+        reports = [report_to(self.bar, name), *self._callback_report(name)]
 
         def report(done: int, total: int) -> None:
             for one in reports:
@@ -65,7 +66,7 @@ class Progress:
 
     @contextmanager
     def fit_of(self, estimator: Any, name: str) -> Iterator[None]:
-        """Open a stage that is the fit of another estimator, which tells of it in more detail."""
+        """Open a stage that is the fit of another estimator; that estimator reports the details."""
         if self.root is None:
             yield
             return
@@ -93,19 +94,3 @@ class Progress:
                     stage.call_on_fit_task_end(estimator=self.estimator)
 
         return [report]
-
-
-def _bar() -> Any:
-    """Return a progress bar on the error stream; what others print stays on the other."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description:<10}"), BarColumn(), TimeRemainingColumn(compact=True)
-    return Progress(*columns, console=Console(stderr=True), redirect_stdout=False)
-
-
-def _bar_report(bar: Any, name: str) -> Report:
-    if bar is None:
-        return lambda done, total: None
-    task = bar.add_task(name, total=None)
-    return lambda done, total: bar.update(task, completed=done, total=total)

@@ -22,11 +22,12 @@ def evaluate(
     data: o.DataPath,
     protocol: Annotated[
         str,
-        typer.Option(help="5-fold, group, group-per-class, split or homology."),
+        typer.Option(help="5-fold (or another number), group, group-per-class, split or homology."),
     ] = "",
-    seeds: Annotated[int, typer.Option(help="Repetitions of k-fold protocols.", min=1)] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of repetitions of K-fold.", min=1)] = 1,
     splits: Annotated[
-        Path | None, typer.Option(help="Table family,role,id for --protocol homology.")
+        Path | None,
+        typer.Option(help="Table with the columns family, role, id, for --protocol homology."),
     ] = None,
     preset: o.PresetName = None,
     frames: o.FramesName = None,

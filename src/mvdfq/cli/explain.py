@@ -20,9 +20,10 @@ PICTURES = (".png", ".svg", ".pdf")
 def explain(
     model: ModelPath,
     data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
-    which: Annotated[int, typer.Option(help="Number of the sequence in the file.")] = 0,
+    which: Annotated[int, typer.Option(help="Number of the sequence in the file, from 0.")] = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write .json, .png, .svg or .pdf.")
+        Path | None,
+        typer.Option("-o", "--output", help="File to write; it ends in .json, .png, .svg or .pdf."),
     ] = None,
     top: Annotated[int, typer.Option(help="How many words to show.", min=1)] = 10,
     neighbours: Annotated[int, typer.Option(help="How many neighbours to show.", min=0)] = 3,
@@ -39,11 +40,14 @@ def explain(
     if output is not None:
         check_output(output, data)
         if output.suffix not in (".json", *PICTURES):
-            raise Refused(f"{output} has no known ending.", "use .json, .png, .svg or .pdf")
+            raise Refused(f"{output} has an unknown ending.", "use .json, .png, .svg or .pdf")
     clf = load(model)
     read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
     if not 0 <= which < len(read):
-        raise Refused(f"{data} holds {len(read)} sequences, number {which} is none of them.")
+        raise Refused(
+            f"{data} holds {len(read)} sequences, so there is no sequence {which}.",
+            "--which counts from 0",
+        )
     x = read.X[which] if isinstance(read.X, list) else read.X[[which]]
     explanation = clf.explain(x)
     if output is not None:

@@ -33,51 +33,109 @@ READ, MODEL = "Reading data", "The classifier"
 MANY_BYTES = 50_000_000
 
 DataPath = Annotated[
-    Path, typer.Argument(help="Audio folder, .ts, .arff, .npz, .csv, .parquet or FASTA.")
+    Path,
+    typer.Argument(help="File or folder: audio, .ts, .arff, .npz, .npy, .csv, .parquet, FASTA."),
 ]
 DataFormat = Annotated[
-    str | None, typer.Option("--as", help="Format of the data.", rich_help_panel=READ)
+    str | None,
+    typer.Option(
+        "--as",
+        help="Format of the data: audio, fasta, profiles, ts, arff, npz, npy, parquet, long-csv, "
+        "wide-csv or csv-folder; by default recognised by content.",
+        rich_help_panel=READ,
+    ),
 ]
 Recipe = Annotated[
-    str | None, typer.Option(help="Sound to numbers: gtzan+fft64, ...", rich_help_panel=READ)
+    str | None,
+    typer.Option(
+        help="How sound becomes numbers: default, gtzan, librosa or telephone; +delta and +fft64 "
+        "after the name add rows.",
+        rich_help_panel=READ,
+    ),
 ]
 Label = Annotated[
     str | None,
-    typer.Option(help="Column of labels; or where a FASTA header says it.", rich_help_panel=READ),
+    typer.Option(
+        help="Column of labels: its name or number, or none. For FASTA: the number of a word in "
+        "the header, or a regular expression.",
+        rich_help_panel=READ,
+    ),
 ]
 Labels = Annotated[
-    Path | None, typer.Option(help="Table id,label[,group] for FASTA.", rich_help_panel=READ)
+    Path | None,
+    typer.Option(
+        help="Table with the columns id,label[,group], for FASTA and profiles.",
+        rich_help_panel=READ,
+    ),
 ]
 GroupPattern = Annotated[
     str | None,
-    typer.Option(help="Regular expression: group in a file name.", rich_help_panel=READ),
+    typer.Option(
+        help="Regular expression whose first group finds the group in a name, such as _(.+)_ .",
+        rich_help_panel=READ,
+    ),
 ]
 SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave bad files out, list them.", rich_help_panel=READ)
+    bool,
+    typer.Option(
+        "--skip-bad",
+        help="Leave out files that cannot be read, and list them.",
+        rich_help_panel=READ,
+    ),
 ]
 Strands = Annotated[
     str,
-    typer.Option(help="both: DNA with its reverse complement.", rich_help_panel=READ),
+    typer.Option(
+        help="one, or both: FASTA is DNA, each sequence with its reverse complement.",
+        rich_help_panel=READ,
+    ),
 ]
 Cache = Annotated[
-    Path | None, typer.Option(help="Folder for audio features.", rich_help_panel=READ)
+    Path | None, typer.Option(help="Folder that keeps audio features.", rich_help_panel=READ)
 ]
-Output = Annotated[Format, typer.Option("--format", help="How results are shown.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
-Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Processors to use, -1 for all.")]
-Memory = Annotated[str | None, typer.Option("--memory-limit", help="For example 500MB.")]
+Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress and no remarks.")]
+Seed = Annotated[int, typer.Option(help="Seed of all random choices, a whole number.")]
+Jobs = Annotated[int, typer.Option("--n-jobs", help="Number of processors, -1 for all.")]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory-limit", help="Most memory for kernel matrices, such as 500MB or 2GB."),
+]
 PresetName = Annotated[
-    str | None, typer.Option(help="A method by its name.", rich_help_panel=MODEL)
+    str | None,
+    typer.Option(
+        help="numbers, letters, multi-vq, multi-vq-alt, mvdfq-1d, mvdfqm-1d, or METHOD-KERNEL with "
+        "METHOD mvdfq, mvdfqm, vq, vqm, hashing or hashingm and KERNEL spectrum, mismatch or sssk; "
+        "-alt at the end: the settings of the paper's comments.",
+        rich_help_panel=MODEL,
+    ),
 ]
-KernelName = Annotated[str | None, typer.Option(help="For example sssk.", rich_help_panel=MODEL)]
-SymbolsName = Annotated[str | None, typer.Option(help="For example direct.", rich_help_panel=MODEL)]
-FramesName = Annotated[str | None, typer.Option(help="For example delta.", rich_help_panel=MODEL)]
+KernelName = Annotated[
+    str | None,
+    typer.Option(
+        help="gapped, gappy, mismatch, profile, spatial, spectrum, sssk, subsequence or wildcard.",
+        rich_help_panel=MODEL,
+    ),
+]
+SymbolsName = Annotated[
+    str | None,
+    typer.Option(help="codebook, direct, hashing, joint or letters.", rich_help_panel=MODEL),
+]
+FramesName = Annotated[
+    str | None,
+    typer.Option(help="centre, delta, lags, rotate, smooth or standardize.", rich_help_panel=MODEL),
+]
 Penalty = Annotated[
-    str | None, typer.Option("-C", help="A number, or auto.", rich_help_panel=MODEL)
+    str | None,
+    typer.Option(
+        "-C",
+        help="Penalty of the support vector machine: a number > 0, or auto.",
+        rich_help_panel=MODEL,
+    ),
 ]
 Balanced = Annotated[
-    bool, typer.Option("--balanced", help="Classes weigh the same.", rich_help_panel=MODEL)
+    bool,
+    typer.Option("--balanced", help="All classes have the same weight.", rich_help_panel=MODEL),
 ]
 
 

@@ -37,7 +37,7 @@ def show_json(value: Any) -> None:
 
 
 def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
-    """Print rows of results in the format asked for; their keys are the columns."""
+    """Print rows of results in the format asked for; the keys of a row are the columns."""
     if output is Format.json:
         show_json(list(rows))
     elif output is Format.csv:
@@ -49,7 +49,7 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
 
 
 def show_facts(facts: dict[str, Any], output: Format) -> None:
-    """Print facts by their names, in the format asked for."""
+    """Print facts, one name and value per line, in the format asked for."""
     if output is Format.json:
         show_json({key: _plain(value) for key, value in facts.items()})
     elif output is Format.csv:
@@ -59,12 +59,12 @@ def show_facts(facts: dict[str, Any], output: Format) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no number for what is not known."""
+    """The value, None in place of NaN: JSON has no NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
-    """Print a table for people; text from files is shown as it is, not read as markup."""
+    """Print a table for people; markup in text from files is shown, not interpreted."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -91,27 +91,18 @@ def printable(text: str) -> str:
 
 
 def note(text: str, quiet: bool = False) -> None:
-    """Say something on the error stream, which machines do not read."""
+    """Print a remark on the error stream, which machines do not read."""
     if not quiet:
         sys.stderr.write(printable(text) + "\n")
 
 
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
-    """Give a function that takes how much is done and how much there is; None if quiet."""
+    """Yield a function that takes how much is done and the total; None without a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn as Left,
-    )
+    from mvdfq._utils.bar import new_bar, report_to
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with new_bar(transient=True) as bar:
+        yield report_to(bar, title)

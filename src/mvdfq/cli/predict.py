@@ -22,7 +22,7 @@ def predict(
     skip_bad: o.SkipBad = False,
     cache: o.Cache = None,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Show those of all classes.")
+        bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
     ] = False,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
@@ -70,12 +70,12 @@ def new_data(
 ) -> Any:
     """Read new sequences in the way that the model's were read."""
     from mvdfq.io import recognise
-    from mvdfq.io.recipes import AudioRecipe
+    from mvdfq.io.recipes import stored_recipe
 
     source = getattr(clf, "source_", {})
     kind = format or recognise(paths[0])
     is_sound = kind == "audio" and source.get("recipe")
-    recipe = AudioRecipe(**source["recipe"]) if is_sound else None
+    recipe = stored_recipe(source["recipe"]) if is_sound else None
     strands = source.get("strands", "one") if kind == "fasta" else "one"
     reading = o.Reading(kind, recipe, label, None, None, skip_bad, cache, n_jobs, quiet, strands)
     return reading.read(paths[0] if len(paths) == 1 else paths)

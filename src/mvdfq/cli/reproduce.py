@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, sentence_and_hint
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
 
 __all__ = ["reproduce"]
@@ -19,7 +19,12 @@ MORE = "finished folds are kept: the same command goes on where it stopped"
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="TABLE", help="Its name; none lists them.")] = "",
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="Name of a table; without a name all tables are listed."
+        ),
+    ] = "",
     data: Annotated[
         Path | None,
         typer.Option(
@@ -28,15 +33,19 @@ def reproduce(
     ] = None,
     reading: Annotated[
         list[str] | None,
-        typer.Option(help="Settings of text, comment or tuned; all.", rich_help_panel=RUN),
+        typer.Option(
+            help="Settings to run: text, comment or tuned; default all.", rich_help_panel=RUN
+        ),
     ] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option(help="Ways to cut the data; all of the table.", rich_help_panel=RUN),
+        typer.Option(help="Protocols to run; default all of the table.", rich_help_panel=RUN),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(help="Repetitions with other folds; 5.", min=1, rich_help_panel=RUN),
+        typer.Option(
+            help="Number of repetitions with other folds; default 5.", min=1, rich_help_panel=RUN
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smoke run of a few clips.", rich_help_panel=RUN)
@@ -111,13 +120,13 @@ def _check_names(name: str, given: dict[str, Any]) -> None:
     try:
         check_request(name, given.get("readings", []), given.get("protocols", []))
     except ValueError as error:
-        raise Refused(*sentence_and_hint(error), USAGE) from None
+        raise Refused(str(error), "", USAGE) from None
 
 
 def _check_folder(path: Path) -> None:
     place = path if path.exists() else path.parent
     if not place.is_dir():
-        raise Refused(f"{place} is no folder.", "create it first, or name another", CANNOT_WRITE)
+        raise Refused(f"{place} is not a folder.", "create it, or name another", CANNOT_WRITE)
     if not os.access(place, os.W_OK):
         raise Refused(f"{place} cannot be written to.", "name another output", CANNOT_WRITE)
 

@@ -80,9 +80,12 @@ def check_output(path: Path, data: Path) -> None:
     """Refuse a place that cannot be written to, or must not be, before hours are spent."""
     problem, hint = "", "name another output"
     if not path.parent.is_dir():
-        problem, hint = f"{path.parent} is no folder.", "create it first, or name another"
+        problem, hint = (
+            f"{path.parent} is not a folder.",
+            "create it, or name another output",
+        )
     elif path.exists() and not path.is_file():
-        problem = f"{path} is there and is no ordinary file."
+        problem = f"{path} exists and is not an ordinary file."
     elif path.exists() and data.exists() and path.samefile(data):
         problem = f"{path} holds the data."
     elif not os.access(path.parent, os.W_OK):
@@ -96,7 +99,7 @@ def labelled(data: Any, path: Any) -> Any:
     if data.y is None:
         raise Refused(
             f"{path} has no labels.",
-            "a folder for each class, a column named by --label, or a table named by --labels",
+            "make one folder per class, or name a column with --label or a table with --labels",
         )
     return data
 

@@ -1,5 +1,6 @@
 # The public names of this room, each with the file it lives in.
 from .audio import read_audio as read_audio
+from .bands import log_bands as log_bands
 from .base import Dataset as Dataset, ReadError as ReadError
 from .fasta import (
     both_strands as both_strands,
@@ -12,24 +13,22 @@ from .homology import (
 )
 from .labels import read_labels as read_labels
 from .listing import list_audio as list_audio
-from .mfcc import log_bands as log_bands
+from .npz import write_npz as write_npz
 from .profiles import (
     log_odds_to_probabilities as log_odds_to_probabilities,
     read_profiles as read_profiles,
 )
 from .proteins import read_fasta as read_fasta
-from .reading import FORMATS as FORMATS, read as read, recognise as recognise
+from .reading import read as read
 from .recipes import (
     AUDIO_RECIPES as AUDIO_RECIPES,
     AudioRecipe as AudioRecipe,
     audio_recipe as audio_recipe,
 )
+from .records import FORMATS as FORMATS, recognise as recognise
 from .scales import (
     property_rows as property_rows,
     substitution_rows as substitution_rows,
 )
-from .series import (
-    read_series as read_series,
-    write_npz as write_npz,
-    write_ts as write_ts,
-)
+from .series import read_series as read_series
+from .ts import write_ts as write_ts

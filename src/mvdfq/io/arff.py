@@ -1,4 +1,4 @@
-"""Weka's .arff: a relational attribute as in the UEA archive, or a row of numbers a series."""
+"""Weka's .arff: a relational attribute as in the UEA archive, or one series per row."""
 
 import re
 from collections.abc import Iterator
@@ -6,17 +6,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset
+from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.text import MISSING, Source, as_sequences, numbers
 
-__all__ = ["read_arff"]
+__all__ = ["FORMAT"]
 
 # Quantifiers are possessive (a second + after each): a line of spaces would otherwise be tried in
 # every way to part the spaces, which takes a time that grows with the cube of the length.
 QUOTED = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\""""
 CELL = re.compile(rf"\s*+({QUOTED}|[^,'\"]*+)\s*+(,|$)")
 ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORECASE)
+ESCAPE = re.compile(r"\\(.)")
+KEY = re.compile(r"@(relation|attribute)\b", re.IGNORECASE)
 NUMERIC = ("numeric", "real", "integer")
+
+
+def _is_arff(glimpse: Glimpse) -> bool:
+    return bool(glimpse.said and KEY.match(glimpse.said[0]))
 
 
 @dataclass
@@ -39,7 +46,7 @@ class _Schema:
 
 
 def read_arff(source: Source, label: str | int | None = "label", id: str = "id") -> Dataset:
-    """Read an .arff file; see `mvdfq.io.series.read_series`."""
+    """Read an .arff file; `read_series` explains `label` and `id`."""
     lines = source.lines()
     schema = _read_schema(source, lines)
     _choose_columns(source, schema, label, id)
@@ -54,7 +61,7 @@ def read_arff(source: Source, label: str | int | None = "label", id: str = "id")
             if name in parts:
                 raise ValueError(f"id {name!r} a second time")
         except ValueError as error:
-            source.skip(ReadError(source.path, f"line {number}: {error}"))
+            source.skip(f"line {number}: {error}")
             continue
         parts[name or f"{source.stem}:{case}"] = values
         labels.append(word)
@@ -88,7 +95,7 @@ def _note(schema: _Schema, line: str, word: str, inside: str) -> str:
         return ""
     match = ATTRIBUTE.fullmatch(line)
     if not match:
-        raise ValueError(f"{line[:40]!r} is no attribute, and @data has not come yet")
+        raise ValueError(f"{line[:40]!r} is not an attribute, and @data has not come yet")
     name, kind = _unquoted(match[1]), match[2].strip()
     if inside:
         if kind.lower() not in NUMERIC:
@@ -195,4 +202,9 @@ def _unquoted(text: str) -> str:
     text = text[1:-1]
     if "\\" not in text:
         return text
-    return re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], text)
+    return ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], text)
+
+
+FORMAT = Format(
+    "arff", _is_arff, read_arff, options=("label", "id"), extensions=("arff",), is_series=True
+)

@@ -1,6 +1,6 @@
-"""Arrays out of .npz and .npy files of others, which are not trusted.
+"""Arrays from .npz and .npy files that are not trusted: the one guarded reader.
 
-Nothing is unpickled, and no more memory is taken than the bytes of the file can fill.
+Nothing is unpickled, and a file cannot ask for more memory than its bytes can fill.
 """
 
 import zipfile
@@ -14,12 +14,12 @@ from numpy.lib import format as npy
 from mvdfq.io.base import ReadError
 from mvdfq.io.text import Source
 
-__all__ = ["damage_is_said", "read_archive", "read_array"]
+__all__ = ["read_archive", "read_array"]
 
 
 @contextmanager
-def damage_is_said(source: Source, what: str) -> Iterator[None]:
-    """Turn whatever a damaged file leads to into one kind of error."""
+def _damage_is_said(source: Source, what: str) -> Iterator[None]:
+    """Turn every error that a damaged file leads to into a ReadError."""
     try:
         yield
     except ReadError:
@@ -28,10 +28,19 @@ def damage_is_said(source: Source, what: str) -> Iterator[None]:
         source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
 
 
+def read_array(source: Source) -> np.ndarray:
+    """Read the array of an .npy file."""
+    size = source.path.stat().st_size
+    with open(source.path, "rb") as file, _damage_is_said(source, "the array"):
+        values = _read(source, file, size, "the array")
+    source.tell(size, size)
+    return values
+
+
 def read_archive(source: Source) -> dict[str, np.ndarray]:
-    """Read all arrays of an archive, by name."""
+    """Read all arrays of an .npz file, by name."""
     arrays = {}
-    with zipfile.ZipFile(source.path) as archive:
+    with _damage_is_said(source, "the archive"), zipfile.ZipFile(source.path) as archive:
         members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
         total = sum(member.file_size for member in members)
         if total > source.max_bytes:
@@ -39,21 +48,21 @@ def read_archive(source: Source) -> dict[str, np.ndarray]:
         for i, member in enumerate(members):
             name = member.filename.removesuffix(".npy")
             with archive.open(member) as file:
-                arrays[name] = read_array(source, file, member.file_size, f"array {name!r}")
+                arrays[name] = _read(source, file, member.file_size, f"array {name!r}")
             source.tell(i + 1, len(members))
     if not arrays:
         source.fail("an archive without arrays", "numpy.savez writes them")
     return arrays
 
 
-def read_array(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
-    """Read one array, after its header was compared with the bytes there are."""
+def _read(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
+    """Read one array, after its header was compared with the number of bytes."""
     shape, fortran, dtype = _read_header(file)
     if dtype.hasobject:
-        hint = "it may hold code; store numbers, of unequal length with mvdfq.io.write_npz"
+        hint = "they may hold code; store numbers, mvdfq.io.write_npz takes unequal lengths"
         source.fail(f"{what} holds pickled Python objects, which are never loaded", hint)
     if dtype.kind not in "biufSU":
-        source.fail(f"{what} is of dtype {dtype}", "real numbers and text are read")
+        source.fail(f"{what} is of dtype {dtype}", "real numbers and text can be read")
     count = int(np.prod(shape, dtype=object)) if shape else 1
     if count * dtype.itemsize > min(size, source.max_bytes):
         source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")

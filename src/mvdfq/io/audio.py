@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import n_threads, one_blas_thread
-from mvdfq.io.audio_files import FORMATS, looks_like_audio, opened, shown
+from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.cache import FeatureCache
 from mvdfq.io.decoding import decoded_features
+from mvdfq.io.formats import Format
 from mvdfq.io.listing import AudioListing, list_audio
 from mvdfq.io.recipes import AudioRecipe, audio_recipe
+from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, offsets_of
 
-__all__ = ["audio_features", "looks_like_audio", "read_audio"]
+__all__ = ["FORMAT", "audio_features", "read_audio"]
 
 
 def read_audio(
@@ -224,3 +226,18 @@ def audio_features(
         if cache is not None and entry is not None:
             cache.store(entry, features)
     return features
+
+
+def _read(source: Source, **options: Any) -> Dataset:
+    path = list(source.files) or source.path
+    return read_audio(path, skip_bad=source.skip_bad, progress=source.progress, **options)
+
+
+FORMAT = Format(
+    "audio",
+    holds_sound,
+    _read,
+    options=("recipe", "cache", "group_pattern", "n_jobs"),
+    extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
+    takes_many=True,
+)

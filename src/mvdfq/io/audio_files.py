@@ -1,4 +1,4 @@
-"""A sound file before it is decoded: how it begins, how it is opened, and why it is not."""
+"""A sound file before it is decoded: how it begins, and how it is opened."""
 
 import os
 import stat
@@ -9,57 +9,19 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from mvdfq.io.base import ReadError
+from mvdfq.io.formats import Glimpse
 
-__all__ = ["FORMATS", "MEND", "looks_like_audio", "opened", "shown", "unreadable"]
+__all__ = ["FORMATS", "MEND", "holds_sound", "is_sound", "opened", "shown", "unreadable"]
 
-# Files of a folder that are looked at to tell what it holds.
-LOOKS = 20
-MEND = "mend or remove it, or skip bad files"
+# Files of a folder that are looked at to find out what the folder holds.
+FEW = 20
+MEND = "repair or remove it, or skip bad files"
 FORMATS = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
 
 
-def looks_like_audio(path: str | Path) -> bool:
-    """Tell from its first bytes whether a file is sound; of a folder, from a few of its files.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder.
-
-    Returns
-    -------
-    is_audio : bool
-        Whether it begins like WAV, FLAC, OGG, MP3, AU or AIFF; False if it cannot be opened.
-
-    Examples
-    --------
-    >>> from mvdfq.io.audio import looks_like_audio
-    >>> looks_like_audio(__file__)
-    False
-    """
-    if os.path.isdir(path):
-        return any(looks_like_audio(file) for file in _first_files(path))
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return False
-        with open(path, "rb") as file:
-            return _is_magic(file.read(12))
-    except (OSError, ValueError):
-        return False
-
-
-def _first_files(folder: str | Path) -> Iterator[str]:
-    seen = 0
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(name for name in files if not name.startswith(".")):
-            seen += 1
-            if seen > LOOKS:
-                return
-            yield os.path.join(here, name)
-
-
-def _is_magic(start: bytes) -> bool:
+def is_sound(glimpse: Glimpse) -> bool:
+    """Does the file begin like WAV, FLAC, OGG, MP3, AU or AIFF?"""
+    start = glimpse.start
     if start[:4] in (b"RIFF", b"RIFX", b"RF64"):
         return start[8:12] == b"WAVE"
     if start[:4] == b"FORM":
@@ -73,6 +35,22 @@ def _is_magic(start: bytes) -> bool:
     return start[1] & 0x18 != 0x08 and start[2] & 0xF0 != 0xF0 and start[2] & 0x0C != 0x0C
 
 
+def holds_sound(glimpse: Glimpse) -> bool:
+    """Is the file sound, or one of the first files of the folder?"""
+    return is_sound(glimpse) or any(is_sound(Glimpse(path)) for path in _some_files(glimpse.path))
+
+
+def _some_files(folder: Path) -> list[Path]:
+    """A few files of a folder and of its sub-folders, without hidden files."""
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(place, name) for name in sorted(files)[:3] if not name.startswith(".")]
+        if len(found) >= FEW:
+            break
+    return found
+
+
 class _Nameless(BufferedReader):
     """A file without a name: soundfile would believe the extension ``.raw`` more than the bytes."""
 
@@ -81,7 +59,7 @@ class _Nameless(BufferedReader):
 
 @contextmanager
 def opened(file: str | Path) -> Iterator[BinaryIO]:
-    """Open a file that is one: a pipe would be waited for, a folder has no bytes."""
+    """Open a regular file: a pipe would be waited for, and a folder has no bytes."""
     try:
         status = os.stat(file)
         if not stat.S_ISREG(status.st_mode):
@@ -98,7 +76,7 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
 
 
 def unreadable(file: str | Path, error: Exception) -> ReadError:
-    """What the system says of a path that it does not open."""
+    """The error for a path that the operating system does not open."""
     if isinstance(error, FileNotFoundError):
         link = os.path.islink(file)
         problem = "is a link to a file that is not there" if link else "there is no such file"
@@ -110,5 +88,5 @@ def unreadable(file: str | Path, error: Exception) -> ReadError:
 
 
 def shown(path: Any) -> str:
-    """A path as text that can be printed, whatever its bytes."""
+    """A path as text that can be printed, whatever bytes the path holds."""
     return os.fspath(path).encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""What every reader returns, and how it says that a file cannot be read."""
+"""What every reader returns, and the error for a file that cannot be read."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import HintedError
+
 __all__ = ["Dataset", "ReadError"]
 
 
-class ReadError(ValueError):
-    """A file cannot be read: which, where in it, and what would do.
+class ReadError(HintedError, ValueError):
+    """A file cannot be read; the error names the file, the place in the file and the remedy.
 
     Parameters
     ----------
@@ -18,7 +20,7 @@ class ReadError(ValueError):
         The file or folder.
 
     problem : str
-        What is wrong with it, and where: ``"line 12: 3 values, expected 4"``.
+        What is wrong, and where: ``"line 12: 3 values, expected 4"``.
 
     hint : str, default=""
         What the user can do about it.
@@ -31,11 +33,10 @@ class ReadError(ValueError):
     """
 
     def __init__(self, path: str | Path, problem: str, hint: str = "") -> None:
-        self.path, self.problem, self.hint = str(path), problem, hint
-        super().__init__(str(path), problem, hint)
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.problem}" + (f"; {self.hint}" if self.hint else "")
+        super().__init__(f"{path}: {problem}", hint)
+        self.path, self.problem = str(path), problem
+        # An error travels between processes as its class and these arguments.
+        self.args = (self.path, problem, hint)
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class Dataset:
         The sequences; `SequenceClassifier` takes them as they are.
 
     y : ndarray of shape (n_sequences,), default=None
-        Labels, None if the files have none.
+        Labels; None if the files have no labels.
 
     names : list of str, default=()
-        A name for each sequence: the file it came from, or its id.
+        One name per sequence: its file, or its id.
 
     groups : ndarray of shape (n_sequences,), default=None
         What each sequence belongs to (a speaker, an album), if known.
@@ -60,7 +61,7 @@ class Dataset:
         ``"train"`` or ``"test"``, where the files say so.
 
     skipped : tuple of ReadError, default=()
-        What could not be read and was left out, as asked.
+        What could not be read and was left out, if that was asked for.
 
     Examples
     --------
@@ -96,8 +97,40 @@ class Dataset:
         """
         indices = np.asarray(indices, dtype=np.int64)
         X = [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
-        parts: dict[str, Any] = {
-            name: None if value is None else value[indices]
-            for name, value in [("y", self.y), ("groups", self.groups), ("split", self.split)]
+        columns: dict[str, Any] = {
+            name: None if values is None else values[indices]
+            for name, values in self._columns().items()
         }
-        return replace(self, X=X, names=[self.names[i] for i in indices], **parts)
+        return replace(self, X=X, names=[self.names[i] for i in indices], **columns)
+
+    def joined(self, other: "Dataset") -> "Dataset":
+        """Return one data set of both; what only one of the two knows is left out.
+
+        Parameters
+        ----------
+        other : Dataset
+            The data set whose sequences follow.
+
+        Returns
+        -------
+        dataset : Dataset
+            The sequences of this data set, then those of the other.
+        """
+        if isinstance(self.X, list) != isinstance(other.X, list):
+            raise ValueError("Strings and numbers cannot be read into one data set.")
+        X = self.X + other.X if isinstance(self.X, list) else self.X.joined(other.X)
+        theirs = other._columns()
+        columns = {
+            name: None
+            if values is None or theirs[name] is None
+            else np.append(values, theirs[name])
+            for name, values in self._columns().items()
+        }
+        names = [*self.names, *other.names]
+        # Parts of one file share the list of what was skipped: list every problem once.
+        skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))
+        return Dataset(X, names=names, skipped=skipped, **columns)
+
+    def _columns(self) -> dict[str, Any]:
+        """What is known about each sequence, one array per column."""
+        return {"y": self.y, "groups": self.groups, "split": self.split}

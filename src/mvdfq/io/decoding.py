@@ -37,7 +37,7 @@ def decoded_features(stream: BinaryIO, name: str, recipe: AudioRecipe) -> np.nda
             return recipe.features(resampled(blocks, sound.samplerate, recipe.sr))
     except soundfile.LibsndfileError as error:
         reason = error.error_string.rstrip(".")
-        raise ReadError(name, f"is damaged or no sound ({reason})", f"{FORMATS}; {MEND}") from None
+        raise ReadError(name, f"is damaged or not sound ({reason})", f"{FORMATS}; {MEND}") from None
 
 
 def _check_whole(stream: BinaryIO, name: str) -> None:

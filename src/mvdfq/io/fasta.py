@@ -1,8 +1,6 @@
-"""FASTA as text: lines of plain or zipped files, records, alphabets and strands."""
+"""FASTA as text: records, alphabets and strands."""
 
-import io
 import string
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mvdfq.io.base import ReadError
-from mvdfq.io.text import open_plain
+from mvdfq.io.formats import Glimpse
+from mvdfq.io.text import read_lines
 from mvdfq.sequences.containers import Sequences, check_collection, offsets_of
 
 __all__ = [
@@ -18,9 +17,7 @@ __all__ = [
     "Record",
     "both_strands",
     "clean",
-    "head",
-    "looks_like_fasta",
-    "read_lines",
+    "is_fasta",
     "read_records",
     "reverse_complement",
 ]
@@ -42,10 +39,6 @@ PAIRS = "RY SS WW KM BV DH NN XX -- .."
 COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
 
 
-# More text than this is not read: a small zipped file may hold any amount.
-MOST_TEXT = 2**32
-
-
 class Record(NamedTuple):
     """One record of a FASTA file: the line its header stands on, the header, the letters."""
 
@@ -57,35 +50,6 @@ class Record(NamedTuple):
     def id(self) -> str:
         """First word of the header, "" if there is none."""
         return self.header.split(maxsplit=1)[0] if self.header else ""
-
-
-def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    r"""Yield the lines of a text file, numbered from 1; gzip is recognised by content.
-
-    Bytes that are not UTF-8 appear as ``\xe9``, so that an old header does no harm.
-    """
-    try:
-        with open(path, "rb") as raw:
-            text = io.TextIOWrapper(open_plain(raw), "utf-8-sig", errors="backslashreplace")
-            size = 0
-            for number, line in enumerate(text, 1):
-                size += len(line)
-                if size > MOST_TEXT:
-                    raise ReadError(path, f"holds more than {MOST_TEXT} characters", "cut it up")
-                if "\0" in line:
-                    raise ReadError(path, f"line {number}: holds a zero byte", "is this text?")
-                yield number, line.rstrip("\n")
-    except (OSError, EOFError, zlib.error) as error:
-        raise ReadError(path, getattr(error, "strerror", None) or str(error)) from error
-
-
-def head(path: str | Path, size: int = 8192) -> str:
-    """Return the first characters of a text file, zipped or not; "" if it cannot be read."""
-    try:
-        with open(path, "rb") as raw:
-            return open_plain(raw).read(size).decode("utf-8-sig", errors="replace")
-    except (OSError, EOFError, zlib.error):
-        return ""
 
 
 def read_records(path: str | Path) -> Iterator[Record]:
@@ -109,31 +73,9 @@ def read_records(path: str | Path) -> Iterator[Record]:
     yield Record(start, header, "".join(parts))
 
 
-def looks_like_fasta(path: str | Path) -> bool:
-    r"""Does a file, plain or zipped, begin as FASTA does: ``>``, an id, and lines of letters?
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; only its beginning is read. What cannot be read is no FASTA file.
-
-    Returns
-    -------
-    answer : bool
-        True if a header comes first and the first line that is none holds only residues.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from mvdfq.io.fasta import looks_like_fasta
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "some.txt")
-    ...     _ = path.write_text(">P1 globin\nMVLSPADKTN\n")
-    ...     looks_like_fasta(path)
-    True
-    """
-    lines = [line.strip() for line in head(path).splitlines()]
+def is_fasta(glimpse: Glimpse) -> bool:
+    """Is the first line a header with an id, and the first other line made of residues?"""
+    lines = [line.strip() for line in glimpse.lines]
     lines = [line for line in lines if line and not line.startswith(";")]
     if not lines or not lines[0].strip("> \t") or not lines[0].startswith(">"):
         return False
@@ -188,7 +130,7 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     bad = _stranger(sequence, alphabet)
     if bad is not None:
         raise ValueError(
-            f"{sequence[bad]!r} at position {bad + 1} is no letter of {alphabet!r}; "
+            f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}; "
             f"letters are {ALPHABETS[alphabet]!r}, in either case."
         )
     pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()

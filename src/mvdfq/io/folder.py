@@ -1,4 +1,4 @@
-"""A folder of tables: a file a series, its rows time points."""
+"""A folder of tables: one series per file, one time point per row."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,26 +7,35 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.long import Growing, by_key, chunks
-from mvdfq.io.tables import Columns, is_value, rows_of
+from mvdfq.io.tables import COLUMNS, Columns, is_value, named_rows, rows_of
 from mvdfq.io.text import Source
 
-__all__ = ["csv_files", "read_csv_folder"]
+__all__ = ["FORMAT"]
 
 METADATA = "metadata.csv"
 ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 
 
+def _is_csv_folder(glimpse: Glimpse) -> bool:
+    """Is there a table in the folder whose first lines hold a number?"""
+    files = csv_files(glimpse.path) if glimpse.path.is_dir() else []
+    return bool(files) and any(re.search(r"\d", line) for line in Glimpse(files[0]).lines)
+
+
 def csv_files(folder: Path) -> list[Path]:
-    """The tables in a folder and its sub-folders, hidden ones and the list of them left out."""
+    """The tables in a folder and its sub-folders, without hidden files and without metadata.csv."""
     found = (path for path in folder.rglob("*") if ENDING.search(path.name))
     named = [(path.relative_to(folder), path) for path in found if path.name != METADATA]
     return [path for name, path in sorted(named) if not re.search(r"(^|/)\.", name.as_posix())]
 
 
-def read_csv_folder(source: Source, columns: Columns) -> Dataset:
-    """Read a folder of tables, a file a series; see `mvdfq.io.series.read_series`."""
-    files = csv_files(source.path)
+def read_csv_folder(source: Source, **options: Any) -> Dataset:
+    """Read a folder with one series per file; `read_series` says which options there are."""
+    if not source.path.is_dir():
+        source.fail("not a folder")
+    columns, files = Columns(**options), csv_files(source.path)
     if not files:
         source.fail("no .csv file in the folder")
     facts = _facts(source, files, columns)
@@ -46,7 +55,7 @@ def read_csv_folder(source: Source, columns: Columns) -> Dataset:
 
 
 def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
-    """Return what tells label and group of a file: the table of them, or its sub-folder."""
+    """Return a function that tells label and group of a file: by metadata.csv or by sub-folder."""
     if (source.path / METADATA).is_file():
         listed = _metadata(Source(source.path / METADATA), columns)
         return lambda path: _listed(listed, path, source.path)
@@ -54,26 +63,18 @@ def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
     if columns.label is None or depths == {1}:
         return lambda path: {}
     if depths != {2}:
-        hint = f"a folder a class, or {METADATA} with file_name,label"
+        hint = f"make one folder per class, or write {METADATA} with file_name,label"
         source.fail("some files are in sub-folders, some are not, or deeper", hint)
     return lambda path: {"label": path.parent.name}
 
 
 def _metadata(source: Source, columns: Columns) -> dict[str, dict[str, str]]:
-    rows = rows_of(source)
-    _, header = next(rows, (0, []))
-    if "file_name" not in header:
-        source.fail("line 1: no column 'file_name'")
     keys = {"label": str(columns.label), "group": columns.group}
-    keys = {key: name for key, name in keys.items() if name in header}
     listed: dict[str, dict[str, str]] = {}
-    for line, row in rows:
-        if len(row) != len(header):
-            source.fail(f"line {line}: {len(row)} cells, the header has {len(header)}")
-        cells = dict(zip(header, row, strict=True))
-        if cells["file_name"] in listed:
-            source.fail(f"line {line}: {cells['file_name']!r} a second time")
-        listed[cells["file_name"]] = {key: cells[name] for key, name in keys.items()}
+    for line, row in named_rows(source, ["file_name"], list(keys.values())):
+        if row["file_name"] in listed:
+            source.fail(f"line {line}: {row['file_name']!r} a second time")
+        listed[row["file_name"]] = {key: row[name] for key, name in keys.items() if name in row}
     return listed
 
 
@@ -123,3 +124,6 @@ def _check_file(
     elif own != channels or is_header != growing.is_named:
         file.fail(f"line 1: channels {own[:20]}, other files have {channels[:20]}")
     return places
+
+
+FORMAT = Format("csv-folder", _is_csv_folder, read_csv_folder, options=COLUMNS, is_series=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.fasta import read_lines
+from mvdfq.io.text import read_lines
 
 __all__ = ["ROLES", "HomologyTask", "homology_tasks", "read_splits"]
 
@@ -126,7 +126,7 @@ def homology_tasks(
     Returns
     -------
     tasks : list of HomologyTask
-        One a family, in the order of `splits`; indices ascend.
+        One per family, in the order of `splits`; indices ascend.
 
     References
     ----------

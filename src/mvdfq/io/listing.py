@@ -1,17 +1,21 @@
 """The sound files of a folder: where they lie says their names, classes and groups."""
 
-import csv
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.audio_files import MEND, looks_like_audio, shown, unreadable
+from mvdfq.io.audio_files import MEND, is_sound, shown, unreadable
 from mvdfq.io.base import ReadError
+from mvdfq.io.formats import Glimpse
+from mvdfq.io.tables import named_rows
+from mvdfq.io.text import Source
 
 __all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
+
+METADATA = "metadata.csv"
 
 
 @dataclass
@@ -94,7 +98,7 @@ def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
         listing = _from_files(path)
     elif not os.path.isdir(path):
         listing = _from_files([path])
-    elif os.path.isfile(os.path.join(path, "metadata.csv")):
+    elif os.path.isfile(os.path.join(path, METADATA)):
         listing = _from_metadata(Path(path))
     else:
         listing = _from_folders(Path(path))
@@ -126,7 +130,7 @@ def _from_folders(root: Path) -> AudioListing:
             if len(listing.files) + len(listing.problems) == before:
                 hint = "put the files of the class into it, or remove it"
                 listing.problems.append(ReadError(shown(entry), "is an empty folder", hint))
-        elif looks_like_audio(entry):
+        elif is_sound(Glimpse(entry)):
             hint = "move it into the folder of its class"
             listing.problems.append(ReadError(shown(entry), "lies beside the class folders", hint))
     return listing
@@ -163,44 +167,24 @@ def _entries(folder: Path, listing: AudioListing) -> list[Path]:
 
 
 def _from_metadata(root: Path) -> AudioListing:
-    """The files that a table lists, in its order."""
-    table = root / "metadata.csv"
-    listing = AudioListing()
+    """The files that metadata.csv lists, in the order of the table."""
+    source, listing = Source(root / METADATA, skip_bad=True), AudioListing()
     seen: set[str] = set()
-    for line, row in _rows(table):
-        name = row["file_name"] or ""
+    for line, row in named_rows(source, ["file_name", "label"], ["group"]):
         problem = _row_problem(row, root, seen)
-        seen.add(name)
+        seen.add(row["file_name"])
         if problem:
-            listing.problems.append(ReadError(shown(table), f"line {line}: {problem}", MEND))
+            source.skip(f"line {line}: {problem}", MEND)
         else:
-            listing.add(root / name, name, row["label"], row.get("group"))
+            listing.add(root / row["file_name"], row["file_name"], row["label"], row.get("group"))
+    listing.problems += source.skipped
     return listing
 
 
-def _rows(table: Path) -> Iterator[tuple[int, dict[Any, Any]]]:
-    """Yield the lines of a table, numbered, as dictionaries of its columns."""
-    hint = "its columns are file_name,label[,group], with commas, in UTF-8"
-    try:
-        with open(table, encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, skipinitialspace=True)
-            for column in ("file_name", "label"):
-                if column not in (reader.fieldnames or ()):
-                    raise ReadError(shown(table), f"line 1: there is no column {column!r}", hint)
-            for row in reader:
-                yield reader.line_num, row
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ReadError(shown(table), f"is no table ({error})", hint) from None
-    except OSError as error:
-        raise unreadable(table, error) from None
-
-
-def _row_problem(row: dict[Any, Any], root: Path, seen: set[str]) -> str | None:
-    """Say what is wrong with a line of the table, if anything is."""
-    for column, value in row.items():
-        if column is None:
-            return f"{len(row) - 1 + len(value)} values, expected {len(row) - 1}"
-        if column in ("file_name", "label", "group") and not value:
+def _row_problem(row: dict[str, str], root: Path, seen: set[str]) -> str | None:
+    """Say what is wrong with a row of the table; None if nothing is wrong."""
+    for column in ("file_name", "label", "group"):
+        if not row.get(column, "-"):
             return f"no {column}"
     name = row["file_name"]
     if os.path.isabs(name) or ".." in Path(name).parts:
@@ -217,7 +201,9 @@ def group_expression(pattern: str | None) -> re.Pattern[str] | None:
     try:
         expression = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"group_pattern {pattern!r} is no regular expression: {error}.") from None
+        raise ValueError(
+            f"group_pattern {pattern!r} is not a regular expression: {error}."
+        ) from None
     if not expression.groups:
         raise ValueError(f"group_pattern {pattern!r} has no group; put the part in parentheses.")
     return expression

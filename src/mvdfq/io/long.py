@@ -1,4 +1,4 @@
-"""Long tables, a row a time point: text and Parquet, in chunks."""
+"""Long tables, one time point per row, read in chunks."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,11 +11,21 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.tables import DECIMAL_COMMA, Columns, floats, is_given, is_number, rows_of
+from mvdfq.io.formats import Format, Glimpse
+from mvdfq.io.tables import (
+    COLUMNS,
+    DECIMAL_COMMA,
+    Columns,
+    first_rows,
+    floats,
+    is_given,
+    is_number,
+    rows_of,
+)
 from mvdfq.io.text import Source, moments
 from mvdfq.sequences.converters import from_long_table
 
-__all__ = ["Growing", "by_key", "chunks", "read_long", "read_parquet"]
+__all__ = ["CHUNK", "FORMAT", "Growing", "by_key", "channels_of", "chunks"]
 
 CHUNK = 20_000  # rows turned into numbers at a time
 
@@ -175,14 +185,20 @@ def _without(table: dict[str, np.ndarray], bad: np.ndarray) -> dict[str, np.ndar
     return {key: values[kept] for key, values in table.items()}
 
 
-def read_long(source: Source, columns: Columns) -> Dataset:
-    """Read a table with a row a time point; see `mvdfq.io.series.read_series`."""
-    rows = rows_of(source)
+def _is_long(glimpse: Glimpse) -> bool:
+    """Does the header name a column of ids and a column of times?"""
+    columns, rows = Columns.of(glimpse.options), first_rows(glimpse.said)
+    return bool(rows) and {columns.id, columns.time} <= set(rows[0]) and "file_name" not in rows[0]
+
+
+def read_long(source: Source, **options: Any) -> Dataset:
+    """Read a table with one time point per row; `read_series` says which options there are."""
+    columns, rows = Columns(**options), rows_of(source)
     _, header = next(rows, (0, []))
     if not header:
         source.fail("the file is empty")
     places = columns.find(source, header)
-    growing = Growing(source, columns, _channels(source, columns, header, places))
+    growing = Growing(source, columns, channels_of(source, columns, header, places))
     for chunk in chunks(rows):
         kept = [row for row in chunk if len(row[1]) == len(header) and row[1][places["id"]]]
         if len(kept) < len(chunk):
@@ -195,7 +211,7 @@ def read_long(source: Source, columns: Columns) -> Dataset:
     return growing.dataset()
 
 
-def _channels(
+def channels_of(
     source: Source, columns: Columns, header: Sequence[str], places: Mapping[str, int]
 ) -> list[str]:
     """The columns that are channels; refuse a table that cannot be a long one."""
@@ -238,52 +254,11 @@ def by_key(
     return special | {f":{header[i]}": cells[i] for i in inner}
 
 
-def read_parquet(source: Source, columns: Columns) -> Dataset:
-    """Read a Parquet file with a row a time point; see `mvdfq.io.series.read_series`."""
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        source.fail("reading Parquet needs pyarrow", "pip install pyarrow")
-    try:
-        with ParquetFile(source.path) as file:
-            return _read_batches(source, columns, file)
-    except (ArrowException, OSError, UnicodeDecodeError) as error:
-        source.fail(f"the file is damaged or cut short ({error})"[:300])
-
-
-def _read_batches(source: Source, columns: Columns, file: Any) -> Dataset:
-    header = file.schema_arrow.names
-    places = columns.find(source, header)
-    growing = Growing(source, columns, _channels(source, columns, header, places), row="row")
-    size, done = file.metadata.num_rows, 0
-    if size * len(header) * 8 > source.max_bytes:
-        source.fail(f"{size} rows of {len(header)} columns", "max_bytes allows more")
-    for batch in file.iter_batches(batch_size=CHUNK):
-        cells = [
-            _arrow_cells(source, column, i in places.values()) for i, column in enumerate(batch)
-        ]
-        rows = range(done + 1, done + 1 + len(batch))
-        if "" in cells[places["id"]]:
-            source.fail(f"row {rows[cells[places['id']].index('')]}: no id")
-        growing.add(rows, by_key(cells, header, places))
-        done += len(batch)
-        source.tell(done, size)
-    if not done:
-        source.fail("a table without rows")
-    return growing.dataset()
-
-
-def _arrow_cells(source: Source, column: Any, as_text: bool) -> Any:
-    """Numbers as an array of floats, all else as text, missing values as empty text."""
-    from pyarrow import types
-
-    kind = column.type
-    is_numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-    if is_numeric and not as_text:
-        return column.cast("float64").to_numpy(zero_copy_only=False)
-    if types.is_nested(kind) or types.is_binary(kind):
-        source.fail(f"a column of type {kind}", "numbers, text and times are read")
-    if types.is_timestamp(kind) or types.is_date(kind):
-        return [str(value) for value in column.cast("timestamp[ns]").to_numpy(zero_copy_only=False)]
-    return ["" if value is None else str(value) for value in column.to_pylist()]
+FORMAT = Format(
+    "long-csv",
+    _is_long,
+    read_long,
+    options=COLUMNS,
+    extensions=("csv", "tsv", "txt"),
+    is_series=True,
+)

@@ -2,24 +2,25 @@
 
 Our layout is that of `mvdfq.Sequences`: ``data`` (n_channels, n_frames), all sequences side by
 side, and ``offsets`` (n_sequences + 1), where each begins. ``mvdfq_series`` holds the version
-of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``, one value a
-sequence; ``channel_names`` and ``symbolic``, one a channel; ``sampling_rate``, a number.
+of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``, one value per
+sequence; ``channel_names`` and ``symbolic``, one per channel; ``sampling_rate``, a number.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from mvdfq.io.arrays import damage_is_said, read_archive, read_array
+from mvdfq.io.arrays import read_archive, read_array
 from mvdfq.io.base import Dataset
+from mvdfq.io.formats import Format
+from mvdfq.io.parts import joined_parts
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.converters import from_time_first
 
-__all__ = ["joined", "read_npy", "read_npz", "write_npz"]
+__all__ = ["NPY", "NPZ", "write_npz"]
 
 MARK = "mvdfq_series"
 
@@ -33,18 +34,13 @@ GROUPS = ["groups", "group"]
 
 
 def read_npy(source: Source, time_first: bool = False) -> Dataset:
-    """Read a 2-D or 3-D array; see `mvdfq.io.series.read_series`."""
-    size = source.path.stat().st_size
-    with open(source.path, "rb") as file, damage_is_said(source, "the array"):
-        values = read_array(source, file, size, "the array")
-    source.tell(size, size)
-    return _foreign(source, {"x": values}, time_first)
+    """Read an array with two or three axes; `read_series` explains `time_first`."""
+    return _foreign(source, {"x": read_array(source)}, time_first)
 
 
 def read_npz(source: Source, time_first: bool = False) -> Dataset:
-    """Read an archive of arrays; see `mvdfq.io.series.read_series`."""
-    with damage_is_said(source, "the archive"):
-        arrays = read_archive(source)
+    """Read an archive of arrays; `read_series` explains `time_first`."""
+    arrays = read_archive(source)
     if MARK in arrays:
         return _own(source, arrays)
     lower = {name.lower(): values for name, values in arrays.items()}
@@ -52,7 +48,7 @@ def read_npz(source: Source, time_first: bool = False) -> Dataset:
     if not parts:
         return _foreign(source, lower, time_first)
     datasets = [_foreign(source, found, time_first, f":{part}") for part, found in parts.items()]
-    return joined(source.path, datasets, list(parts))
+    return joined_parts(source.path, datasets, list(parts))
 
 
 def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
@@ -90,22 +86,17 @@ def _described(
         )
     except ValueError as error:
         source.fail(str(error))
-    return _with_names(source, replace(_EMPTY, X=X), per)
+    return _dataset(source, X, per)
 
 
-_EMPTY = Dataset(None)
-
-
-def _with_names(
-    source: Source, dataset: Dataset, per: Mapping[str, np.ndarray | None], part: str = ""
-) -> Dataset:
-    n = len(dataset)
-    names = per["names"]
-    named = [f"{source.stem}{part}:{i + 1}" for i in range(n)]
-    if names is not None:
+def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") -> Dataset:
+    """The sequences with the columns `per` sequence; series without names are numbered."""
+    names = per.pop("names")
+    if names is None:
+        named = [f"{source.stem}{part}:{i + 1}" for i in range(len(X))]
+    else:
         named = [str(name) for name in names.tolist()]
-    rest = {key: per.get(key) for key in ("y", "groups", "split")}
-    return replace(dataset, names=named, skipped=tuple(source.skipped), **rest)
+    return Dataset(X, names=named, **per)
 
 
 def _vector(
@@ -159,7 +150,7 @@ def _foreign(
         source.fail(f"array {key!r}: {error}")
     families = {"y": LABELS, "names": NAMES, "groups": GROUPS}
     per = {name: _vector(source, arrays, keys, len(X)) for name, keys in families.items()}
-    return _with_names(source, replace(_EMPTY, X=X), per, part)
+    return _dataset(source, X, per, part)
 
 
 def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool) -> Sequences:
@@ -197,36 +188,22 @@ def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
     return from_time_first(np.split(frames, cuts))
 
 
-def joined(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Dataset:
-    """One data set of the parts of a divided one."""
-    source, first = Source(path), parts[0]
-    for other in parts[1:]:
-        _check_alike(source, first, other)
-    X = first.X
-    for other in parts[1:]:
-        X = X.joined(other.X)
-    columns = {key: _together(parts, key) for key in ("y", "groups")}
-    names = [name for part in parts for name in part.names]
-    split = np.repeat(np.array(splits), [len(part) for part in parts]) if len(parts) > 1 else None
-    skipped = tuple(dict.fromkeys(error for part in parts for error in part.skipped))
-    return Dataset(X, names=names, split=split, skipped=skipped, **columns)
-
-
-def _check_alike(source: Source, first: Dataset, other: Dataset) -> None:
-    if first.X.n_rows != other.X.n_rows:
-        rows = f"{first.X.n_rows} and {other.X.n_rows}"
-        source.fail(f"the training and the test part have {rows} channels")
-    for key in ("channel_names", "symbolic", "sampling_rate"):
-        if getattr(first.X, key) != getattr(other.X, key):
-            source.fail(f"the training and the test part differ in {key}")
-    for key in ("y", "groups"):
-        if (getattr(first, key) is None) != (getattr(other, key) is None):
-            source.fail(f"only one of the training and the test part has {key}")
-
-
-def _together(parts: Sequence[Dataset], key: str) -> np.ndarray | None:
-    values = [getattr(part, key) for part in parts]
-    return None if values[0] is None else np.concatenate(values)
+NPZ = Format(
+    "npz",
+    lambda glimpse: any(name.endswith(".npy") for name in glimpse.members),
+    read_npz,
+    options=("time_first",),
+    extensions=("npz",),
+    is_series=True,
+)
+NPY = Format(
+    "npy",
+    lambda glimpse: glimpse.start.startswith(b"\x93NUMPY"),
+    read_npy,
+    options=("time_first",),
+    extensions=("npy",),
+    is_series=True,
+)
 
 
 def write_npz(
@@ -266,7 +243,7 @@ def write_npz(
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np
-    >>> from mvdfq.io.series import read_series, write_npz
+    >>> from mvdfq.io import read_series, write_npz
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
     >>> write_npz(path, [np.ones((2, 3)), np.zeros((2, 4))], y=["a", "b"], names=["x", "y"])
     >>> data = read_series(path)
@@ -293,7 +270,7 @@ def _to_write(key: str, values: Any, n: int) -> Any:
         values = np.array([str(value) for value in values.tolist()])
     if values.shape != (n,) or values.dtype.kind not in "biufU":
         raise ValueError(
-            f"{key} must be one number or text a sequence, {n} of them; got shape "
+            f"{key} must be one number or text per sequence, {n} in all; got shape "
             f"{values.shape} of dtype {values.dtype}."
         )
     return values

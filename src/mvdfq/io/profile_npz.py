@@ -1,22 +1,16 @@
 """Profiles of many proteins as arrays in one npz file."""
 
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 
+from mvdfq.io.arrays import read_archive
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.scales import AMINO_ACIDS
+from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences
 
 __all__ = ["read_profile_npz"]
-
-# What numpy raises on a file that is no npz, or one that is cut short or altered.
-UNREADABLE = (
-    *(OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, NotImplementedError),
-    *(zlib.error, zipfile.BadZipFile),
-)
 
 
 def read_profile_npz(path: str | Path) -> Dataset:
@@ -49,7 +43,10 @@ def read_profile_npz(path: str | Path) -> Dataset:
     >>> data.X.lengths, data.y
     (array([3, 4]), array([0, 1]))
     """
-    arrays = _load(path)
+    arrays = read_archive(Source(Path(path)))
+    for name in ("pssm", "start"):
+        if name not in arrays:
+            raise ReadError(path, f"there is no array {name!r}", "pssm and start are needed")
     pssm, start = arrays["pssm"], arrays["start"]
     letters = list(str(arrays.get("columns", AMINO_ACIDS)))
     _check_arrays(path, pssm, start, letters)
@@ -60,19 +57,6 @@ def read_profile_npz(path: str | Path) -> Dataset:
     X = Sequences(pssm.T[order].astype(np.float32), start.astype(np.int64), tuple(AMINO_ACIDS))
     names = [str(name) for name in arrays.get("ids", np.arange(len(X)))]
     return Dataset(X, y=_classes(path, arrays), names=names)
-
-
-def _load(path: str | Path) -> dict[str, np.ndarray]:
-    try:
-        # Opened here, for numpy leaves files open that it cannot read.
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except UNREADABLE as error:
-        raise ReadError(path, f"no npz file of arrays: {error}") from error
-    lacking = [name for name in ("pssm", "start") if name not in arrays]
-    if lacking:
-        raise ReadError(path, f"no array {lacking[0]!r} in it", "pssm and start are needed")
-    return arrays
 
 
 def _check_arrays(

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mvdfq.io.base import ReadError
-from mvdfq.io.fasta import read_lines
 from mvdfq.io.scales import AMINO_ACIDS
+from mvdfq.io.text import read_lines
 
 __all__ = ["Read", "profile_kind", "read_profile_text"]
 

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.fasta import head
+from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.labels import About, as_table, columns_of, look_up
 from mvdfq.io.profile_npz import read_profile_npz
 from mvdfq.io.profile_text import Read, profile_kind, read_profile_text
 from mvdfq.io.scales import AMINO_ACIDS
+from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
-__all__ = ["log_odds_to_probabilities", "looks_like_profiles", "read_profiles"]
+__all__ = ["FORMAT", "log_odds_to_probabilities", "read_profiles"]
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
@@ -165,34 +166,22 @@ def _converted(X: Sequences, kind: str, values: str) -> Sequences:
     return X.with_data(np.log2(np.maximum(X.data, FLOOR) / _frequencies(None)[:, np.newaxis]))
 
 
-def looks_like_profiles(path: str | Path) -> bool:
-    """Does `read_profiles` read this: PSSM, HMMER3, HH-suite, npz, or a folder of them?
-
-    Parameters
-    ----------
-    path : str or Path
-        A file, of which only the beginning is read, or the list of what is in the npz; or a
-        folder, of which the first file counts.
-
-    Returns
-    -------
-    answer : bool
-        False also for what cannot be read.
-
-    Examples
-    --------
-    >>> from mvdfq.io.profiles import looks_like_profiles
-    >>> looks_like_profiles("no such file")
-    False
-    """
+def _is_profile(glimpse: Glimpse) -> bool:
+    """Does the file, or the first file of the folder, begin like a profile?"""
     try:
-        first = _files(Path(path))[0]
-        if zipfile.is_zipfile(first):
-            with zipfile.ZipFile(first) as archive:
-                return {"pssm.npy", "start.npy"} <= set(archive.namelist())
-    except (OSError, ReadError, zipfile.BadZipFile):
+        first = Glimpse(_files(glimpse.path)[0])
+    except (OSError, ReadError):
         return False
-    return profile_kind(head(first).splitlines()) is not None
+    return profile_kind(first.lines) is not None or {"pssm.npy", "start.npy"} <= first.members
+
+
+def _read(source: Source, **options: Any) -> Dataset:
+    return read_profiles(source.path, skip_bad=source.skip_bad, **options)
+
+
+FORMAT = Format(
+    "profiles", _is_profile, _read, options=("labels",), extensions=("pssm", "hmm", "hhm")
+)
 
 
 def log_odds_to_probabilities(

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.fasta import ALPHABETS, Record, both_strands, clean, read_records
+from mvdfq.io.fasta import ALPHABETS, Record, both_strands, clean, is_fasta, read_records
+from mvdfq.io.formats import Format
 from mvdfq.io.labels import About, as_table, columns_of, look_up
+from mvdfq.io.text import Source
 
-__all__ = ["read_fasta"]
+__all__ = ["FORMAT", "read_fasta"]
 
 
 def read_fasta(
@@ -175,10 +177,25 @@ def _match(pattern: str, what: str) -> Callable[[str], str | None]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"{what}={pattern!r} is no regular expression: {error}.") from None
+        raise ValueError(f"{what}={pattern!r} is not a regular expression: {error}.") from None
 
     def find(header: str) -> str | None:
         match = compiled.search(header)
         return match and match[1 if compiled.groups else 0]
 
     return find
+
+
+def _read(source: Source, strands: str = "one", **options: Any) -> Dataset:
+    alphabet = "protein" if strands == "one" else "dna"
+    options |= {"alphabet": alphabet, "strands": strands, "skip_bad": source.skip_bad}
+    return read_fasta(source.path, **options)
+
+
+FORMAT = Format(
+    "fasta",
+    is_fasta,
+    _read,
+    options=("label", "labels", "strands"),
+    extensions=("fasta", "fa", "faa", "fna"),
+)

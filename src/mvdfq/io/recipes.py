@@ -23,7 +23,7 @@ from mvdfq.io.spectral import (
     window_values,
 )
 
-__all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe"]
+__all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "stored_recipe"]
 
 # Part of the key of a cache: to be raised when the same recipe gives other numbers.
 VERSION = 1
@@ -33,9 +33,9 @@ CHOICES = {
     "center": (True, False, "snip"),
     "mel_norm": ("slaney", None),
     "log": ("db", "ln"),
-    "dct_type": (1, 2, 3),
-    "norm": ("ortho", None),
 }
+# What earlier versions could choose and no recipe did: model files of theirs hold these values.
+FORMER = {"power": 2.0, "fmin": 0.0, "fmax": None, "dct_type": 2, "norm": "ortho", "lifter": 0}
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,40 @@ class AudioRecipe:
     fft64 : bool, default=False
         Add 64 log-spectrum bands, see `log_bands`: 13 + 64 = 77 rows.
 
-    n_fft, hop_length, win_length, window, center, power : see `mfcc`
-        Frames.
+    n_fft : int, default=2048
+        Length of the Fourier transform.
 
-    n_mels, fmin, fmax, htk, mel_norm : see `mfcc`
-        Mel bands.
+    hop_length : int, default=512
+        Samples from one frame to the next.
 
-    log, amin, top_db : see `mfcc`
-        Logarithm.
+    win_length : int, default=None
+        Samples under the window; `n_fft` if None.
 
-    dct_type, norm, lifter : see `mfcc`
-        Cosine transform.
+    window : str or tuple, default="hann"
+        A window of `scipy.signal.get_window`.
+
+    center : bool or "snip", default=True
+        True: frame t is centred on sample ``t * hop_length``, with zeros beyond the ends. False:
+        frame t begins there and takes `n_fft` samples. ``"snip"``: frame t begins there and takes
+        `win_length` samples, so that short windows reach the end (not in librosa).
+
+    n_mels : int, default=128
+        Number of mel bands, from 0 Hz to half the sampling rate.
+
+    htk : bool, default=False
+        The mel scale of HTK instead of Slaney's.
+
+    mel_norm : {"slaney", None}, default="slaney"
+        Triangles of equal area, or (None) of height 1.
+
+    log : {"db", "ln"}, default="db"
+        Decibel, or (not in librosa) the natural logarithm.
+
+    amin : float, default=1e-10
+        Energy below `amin` is raised to `amin`; with ``log="ln"``, `amin` is added to all energy.
+
+    top_db : float, default=80.0
+        With ``log="db"``, raise what is further below the loudest value of the signal.
 
     max_duration : float, default=14400
         Longest recording that is read, in seconds (four hours).
@@ -89,25 +112,19 @@ class AudioRecipe:
     win_length: int | None = None
     window: Any = "hann"
     center: bool | Literal["snip"] = True
-    power: float = 2.0
     n_mels: int = 128
-    fmin: float = 0.0
-    fmax: float | None = None
     htk: bool = False
     mel_norm: str | None = "slaney"
     log: str = "db"
     amin: float = 1e-10
     top_db: float | None = 80.0
-    dct_type: int = 2
-    norm: str | None = "ortho"
-    lifter: float = 0
     max_duration: float = 14400
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense, by name."""
         if isinstance(self.window, list):  # a tuple that was written to a file and read again
             object.__setattr__(self, "window", tuple(self.window))
-        for name in ("sr", "n_fft", "hop_length", "n_mels", "power", "amin", "max_duration"):
+        for name in ("sr", "n_fft", "hop_length", "n_mels", "amin", "max_duration"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}.")
         for name, choices in CHOICES.items():
@@ -117,10 +134,6 @@ class AudioRecipe:
             raise ValueError(f"n_mfcc must be from 1 to n_mels={self.n_mels}, got {self.n_mfcc}.")
         if not 1 <= self.window_samples <= self.n_fft:
             raise ValueError(f"win_length must be from 1 to n_fft={self.n_fft}.")
-        if not 0 <= self.fmin < self.highest <= self.sr / 2:
-            raise ValueError(f"fmin={self.fmin} < fmax={self.fmax} <= sr / 2 is needed.")
-        if self.lifter < 0:
-            raise ValueError(f"lifter must not be negative, got {self.lifter}.")
         if self.fft64:
             check_bands(self.n_fft, N_BANDS)
 
@@ -128,11 +141,6 @@ class AudioRecipe:
     def window_samples(self) -> int:
         """Samples under the window."""
         return self.n_fft if self.win_length is None else self.win_length
-
-    @property
-    def highest(self) -> float:
-        """Where the mel bands end, in Hz."""
-        return self.sr / 2 if self.fmax is None else self.fmax
 
     @property
     def frame_samples(self) -> int:
@@ -194,7 +202,7 @@ class AudioRecipe:
             values = scipy.fft.rfft(part * window.astype(part.dtype), self.n_fft, axis=1)
             power = values.real**2
             power += values.imag**2
-            yield power if self.power == 2 else power ** (self.power / 2)
+            yield power
             n_parts += 1
         if not n_parts:
             raise ValueError(f"The signal is shorter than a frame ({span} samples).")
@@ -223,12 +231,10 @@ class AudioRecipe:
         return chain([edge], blocks, [edge])
 
     def _mel_weights(self, dtype: np.dtype) -> np.ndarray:
-        bands = self.n_mels, self.fmin, self.highest, self.htk, self.mel_norm
-        return mel_triangles(self.sr, self.n_fft, *bands, dtype)
+        return mel_triangles(self.sr, self.n_fft, self.n_mels, self.htk, self.mel_norm, dtype)
 
     def _cepstra(self, logs: np.ndarray) -> np.ndarray:
-        how = self.dct_type, self.norm, self.lifter
-        return logs @ dct_matrix(self.n_mels, self.n_mfcc, *how, logs.dtype)
+        return logs @ dct_matrix(self.n_mels, self.n_mfcc, logs.dtype)
 
 
 # What is written in the README of the GTZAN features: 25 ms windows every 12.5 ms.
@@ -283,3 +289,14 @@ def audio_recipe(recipe: AudioRecipe | str | None) -> AudioRecipe:
         )
     rows: dict[str, Any] = dict.fromkeys(added, True)
     return replace(AUDIO_RECIPES[name], **rows)
+
+
+def stored_recipe(stored: dict[str, Any]) -> AudioRecipe:
+    """Return the recipe that a model file holds, also a file of an earlier version."""
+    for name, value in FORMER.items():
+        if stored.get(name, value) != value:
+            raise ValueError(
+                f"The model reads sound with {name}={stored[name]!r}, which this version cannot "
+                f"do; train the model again."
+            )
+    return AudioRecipe(**{name: value for name, value in stored.items() if name not in FORMER})

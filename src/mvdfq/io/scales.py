@@ -289,6 +289,6 @@ def _refuse_strangers(strange: np.ndarray, strings: list[str], offsets: np.ndarr
         i = int(np.searchsorted(offsets, place, side="right")) - 1
         position = place - int(offsets[i])
         raise ValueError(
-            f"Sequence {i}: {strings[i][position]!r} at position {position + 1} is no amino acid; "
-            f"X or '-' marks a residue that is missing."
+            f"Sequence {i}: {strings[i][position]!r} at position {position + 1} is not an amino "
+            f"acid; X or '-' marks a residue that is missing."
         )

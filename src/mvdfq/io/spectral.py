@@ -69,11 +69,9 @@ def window_values(window: Any, width: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=16)
-def mel_triangles(
-    sr: int, n_fft: int, n_mels: int, fmin: float, fmax: float, htk: bool, norm: Any, dtype: Any
-) -> np.ndarray:
+def mel_triangles(sr: int, n_fft: int, n_mels: int, htk: bool, norm: Any, dtype: Any) -> np.ndarray:
     """Triangles of shape (n_bins, n_mels) whose corners are equally far apart in mel."""
-    low, high = _to_mel(np.array([fmin, fmax]), htk).tolist()
+    low, high = _to_mel(np.array([0, sr / 2]), htk).tolist()
     corners = _to_hz(np.linspace(low, high, n_mels + 2), htk)
     bins = np.fft.rfftfreq(n_fft, 1 / sr)[:, None]
     rising = (bins - corners[:-2]) / np.diff(corners)[:-1]
@@ -109,11 +107,6 @@ def _to_hz(mel: np.ndarray, htk: bool) -> np.ndarray:
 
 
 @lru_cache(maxsize=16)
-def dct_matrix(
-    n_mels: int, n_mfcc: int, kind: int, norm: str | None, lifter: float, dtype: Any
-) -> np.ndarray:
-    """The cosine transform as a matrix, with its lifter: faster than a transform of 40 values."""
-    matrix = scipy.fft.dct(np.eye(n_mels), type=kind, norm=norm, axis=1)[:, :n_mfcc]
-    if lifter:
-        matrix *= 1 + lifter / 2 * np.sin(np.pi * np.arange(1, n_mfcc + 1) / lifter)
-    return matrix.astype(dtype)
+def dct_matrix(n_mels: int, n_mfcc: int, dtype: Any) -> np.ndarray:
+    """The cosine transform as a matrix: faster than a transform of 40 values."""
+    return scipy.fft.dct(np.eye(n_mels), norm="ortho", axis=1)[:, :n_mfcc].astype(dtype)

@@ -1,6 +1,7 @@
-"""Text files of series: their lines, numbers and times."""
+"""Text files: lines, numbers and times."""
 
 import gzip
+import io
 import re
 import warnings
 import zlib
@@ -14,12 +15,12 @@ import numpy as np
 from mvdfq.io.base import ReadError
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["MISSING", "Source", "as_sequences", "moments", "numbers", "open_plain"]
+__all__ = ["MISSING", "Source", "as_sequences", "moments", "numbers", "open_plain", "read_lines"]
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "nan", "null"])
 
-# Progress of long files is told after so many bytes.
+# Progress is reported after this many characters.
 STEP = 1 << 20
 
 
@@ -31,6 +32,8 @@ class Source:
     skip_bad: bool = False
     progress: Callable[[int, int], None] | None = None
     max_bytes: int = 2**32
+    # All files, where the user named several and the reader takes them together.
+    files: Sequence[Path] = ()
     skipped: list[ReadError] = field(default_factory=list)
 
     @property
@@ -39,56 +42,75 @@ class Source:
         return re.sub(r"\.\w+(\.gz)?$", "", self.path.name)
 
     def fail(self, problem: str, hint: str = "") -> NoReturn:
-        """Say that the file cannot be read."""
+        """Raise: the file cannot be read."""
         raise ReadError(self.path, problem, hint)
 
-    def skip(self, error: ReadError) -> None:
-        """Leave out one series, if that was asked for; else raise."""
+    def skip(self, problem: str, hint: str = "") -> None:
+        """Leave out one series if the user asked for that; otherwise raise."""
+        error = ReadError(self.path, problem, hint)
         if not self.skip_bad:
             raise error
         self.skipped.append(error)
 
     def tell(self, done: int, total: int) -> None:
-        """Report progress to whoever wants to hear of it."""
+        """Report progress, if anybody listens."""
         if self.progress is not None:
             self.progress(done, total)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines with their numbers, from 1, stripped of what ends them."""
-        size, untold = self.path.stat().st_size, 0
-        with open(self.path, "rb") as raw:
-            for number, line in enumerate(self._raw_lines(raw), 1):
-                untold += len(line)
-                if untold >= STEP:
-                    untold = 0
-                    self.tell(raw.tell(), size)
-                yield number, self._decoded(number, line)
+    def lines(self, lenient: bool = False) -> Iterator[tuple[int, str]]:
+        r"""Yield the lines, numbered from 1, without line ends; gzip is recognised by content.
+
+        Text that is not UTF-8 is refused. With `lenient`, a foreign byte appears as ``\xe9``
+        instead: headers of old protein files hold such bytes.
+        """
+        try:
+            size, untold = self.path.stat().st_size, 0
+            with open(self.path, "rb") as raw, _as_text(raw) as text:
+                for number, line in enumerate(self._limited(text), 1):
+                    untold += len(line)
+                    if untold >= STEP:
+                        untold = 0
+                        self.tell(raw.tell(), size)
+                    yield number, self._decoded(number, line, lenient)
+        except OSError as error:
+            self.fail(error.strerror or f"the compressed text is damaged ({error})")
+        except (EOFError, zlib.error) as error:
+            self.fail(f"the compressed text is damaged or cut short ({error})")
         self.tell(size, size)
 
-    def _raw_lines(self, raw: IO[bytes]) -> Iterator[bytes]:
-        """Yield lines as bytes, never more than `max_bytes` of them: gzip can hide a great deal."""
-        left, stream = self.max_bytes, open_plain(raw)
-        try:
-            while line := stream.readline(left + 1):
-                if (left := left - len(line)) < 0:
-                    self.fail(f"more than {self.max_bytes} bytes of text", "max_bytes allows more")
-                yield line
-        except (EOFError, OSError, zlib.error) as error:
-            self.fail(f"the compressed text is damaged or cut short ({error})")
+    def _limited(self, text: IO[str]) -> Iterator[str]:
+        """Yield at most `max_bytes` characters: a small gzip file may hold any amount of text."""
+        left = self.max_bytes
+        while line := text.readline(left + 1):
+            if (left := left - len(line)) < 0:
+                self.fail(f"more than {self.max_bytes} bytes of text", "max_bytes allows more")
+            yield line
 
-    def _decoded(self, number: int, line: bytes) -> str:
-        if number == 1:
-            if line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                self.fail("line 1: the text is UTF-16", "save it as UTF-8")
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        if b"\0" in line:
+    def _decoded(self, number: int, line: str, lenient: bool) -> str:
+        if number == 1 and line.startswith(("\udcff\udcfe", "\udcfe\udcff")):
+            self.fail("line 1: the text is UTF-16", "save the file as UTF-8")
+        if "\0" in line:
             self.fail(f"line {number}: binary data, not text")
+        line = line.rstrip("\n")
+        if line.isascii():
+            return line
+        content = line.encode("utf-8", "surrogateescape")
         try:
-            return line.decode().rstrip("\r\n")
+            return content.decode("utf-8", "backslashreplace" if lenient else "strict")
         except UnicodeDecodeError:
-            if line.lstrip()[:1] in (b"#", b"%"):  # names of authors in comments of the archives
+            if line.lstrip()[:1] in ("#", "%"):  # names of authors in comments of the archives
                 return "#"
-            self.fail(f"line {number}: the text is not UTF-8", "save it as UTF-8")
+            self.fail(f"line {number}: the text is not UTF-8", "save the file as UTF-8")
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines of a text file, see `Source.lines`; foreign bytes do no harm."""
+    return Source(Path(path)).lines(lenient=True)
+
+
+def _as_text(raw: IO[bytes]) -> IO[str]:
+    # Bytes that are not UTF-8 become surrogates, so that an error can name the line of the bytes.
+    return io.TextIOWrapper(open_plain(raw), "utf-8-sig", errors="surrogateescape")
 
 
 def open_plain(raw: IO[bytes]) -> IO[bytes]:
@@ -99,7 +121,7 @@ def open_plain(raw: IO[bytes]) -> IO[bytes]:
 
 
 def numbers(text: str) -> np.ndarray:
-    """Read numbers between commas, ``?`` and NaN as missing; ValueError names a bad one."""
+    """Read numbers between commas; ``?`` and NaN are missing; a ValueError names a bad number."""
     if "?" in text:
         text = text.replace("?", "nan")
     try:
@@ -112,7 +134,7 @@ def numbers(text: str) -> np.ndarray:
 
 
 def _number(cell: str, i: int) -> float:
-    """One number; what only the slow way reads, such as an empty cell, is refused here."""
+    """One number, read slowly: an empty cell, which NumPy passes over, is refused here."""
     try:
         value = float(cell)
     except ValueError:
@@ -123,7 +145,7 @@ def _number(cell: str, i: int) -> float:
 
 
 def moments(times: Sequence[str]) -> np.ndarray:
-    """Times as numbers: as they are, or ISO dates in nanoseconds since 1970."""
+    """Times as numbers: unchanged, or nanoseconds since 1970 if they are ISO dates."""
     try:
         return np.array(times, dtype=float)
     except ValueError:
@@ -137,7 +159,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
 
 
 def as_sequences(parts: Sequence[np.ndarray], names: Sequence[str] | None = None) -> Sequences:
-    """Check sequences of which the file says that time comes last."""
+    """Check sequences; the file format says that time is the last axis, so do not warn of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return check_sequences(parts, channel_names=names)

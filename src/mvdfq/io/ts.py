@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset
+from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.text import MISSING, Source, as_sequences, moments, numbers
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["read_ts", "write_ts"]
+__all__ = ["FORMAT", "write_ts"]
 
 KINDS = {
     "timestamps": "flag",
@@ -24,10 +25,22 @@ KINDS = {
     "dimensions": "count",
     "serieslength": "count",
 }
+# Quantifiers are possessive (a second + after each), so that every line takes linear time.
+PAIR = re.compile(r"\(([^,()]++),([^,()]++)\)")
+CHANNEL_END = re.compile(r"(?<=\))\s*+:")
+KEY = re.compile(
+    r"@(problemname|timestamps|missing|univariate|dimensions?|equallength|serieslength"
+    r"|classlabel|targetlabel|data)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_ts(glimpse: Glimpse) -> bool:
+    return bool(glimpse.said and KEY.match(glimpse.said[0]))
 
 
 def read_ts(source: Source) -> Dataset:
-    """Read a .ts file; see `mvdfq.io.series.read_series`."""
+    """Read a .ts file."""
     lines = source.lines()
     header = _read_header(source, lines)
     parts, labels, names = [], [], []
@@ -40,7 +53,7 @@ def read_ts(source: Source) -> Dataset:
         try:
             values, label = _read_case(line, header)
         except ValueError as error:
-            source.skip(ReadError(source.path, f"line {number}: {error}"))
+            source.skip(f"line {number}: {error}")
             continue
         parts.append(values)
         labels.append(label)
@@ -180,9 +193,9 @@ def _check_shape(values: np.ndarray, header: _Header) -> None:
 def _without_times(line: str) -> list[str]:
     """Channels of ``(time,value)`` pairs without their times, which must be evenly spaced."""
     channels = []
-    for text in re.split(r"(?<=\))\s*:", line):
-        pairs = re.findall(r"\(([^,()]+),([^,()]+)\)", text)
-        if not pairs or re.sub(r"\([^,()]+,[^,()]+\)|[\s,]", "", text):
+    for text in CHANNEL_END.split(line):
+        pairs = PAIR.findall(text)
+        if not pairs or re.sub(r"[\s,]", "", PAIR.sub("", text)):
             raise ValueError(f"{text[:40]!r} is not a list of (time,value) pairs")
         _check_times([time for time, _ in pairs])
         channels.append(",".join(value for _, value in pairs))
@@ -198,6 +211,9 @@ def _check_times(times: list[str]) -> None:
             "times are not evenly spaced, and would be lost; put the series on a grid with "
             "mvdfq.from_long_table(sampling_rate=...)"
         )
+
+
+FORMAT = Format("ts", _is_ts, read_ts, extensions=("ts",), is_series=True)
 
 
 def write_ts(
@@ -233,7 +249,7 @@ def write_ts(
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np
-    >>> from mvdfq.io.series import read_series, write_ts
+    >>> from mvdfq.io import read_series, write_ts
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.ts"
     >>> write_ts(path, [np.ones((2, 3)), np.zeros((2, 4))], ["sitting down", "up"])
     >>> read_series(path).y

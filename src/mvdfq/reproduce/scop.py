@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import ReadError
-from mvdfq.io.fasta import read_lines, read_records
+from mvdfq.io.fasta import read_records
 from mvdfq.io.homology import ROLES, HomologyTask, homology_tasks, read_splits
 from mvdfq.io.profiles import read_profiles
 from mvdfq.io.scales import substitution_rows
+from mvdfq.io.text import read_lines
 from mvdfq.sequences import Sequences
 
 __all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]

@@ -1,0 +1,32 @@
+"""Errors in two parts: one sentence that says what is wrong, and a hint that says what to do."""
+
+__all__ = ["HintedError"]
+
+
+class HintedError(Exception):
+    """An error with a hint; the command line prints the two on separate lines.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and where.
+
+    hint : str, default=""
+        What the user can do about it.
+
+    Examples
+    --------
+    >>> from mvdfq._utils.errors import HintedError
+    >>> error = HintedError("a.ts: the file is empty", "name another file")
+    >>> error.hint
+    'name another file'
+    >>> print(error)
+    a.ts: the file is empty; name another file
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.message, self.hint = message, hint
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message

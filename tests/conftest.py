@@ -25,11 +25,19 @@ def size(usual, small):
     return small if SMALL else usual
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run tests marked `long` as well")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     if DATA is None:
         for item in items:
             if item.get_closest_marker("data"):
-                item.add_marker(pytest.mark.skip(reason="MVDFQ_DATA names no folder of data"))
+                item.add_marker(pytest.mark.skip(reason="MVDFQ_DATA does not name a folder"))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""How far a fit has come: told to a bar in the terminal and to scikit-learn's callbacks."""
+"""The progress of a fit, shown as a bar in the terminal and told to scikit-learn's callbacks."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,24 +11,24 @@ try:  # scikit-learn 1.9
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's, where there are no callbacks."""
+        """Stands in for the class of scikit-learn 1.9: older versions have no callbacks."""
 
     def with_callbacks(method: Callable) -> Callable:
-        """Return the method: there are no callbacks to end."""
+        """Return the method unchanged: there are no callbacks to end."""
         return method
 
 
 __all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
 
-# Steps that callbacks hear of while a stage goes on.
+# Steps per stage that callbacks are told of.
 STEPS = 100
 
 
 class Progress:
-    """Reports the stages of a fit and how much of each is done.
+    """Reports the stages of a fit and how much of each stage is done.
 
-    Use it as a context manager; `stage` opens one stage after the other and gives the function
-    that takes how much is done and how much there is.
+    Use a `Progress` as a context manager. `stage` opens one stage after the other and gives a
+    function that takes how much is done and how much there is to do.
     """
 
     def __init__(self, estimator: Any, n_stages: int, verbose: Any) -> None:
@@ -53,7 +53,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Report]:
-        """Open a stage; it is done when the block is left."""
+        """Open a stage; the stage is done when the block ends."""
         reports = [_bar_report(self.bar, name), *self._callback_report(name)]
 
         def report(done: int, total: int) -> None:
@@ -65,7 +65,7 @@ class Progress:
 
     @contextmanager
     def fit_of(self, estimator: Any, name: str) -> Iterator[None]:
-        """Open a stage that is the fit of another estimator, which tells of it in more detail."""
+        """Open a stage that is the fit of another estimator, which reports its own stages."""
         if self.root is None:
             yield
             return
@@ -96,7 +96,7 @@ class Progress:
 
 
 def _bar() -> Any:
-    """Return a progress bar on the error stream; what others print stays on the other."""
+    """Return a progress bar on stderr; what is printed to stdout stays there."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -209,6 +209,7 @@ sequences = st.lists(sequence, min_size=1, max_size=4)
 
 @pytest.mark.parametrize("name", ANY_KERNEL)
 @given(data=st.data(), train=sequences, new=sequences, pyramid=st.integers(1, 3))
+@pytest.mark.slow
 def test_any_kernel_of_any_sequences(name, data, train, new, pyramid):
     kernel = data.draw(ANY_KERNEL[name])
     assert_fast_is_naive(kernel, new, train, 3, normalize=False, pyramid=pyramid)
@@ -367,6 +368,7 @@ def test_large_counts_stay_exact():
     assert_array_equal(fast_gram(Spectrum(1), X, X, 2, normalize=False), expected)
 
 
+@pytest.mark.slow
 def test_large_counts_of_many_words_stay_exact():
     rng = np.random.default_rng(24)
     X = [random_sequences(rng, [size(3001, 301)], [2])[0] for _ in range(size(20, 3))]

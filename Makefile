@@ -41,7 +41,7 @@ all-tests:
 
 plain-tests:
 	@echo "Once more without the compiler: $(NOJIT)"
-	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) -m "not slow" $(NOJIT:%=tests/test_%.py)
+	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) $(NOJIT:%=tests/test_%.py)
 
 # Lines of compiled functions are seen only where the compiler is off, so the tests of compiled
 # loops run a second time and add their lines to the lines of the first run.

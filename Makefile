@@ -1,21 +1,53 @@
-# Everything runs in .venv, made on first use; PYTHON is the interpreter it is made with.
+# Everything runs in .venv, made on first use; PYTHON is the interpreter that .venv is made with.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+# Two processes share the tests; a process that runs out of tests takes some of the other's.
+PYTEST := $(PY) -m pytest -q -n 2 --dist worksteal
 
 # Tests of compiled loops run a second time as plain Python, on less data.
 NOJIT := worked_numbers kernels features laws frames symbols tables
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo quick test test-all coverage lint types bench clean
+.PHONY: quick-tests main-tests all-tests plain-tests
 
 demo: $(VENV)/.run
 	@$(VENV)/bin/mvdfq demo
 
-test: lint types
-	@$(PY) -m pytest -q -n 2
+# $(call timed,SECONDS,TARGETS) makes the targets and says how long they took. SECONDS is the
+# limit on two quiet cores, after installation: whoever adds tests keeps within the limit.
+timed = @start=$$(date +%s); $(MAKE) --no-print-directory $(2) && \
+    echo "make $@ took $$(($$(date +%s) - start)) s; the limit on two quiet cores is $(1) s."
+
+quick: $(VENV)/.dev
+	$(call timed,60,lint quick-tests)
+
+test: $(VENV)/.dev
+	$(call timed,420,lint types main-tests plain-tests)
+
+test-all: $(VENV)/.dev
+	$(call timed,2400,lint types all-tests plain-tests)
+
+# A test that --durations lists here deserves the marker `slow`.
+quick-tests:
+	@$(PYTEST) -m "not slow" --durations=5 --durations-min=2
+
+main-tests:
+	@$(PYTEST) --durations=10 --durations-min=5
+
+all-tests:
+	@$(PYTEST) --all --durations=10 --durations-min=5
+
+plain-tests:
 	@echo "Once more without the compiler: $(NOJIT)"
-	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PY) -m pytest -q -n 2 $(NOJIT:%=tests/test_%.py)
+	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) $(NOJIT:%=tests/test_%.py)
+
+# Lines of compiled functions are seen only where the compiler is off, so the tests of compiled
+# loops run a second time and add their lines to the lines of the first run.
+coverage: $(VENV)/.dev
+	@$(PYTEST) --cov --cov-report=
+	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) --cov --cov-append $(NOJIT:%=tests/test_%.py)
 
 lint: $(VENV)/.dev
 	@$(PY) -m ruff check --quiet .
@@ -28,7 +60,7 @@ bench: $(VENV)/.run
 	@set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
 
 clean:
-	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests examples benchmarks tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.run: pyproject.toml
@@ -39,8 +71,9 @@ $(VENV)/.run: pyproject.toml
 	@$(PIP) --editable .
 	@touch $@
 
-# aeon, whose loaders the tests use, wants an older numba than ours for its own compiled code.
-# The loaders have none: it is installed as it is, after the few packages that they import.
+# The tests use the loaders of aeon. The compiled code of aeon wants an older numba than ours,
+# but the loaders are not compiled: aeon is installed without its dependencies, after the few
+# packages that the loaders import.
 $(VENV)/.dev: $(VENV)/.run
 	@$(PIP) --editable '.[dev]' deprecated packaging pandas typing-extensions
 	@$(PIP) --no-deps 'aeon>=1.0'

@@ -25,11 +25,44 @@ def size(usual, small):
     return small if SMALL else usual
 
 
-def pytest_collection_modifyitems(items):
+# Test files that `make quick` leaves out: they train many classifiers, start many processes or
+# repeat on more options what a quick file tests.
+# In other files the marker `slow` stands at the tests themselves.
+SLOW_FILES = {
+    "test_audio",
+    "test_baselines",
+    "test_cli",
+    "test_conformance",
+    "test_demo",
+    "test_evidence",
+    "test_examples",
+    "test_features",
+    "test_homology",
+    "test_model_file",
+    "test_readme",
+    "test_reproduce",
+    "test_reproduce_tables",
+    "test_weights",
+}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run tests marked `long` as well")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects tests by their markers
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+    for item in items:
+        if item.path.stem in SLOW_FILES:
+            item.add_marker(pytest.mark.slow)
     if DATA is None:
         for item in items:
             if item.get_closest_marker("data"):
-                item.add_marker(pytest.mark.skip(reason="MVDFQ_DATA names no folder of data"))
+                item.add_marker(pytest.mark.skip(reason="MVDFQ_DATA does not name a folder"))
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import pytest
 import scipy.signal
 from numpy.testing import assert_allclose, assert_array_equal
 
+from docstrings import accepted, documented
 from mvdfq import SequenceClassifier
 from mvdfq.io import audio, audio_files, decoding, spectral
 from mvdfq.io.audio import audio_features, read_audio
@@ -24,7 +25,6 @@ from mvdfq.io.decoding import resampled
 from mvdfq.io.formats import Glimpse
 from mvdfq.io.listing import AudioListing, list_audio
 from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, stored_recipe
-from test_docstrings import accepted, documented
 
 soundfile = pytest.importorskip("soundfile")
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import mvdfq
 import naive_baselines as naive
+from docstrings import accepted, documented, sections
 from mvdfq.machines.validation import CANDIDATES, inner_folds
 from mvdfq.reproduce import baselines
 from mvdfq.reproduce.baselines import (
@@ -32,7 +33,6 @@ from mvdfq.reproduce.baselines.machines import WIDTHS, _radial, fit_kernel
 from mvdfq.reproduce.baselines.mixture import summed_likelihoods
 from mvdfq.reproduce.baselines.topics import codeword_counts, fold_in
 from mvdfq.reproduce.baselines.wavelets import moments_and_energy
-from test_docstrings import accepted, documented, sections
 
 PUBLIC = [getattr(baselines, name) for name in baselines.__all__]
 

@@ -111,6 +111,7 @@ def test_presets_have_the_settings_of_the_paper(name):
         assert repr((rooted.symbols, rooted.kernel)) == repr(PAPER[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mvdfq.list_presets())
 def test_every_preset_learns(name, vowels):
     if name == "letters":
@@ -171,6 +172,7 @@ def test_symbols_go_in_as_they_are(vowels):
 # solvers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_solvers_agree(vowels, multi_class):
     (X, y), (X_test, _) = vowels
@@ -191,6 +193,7 @@ def test_machines_on_features_are_those_on_the_kernel(vowels):
     assert_allclose(on_features.decision_function(F), on_kernel.decision_function(K), atol=5e-3)
 
 
+@pytest.mark.slow
 def test_many_sequences_take_the_linear_solver(vowels, monkeypatch):
     (X, y), _ = vowels
     monkeypatch.setattr(parts, "MANY", 100)
@@ -214,6 +217,7 @@ def test_hashed_words_of_all_rows_share_columns_but_sequences_keep_their_length(
 
 
 @pytest.mark.parametrize("options", [{}, {"gamma": 1.0}, {"solver": "linear"}], ids=str)
+@pytest.mark.slow
 def test_neighbours_are_the_most_similar(vowels, options):
     (X, y), (X_test, _) = vowels
     clf = SequenceClassifier(kernel=Spectrum([1, 2]), **options).fit(X, y)
@@ -239,6 +243,7 @@ def test_a_training_sequence_is_its_own_neighbour(vowels):
 # real data ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_music_by_the_defaults(data_folder):
     with np.load(data_folder / "gtzan" / "mfcc.npz") as file:

@@ -1,11 +1,11 @@
 """Every public name documents exactly the parameters it accepts, and shows an example."""
 
 import inspect
-import re
 
 import pytest
 
 import mvdfq
+from docstrings import accepted, documented, sections
 
 PUBLIC = [value for name in mvdfq.__all__ if callable(value := getattr(mvdfq, name))]
 CLASSES = [value for value in PUBLIC if inspect.isclass(value)]
@@ -15,23 +15,6 @@ METHODS = [
     for name, method in inspect.getmembers(cls, inspect.isfunction)
     if not name.startswith("_") and method.__module__.startswith("mvdfq.")
 ]
-
-
-def sections(value):
-    """Split a numpydoc docstring: title -> text."""
-    doc = inspect.cleandoc(value.__doc__ or "")
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}$", doc, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-def documented(value):
-    """Names on the unindented ``name : type`` lines of the section Parameters."""
-    lines = re.findall(r"^(\S[^:\n]*) :", sections(value).get("Parameters", ""), re.MULTILINE)
-    return [name.strip().lstrip("*") for line in lines for name in line.split(",")]
-
-
-def accepted(value):
-    return [name for name in inspect.signature(value).parameters if name != "self"]
 
 
 @pytest.mark.parametrize("value", PUBLIC, ids=lambda value: value.__name__)

@@ -10,10 +10,18 @@ from sklearn.pipeline import make_pipeline
 
 import mvdfq
 import naive
+from cases import (
+    COLLECTIONS,
+    KINDS,
+    N_SYMBOLS,
+    TABLE_KERNELS,
+    TABLE_OPTIONS,
+    has_table,
+    kernel_machine,
+    pairwise,
+)
 from mvdfq import Gappy, Mismatch, SequenceClassifier, Spatial, Spectrum, Wildcard
 from mvdfq.explain.evidence import find_evidence
-from test_kernels import COLLECTIONS, N_SYMBOLS
-from test_tables import CASES, KINDS, kernel_machine
 from twins import as_symbols, naive_gram, twin
 
 pytestmark = [
@@ -26,8 +34,11 @@ def evidence_in(machine, x, n_symbols):
     return find_evidence(machine, machine.reader.read_new(as_symbols([x], n_symbols)))
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
+@pytest.mark.parametrize(
+    ("kernel", "options", "name"),
+    pairwise(TABLE_KERNELS, TABLE_OPTIONS, KINDS, valid=has_table),
+    ids=str,
+)
 def test_evidence_sums_to_the_naive_margin(kernel, options, name):
     train, new = COLLECTIONS[name]
     n_symbols = N_SYMBOLS[: len(train[0])]

@@ -5,15 +5,16 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
-from test_kernels import (
+from cases import (
     COLLECTIONS,
     N_SYMBOLS,
     PAIRS_ONLY,
     ROW_WEIGHTS,
     WITH_FEATURES,
+    pairwise,
     random_profiles,
 )
+from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_counts
 
 OPTIONS = [
@@ -24,6 +25,7 @@ OPTIONS = [
     {"manifold": True, "normalize": False, "row_weights": ROW_WEIGHTS},
     {"manifold": True, "pyramid": 3},
 ]
+NAMES = ["missing", "short", "empty", "constant row", "unseen symbols"]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -45,16 +47,20 @@ def inner_products(A, B):
     return compact[: A.shape[0]] @ compact[A.shape[0] :].T
 
 
-@pytest.mark.parametrize("pyramid", [1, 3])
-@pytest.mark.parametrize("name", ["missing", "short"])
-@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+@pytest.mark.parametrize(
+    ("kernel", "name", "pyramid"), pairwise(WITH_FEATURES, ["missing", "short"], [1, 3]), ids=str
+)
 def test_counts_are_naive(kernel, name, pyramid):
     train, _ = COLLECTIONS[name]
     matrix = fast_features(kernel, train, train, N_SYMBOLS, normalize=False, pyramid=pyramid)
     assert_same_columns(matrix, naive_counts(kernel, train, train, N_SYMBOLS, pyramid))
 
 
-def assert_inner_products_are_the_kernel(kernel, train, new, options):
+@pytest.mark.parametrize(
+    ("kernel", "options", "name"), pairwise(WITH_FEATURES, OPTIONS, NAMES), ids=str
+)
+def test_inner_products_are_the_kernel(kernel, options, name):
+    train, new = COLLECTIONS[name]
     columns = fast_features(kernel, train, train, N_SYMBOLS, **options)
     for A in (new, train):
         product = fast_features(kernel, A, train, N_SYMBOLS, **options) @ columns.T
@@ -63,19 +69,6 @@ def assert_inner_products_are_the_kernel(kernel, train, new, options):
             assert_array_equal(product.toarray(), K)
         else:
             assert_allclose(product.toarray(), K, rtol=1e-5, atol=1e-9)
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
-def test_inner_products_are_the_kernel(kernel, options):
-    assert_inner_products_are_the_kernel(kernel, *COLLECTIONS["missing"], options)
-
-
-@pytest.mark.parametrize("options", [{"normalize": False}, {"manifold": True}], ids=str)
-@pytest.mark.parametrize("name", ["short", "empty", "constant row", "unseen symbols"])
-@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
-def test_inner_products_on_unpleasant_input(kernel, name, options):
-    assert_inner_products_are_the_kernel(kernel, *COLLECTIONS[name], options)
 
 
 @pytest.mark.parametrize("manifold", [False, True])

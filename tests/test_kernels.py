@@ -11,6 +11,17 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
+from cases import (
+    COLLECTIONS,
+    KERNELS,
+    N_SYMBOLS,
+    PAIRS_ONLY,
+    ROW_WEIGHTS,
+    UNEVEN,
+    WITH_FEATURES,
+    pairwise,
+    random_profiles,
+)
 from conftest import size
 from mvdfq import (
     Gapped,
@@ -29,45 +40,7 @@ from mvdfq import (
 from mvdfq.kernels.neighbours import NeighbourTask
 from twins import as_symbols, fast_gram, n_groups, naive_gram, random_sequences
 
-# Powers of two wherever counts are weighted: such sums are exact as well.
-WITH_FEATURES = [
-    Spectrum(1),
-    Spectrum(3),
-    Spectrum([1, 2, 4]),
-    Spectrum(2, dilation=[1, 3]),
-    Spatial(2, 1, 5),
-    Spatial(3, 1, 3),
-    Spatial(2, 2, 2),
-    Spatial(3, 1, 2, dilation=2),
-    Gapped(4, 2),
-    Gapped(3, 2, dilation=[1, 2]),
-    Gappy(4, 2),
-    Gappy(4, 3, distinct=False),
-    Gappy(3, 2, dilation=2),
-    Wildcard(4, 2, 0.5),
-    Wildcard(3, 3),
-    Wildcard(3, 1, 0.25, dilation=[1, 2]),
-    Subsequence(2, max_span=4),
-    Subsequence(3, 0.25, max_span=5),
-    Mismatch(3, 1),
-    Mismatch(4, 2),
-    Mismatch(2, 2),
-    Mismatch(3, 1, dilation=[1, 2]),
-    Mismatch(3, 1, neighbourhood="observed"),
-    Mismatch(3, 2, neighbourhood="observed", dilation=[1, 2]),
-    Words([(0, 4, 8), (0, 2), (0,)], weights=[1, 2, 0.5]),
-]
 WITH_GROUPS = [kernel for kernel in WITH_FEATURES if not isinstance(kernel, Mismatch)]
-PAIRS_ONLY = [Subsequence(2), Subsequence(3, 0.25), MismatchPairs(3, 1), MismatchPairs(4, 2)]
-KERNELS = WITH_FEATURES + PAIRS_ONLY
-UNEVEN = [
-    Wildcard(4, 2, 0.7),
-    Subsequence(3, 0.9, max_span=6),
-    Words([(0, 1), (0, 3)], weights=[0.3, 1.7]),
-    Subsequence(3, 0.9),
-]
-
-ROW_WEIGHTS = [2, 0.5, 1]
 OPTIONS = [
     {},
     {"normalize": False, "row_weights": ROW_WEIGHTS},
@@ -88,31 +61,9 @@ FEATURE_OPTIONS = [
     {"manifold": True, "gamma": 1.0},
 ]
 DIAGONAL_OPTIONS = [{"normalize": False}, {}, {"row_weights": ROW_WEIGHTS, "row_norm": "cosine"}]
-N_SYMBOLS = [3, 2, 4]  # an alphabet for each row
 
 # Some sequences have nothing to compare; tests at the end look at the warnings that say so.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-
-
-def collections():
-    """Training and new sequences of every kind, by name."""
-    rng = np.random.default_rng(1409)
-    make = partial(random_sequences, rng)
-    constant = make([9, 5, 12, 7], [3, 1, 4])
-    return {
-        "random": (make(rng.integers(5, 20, 6), N_SYMBOLS), make([7, 14, 11], N_SYMBOLS)),
-        "missing": (make([9, 15, 12, 4], N_SYMBOLS, 0.15), make([12, 16], N_SYMBOLS, 0.15)),
-        "short": (make(range(9), N_SYMBOLS), make([5, 0, 3, 4, 1, 2], N_SYMBOLS)),
-        "empty": (make([0, 0], N_SYMBOLS), make([6, 0], N_SYMBOLS)),
-        "constant row": (constant, make([8, 3], [3, 2, 4])),
-        "one row": (make([9, 14, 3], [3]), make([12, 2], [3])),
-        "constant only row": (make([9, 6], [1]), make([7, 5], [2])),
-        "unseen symbols": (make([9, 14, 11], [2, 2, 2]), make([8, 13], N_SYMBOLS)),
-        "one sequence": (make([11], N_SYMBOLS), make([9], N_SYMBOLS)),
-    }
-
-
-COLLECTIONS = collections()
 
 
 def assert_fast_is_naive(kernel, A, B, n_symbols=None, **options):
@@ -140,22 +91,20 @@ def test_counts_on_every_kind_of_input(kernel, name):
     assert_fast_is_naive_on_both(kernel, *COLLECTIONS[name], normalize=False)
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
-@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
-def test_manifold_on_every_kind_of_input(kernel, name):
-    assert_fast_is_naive_on_both(kernel, *COLLECTIONS[name], manifold=True)
-
-
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_options(kernel, options):
     assert_fast_is_naive_on_both(kernel, *COLLECTIONS["random"], **options)
 
 
-@pytest.mark.parametrize("options", FEATURE_OPTIONS, ids=str)
-@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
-def test_options_of_kernels_with_features(kernel, options):
-    assert_fast_is_naive_on_both(kernel, *COLLECTIONS["missing"], **options)
+@pytest.mark.parametrize(
+    ("kernel", "options", "name"), pairwise(WITH_FEATURES, FEATURE_OPTIONS, COLLECTIONS), ids=str
+)
+def test_options_of_kernels_with_features(kernel, options, name):
+    train, new = COLLECTIONS[name]
+    if "row_weights" in options:
+        options = options | {"row_weights": ROW_WEIGHTS[: len(train[0])]}
+    assert_fast_is_naive_on_both(kernel, train, new, **options)
 
 
 @pytest.mark.parametrize("manifold", [False, True])
@@ -259,6 +208,7 @@ sequences = st.lists(sequence, min_size=1, max_size=4)
 
 @pytest.mark.parametrize("name", ANY_KERNEL)
 @given(data=st.data(), train=sequences, new=sequences, pyramid=st.integers(1, 3))
+@pytest.mark.slow
 def test_any_kernel_of_any_sequences(name, data, train, new, pyramid):
     kernel = data.draw(ANY_KERNEL[name])
     assert_fast_is_naive(kernel, new, train, 3, normalize=False, pyramid=pyramid)
@@ -417,6 +367,7 @@ def test_large_counts_stay_exact():
     assert_array_equal(fast_gram(Spectrum(1), X, X, 2, normalize=False), expected)
 
 
+@pytest.mark.slow
 def test_large_counts_of_many_words_stay_exact():
     rng = np.random.default_rng(24)
     X = [random_sequences(rng, [size(3001, 301)], [2])[0] for _ in range(size(20, 3))]
@@ -427,14 +378,6 @@ def test_large_counts_of_many_words_stay_exact():
 # profiles -------------------------------------------------------------------------------------
 
 PROFILE_OPTIONS = [{"normalize": False}, {}, {"manifold": True}, {"manifold": True, "pyramid": 2}]
-
-
-def random_profiles(rng, lengths):
-    """Columns of probabilities, some of them unknown, none at an end."""
-    profiles = [rng.dirichlet([0.5] * 3, size=n) for n in lengths]
-    for x in profiles:
-        x[1:-1][rng.random(len(x[1:-1])) < 0.1] = np.nan
-    return profiles
 
 
 @pytest.mark.parametrize("options", PROFILE_OPTIONS, ids=str)

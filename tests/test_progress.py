@@ -178,6 +178,7 @@ for one in (classifier, SequenceClassifierCV(classifier, {"C": [1, 10]})):
 """
 
 
+@pytest.mark.slow
 def test_scikit_learn_without_callbacks():
     command = [sys.executable, "-c", WITHOUT_CALLBACKS]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -218,6 +219,7 @@ print(len(classifier.fit(X[:8], y[:8]).predict(X)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.slow
 def test_control_c():
     with subprocess.Popen(
         [sys.executable, "-c", LONG_FIT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -693,6 +693,7 @@ def test_what_is_no_npz(tmp_path):
 # The sets of the paper
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_remote_homologues_are_found(data_folder):
     path = data_folder / "proteins" / "sequences.fasta.gz"

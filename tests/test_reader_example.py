@@ -15,7 +15,7 @@ TEXT = "!spaced\nup 1 2 3\ndown 4 5\n"
 def spaced():
     """Run the code block, and list its record where the records are listed."""
     page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = page[page.index("### How to add a reader") :]
+    section = page[page.index("### A reader") :]
     code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
     module: dict = {"__name__": "spaced"}
     exec(compile(code, "spaced.py", "exec"), module)

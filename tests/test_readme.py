@@ -1,7 +1,7 @@
 """What README.md and the guide show is run, and what they link to exists.
 
-Python blocks of one page are executed one after the other. Shell commands are run as written,
-but for those in INSTEAD, for the reasons given there.
+The Python blocks of one page are executed one after the other. Shell commands are run as written,
+except the commands in INSTEAD, for the reasons that INSTEAD gives.
 """
 
 import os
@@ -20,9 +20,10 @@ BESIDE = str(Path(sys.executable).parent)
 WITH_COMMANDS = os.environ | {"PATH": os.pathsep.join([BESIDE, os.environ.get("PATH", "")])}
 
 INSTEAD = {
-    "make test": "it would start itself again",
-    "make demo": "test_demo.py runs the command behind it",
-    "pip install .": "it would change what is being tested; make test installs the package",
+    "make test": "make test would start itself again",
+    "make quick": "make quick would start itself again",
+    "make demo": "test_demo.py runs the command that make demo runs",
+    "pip install .": "pip would change what is being tested; make test installs the package",
 }
 
 

@@ -23,6 +23,7 @@ def sequences(data_folder):
 
 
 @pytest.mark.parametrize(("name", "kernel", "beginning"), CASES, ids=["double", "triple"])
+@pytest.mark.slow
 def test_the_authors_own_matrix(data_folder, sequences, name, kernel, beginning):
     path = data_folder / f"sssk_reference/example_kernel_{name}.mat"
     expected = loadmat(path)["K"][:N, :N]

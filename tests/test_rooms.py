@@ -61,6 +61,14 @@ def test_naive_twins_lean_on_nothing_they_check():
         assert not [module for module in imported_modules(path) if module.startswith("mvdfq")]
 
 
+def test_no_test_file_imports_another():
+    # What two test files share lies in tests/cases.py and in the modules beside it.
+    tests = sorted((ROOT / "tests").glob("*.py"))
+    for path in [*tests, *ROOT.glob("tools/*.py"), *ROOT.glob("benchmarks/*.py")]:
+        found = [module for module in imported_modules(path) if module.startswith("test_")]
+        assert not found, f"{path.name} imports {found}: move what it needs to tests/cases.py"
+
+
 def test_the_library_does_not_print():
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text())):

@@ -129,18 +129,22 @@ def test_a_checked_collection_is_passed_on():
     [
         ("ABBA", TypeError, r"got one string; pass \[X\]"),
         (5, TypeError, "X must be a list of sequences, got int"),
-        ({"a": [1, 2]}, TypeError, r"X is a table; mvdfq.from_long_table\(X\)"),
+        ({"a": [1, 2]}, TypeError, r"got a table; mvdfq.from_long_table\(X\)"),
         ([], ValueError, "X holds no sequences"),
         ((x for x in [[1.0]]), TypeError, r"must be a list of .* got generator; pass list\(X\)"),
         (map(list, [[1.0]]), TypeError, r"X must be a list of sequences, got map; pass list\(X\)"),
-        ([list("ABAB")], ValueError, r'0 is a list of 4 single .* is one string, "".join\('),
-        (["AB", ["up", "down"]], ValueError, r"1 .* equally long, .* words .*categories="),
-        ([np.ones((0, 5))], ValueError, r"Sequence 0 has no channels: its shape is \(0, 5\)"),
+        ([list("ABAB")], ValueError, r'0 must be one string, got a list of 4 single .* "".join\('),
+        (["AB", ["up", "down"]], ValueError, r"1 .* same length.* .*categories=.* words"),
+        (
+            [np.ones((0, 5))],
+            ValueError,
+            r"0 must have at least one channel, got shape \(0, 5\)",
+        ),
         ([np.ma.array(["a"])], ValueError, "Sequence 0 must hold real numbers, got dtype <U1"),
-        ([1.0, 2.0], ValueError, r"Sequence 0 is a single value \(1.0\).* pass \[X\]"),
-        (np.ones(3), ValueError, r"got an array of shape \(3,\); for a single sequence pass \[X\]"),
+        ([1.0, 2.0], ValueError, r"Sequence 0 .* got a single value \(1.0\).* pass \[X\]"),
+        (np.ones(3), ValueError, r"got an array of shape \(3,\); if X is one sequence, pass \[X\]"),
         (np.ones((1, 1, 1, 1)), ValueError, r"got an array of shape \(1, 1, 1, 1\)"),
-        ([np.ones((1, 1, 1))], ValueError, r"Sequence 0 must be .* got shape \(1, 1, 1\)"),
+        ([np.ones((1, 1, 1))], ValueError, r"Sequence 0 must have .* got shape \(1, 1, 1\)"),
         ([[[1, 2], [3]]], ValueError, "Sequence 0 has rows of different lengths"),
         ([[[1, 2], "A"]], ValueError, "Sequence 0 has rows of different lengths"),
         ([[1, 2], [object()]], ValueError, "Sequence 1 must hold real numbers, got dtype object"),
@@ -180,14 +184,14 @@ def test_missing_values_can_be_refused():
 def test_another_number_of_channels_is_refused():
     with pytest.raises(ValueError, match="X has 3 channels, 2 are expected"):
         check_sequences([np.ones((3, 9))], n_channels=2)
-    with pytest.raises(ValueError, match=r"X is a 2-D array.*but 2 channels.*pass \[X\]"):
+    with pytest.raises(ValueError, match=r"X must have 2 channels, got a 2-D array.*pass \[X\]"):
         check_sequences(np.ones((2, 9)), n_channels=2)
-    with pytest.raises(ValueError, match="2 channel_names for 1 channels"):
+    with pytest.raises(ValueError, match=r"one name per channel \(1\), got 2"):
         check_sequences([[1.0]], channel_names=["a", "b"])
 
 
 def test_channel_names_must_differ():
-    with pytest.raises(ValueError, match="channel_names holds 'a' twice"):
+    with pytest.raises(ValueError, match="channel_names must all differ, got 'a' twice"):
         check_sequences([np.ones((3, 9))], channel_names=["a", "b", "a"])
 
 
@@ -271,7 +275,7 @@ def test_time_first_padding_is_cut_off():
 
 
 def test_time_first_needs_two_axes():
-    with pytest.raises(ValueError, match=r"Sequence 0 must be 2-D \(n_timepoints, n_channels\)"):
+    with pytest.raises(ValueError, match=r"0 must have shape \(n_timepoints, n_channels\)"):
         from_time_first([[1, 2, 3]])
     with pytest.raises(TypeError, match=r"got generator; pass list\(X\)"):
         from_time_first(x for x in [np.ones((2, 3))])
@@ -354,9 +358,9 @@ class NotAvailable:
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
-        ({}, {"id": "name"}, r"The table has no column 'name'; it has \['id', 'kind', "),
+        ({}, {"id": "name"}, r"The table has no column 'name'; .* are \['id', 'kind', "),
         ({}, {"channels": ["y"]}, "The table has no column 'y'"),
-        ({}, {}, r"Column 'state' does not hold numbers; .*categories=\{'state': \[...\]\}"),
+        ({}, {}, r"Column 'state' must hold numbers, .*categories=\{'state': \[...\]\}"),
         ({"kind": [7, 5, 8, 5]}, {"label": "kind", "channels": ["x"]}, "Sequence 'b' has several"),
         ({"time": [1.0, 0, 1.2, 3]}, {"sampling_rate": 1.0}, "Sequence 'b' has two lines in one"),
         ({"time": [1.0, 0, 0, 1e9]}, {"sampling_rate": 1.0}, "Sequence 'a' fills less than a thou"),
@@ -378,7 +382,7 @@ class NotAvailable:
         (
             {"kind": [NAN, 5, NAN, 5]},
             {"label": "kind", "channels": ["x"]},
-            "Sequence 'b' lacks a label: column 'kind'",
+            "Sequence 'b' has a line without a label; column 'kind'",
         ),
     ],
 )

@@ -751,6 +751,7 @@ def mutated(content, rng):
     return bytes(content)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("skip_bad", [False, True])
 def test_broken_files_lead_to_an_error_by_name_or_to_data(tmp_path, skip_bad):

@@ -691,7 +691,7 @@ def test_what_is_no_symbol_is_refused(X, message):
 
 def test_symbols_are_not_quantized_twice():
     symbols = DirectQuantizer(2).fit_transform([[0.0, 1.0]])
-    with pytest.raises(TypeError, match="X is already Symbols; this step takes sequences"):
+    with pytest.raises(TypeError, match="X must be sequences of numbers, got Symbols"):
         DirectQuantizer(2).fit(symbols)
 
 

@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import size
+from cases import (
+    COLLECTIONS,
+    KINDS,
+    N_COLUMNS,
+    N_SYMBOLS,
+    ROW_WEIGHTS,
+    TABLE_KERNELS,
+    TABLE_OPTIONS,
+    coefficients,
+    has_table,
+    kernel_machine,
+    pairwise,
+)
 from mvdfq import (
     Mismatch,
     MismatchPairs,
@@ -20,7 +32,6 @@ from mvdfq import (
 from mvdfq.machines import word_table
 from mvdfq.machines.machine import KernelMachine, LinearMachine
 from mvdfq.machines.svm import Margins
-from test_kernels import COLLECTIONS, N_SYMBOLS, ROW_WEIGHTS, UNEVEN, WITH_FEATURES
 from twins import as_symbols, naive_gram
 
 pytestmark = [
@@ -29,53 +40,21 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply"),
 ]
 
-N_COLUMNS = 3
-OPTIONS = [
-    {},
-    {"normalize": False, "row_weights": [0, 0.5, 1]},
-    {"row_norm": "cosine", "pyramid": 2},
-    {"manifold": True},
-    {"manifold": True, "pyramid": 3, "row_weights": ROW_WEIGHTS},
-    {"manifold": True, "row_norm": "cosine", "normalize": False},
-]
-
-
-def coefficients(n):
-    return np.random.default_rng(n).normal(size=(n, N_COLUMNS))
-
-
-def kernel_machine(kernel, train, n_symbols, **options):
-    """A machine with random coefficients on a fitted kernel."""
-    reader = SequenceKernel(kernel, **options).fit(as_symbols(train, n_symbols))
-    margins = Margins(coefficients(len(train)), np.array([0.5, -1.0, 2.0]))
-    return KernelMachine.from_gram(reader, reader.compare(reader.train_, None)[1], margins)
-
 
 def margins_of(machine, new, n_symbols):
     return machine.of(machine.reader.read_new(as_symbols(new, n_symbols)))
 
 
-def has_table(kernel, options):
-    is_listed = getattr(kernel, "neighbourhood", None) == "observed" or options.get("manifold")
-    return not (isinstance(kernel, Mismatch) and is_listed)
-
-
-CASES = [
-    (kernel, options)
-    for kernel in WITH_FEATURES + UNEVEN[:3]
-    for options in OPTIONS
-    if has_table(kernel, options)
-]
-
-
-KINDS = size(["random", "missing", "short", "constant row", "unseen symbols"], ["missing"])
+PLACES = [*((name, True) for name in KINDS), *((name, False) for name in KINDS[-2:])]
 
 
 @pytest.mark.parametrize(
-    ("name", "dense"), [*((name, True) for name in KINDS), *((name, False) for name in KINDS[-2:])]
+    ("kernel", "options", "place"),
+    pairwise(TABLE_KERNELS, TABLE_OPTIONS, PLACES, valid=has_table),
+    ids=str,
 )
-@pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
-def test_table_gives_the_margins_of_the_naive_kernel(kernel, options, name, dense, monkeypatch):
+def test_table_gives_the_margins_of_the_naive_kernel(kernel, options, place, monkeypatch):
+    name, dense = place
     if not dense:
         monkeypatch.setattr(word_table, "DENSE_WORDS", 0)
     train, new = COLLECTIONS[name]

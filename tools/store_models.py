@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 MODELS = ROOT / "tests" / "models"
 sys.path.insert(0, str(ROOT / "tests"))
 
-from test_model_file import CASES  # noqa: E402
+from model_cases import CASES  # noqa: E402
 
 
 def main() -> None:

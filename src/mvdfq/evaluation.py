@@ -1,6 +1,6 @@
-"""Protocols and metrics: what a classifier is worth, by the rules that were agreed on.
+"""Evaluation of a classifier: protocols cut the data into folds, metrics judge the predictions.
 
-Everything that is learned is learned on the training part of each fold; no data set is known here.
+A classifier learns from the training part of each fold alone. No data set is named here.
 """
 
 import re
@@ -22,9 +22,9 @@ __all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
 
 @dataclass(frozen=True)
 class Fold:
-    """What was said of one test part, and what was true.
+    """The predictions for the test part of one fold, and the true labels.
 
-    `scores` are decision values, kept where there are two classes, for ROC curves.
+    `scores` are the decision values, for ROC curves; None unless there are two classes.
     """
 
     name: str
@@ -36,21 +36,21 @@ class Fold:
 
     @property
     def accuracy(self) -> float:
-        """Share of the test part that was classified rightly."""
+        """Share of the test part that was classified correctly."""
         return float(np.mean(self.truth == self.predicted))
 
     @property
     def has_ranking(self) -> bool:
-        """Whether members of two classes were ranked."""
+        """Whether the test part has decision values and members of two classes."""
         return self.scores is not None and len(np.unique(self.truth)) == 2
 
 
 def roc50(truth: Any, scores: Any, n: int = 50) -> float:
-    r"""Area under the ROC curve up to the fiftieth false positive, as a share of the whole.
+    r"""Area under the ROC curve up to the fiftieth false positive, as a share of the largest area.
 
     .. math:: \frac{1}{n P} \sum_{i=1}^{n} t_i
 
-    where :math:`t_i` of the :math:`P` positives rank above the i-th negative.
+    where :math:`t_i` is the number of the :math:`P` positives that rank above the i-th negative.
 
     Parameters
     ----------
@@ -58,15 +58,16 @@ def roc50(truth: Any, scores: Any, n: int = 50) -> float:
         Which members are positive.
 
     scores : array-like of float
-        The higher, the more positive. Equal ones count as their random orders do on average.
+        A higher score means more positive. Equal scores count as the average over all orders of
+        the members with this score.
 
     n : int, default=50
-        False positives to go up to; all negatives where there are fewer.
+        Number of false positives; all negatives if there are fewer negatives.
 
     Returns
     -------
     area : float
-        1 if all positives come before any negative.
+        1 if all positives rank above all negatives.
 
     Examples
     --------
@@ -76,13 +77,17 @@ def roc50(truth: Any, scores: Any, n: int = 50) -> float:
     """
     truth, scores = np.asarray(truth, dtype=bool), np.asarray(scores)
     if truth.all() or not truth.any():
-        raise ValueError("roc50 ranks positives against negatives; there is only one of the two.")
+        raise ValueError(
+            f"truth must hold positives and negatives, got {int(truth.sum())} positives and "
+            f"{int((~truth).sum())} negatives."
+        )
     levels, level = np.unique(-scores, return_inverse=True)
     positives, negatives = (np.bincount(level[p], minlength=len(levels)) for p in (truth, ~truth))
     above = np.cumsum(positives) - positives
     block = np.repeat(np.arange(len(levels)), negatives)[:n]
     place = np.arange(len(block)) - (np.cumsum(negatives) - negatives)[block] + 1
-    # The j-th of b negatives that share a score with a positives has a j / (b + 1) above it.
+    # If b negatives and a positives have the same score, a j / (b + 1) of these positives rank
+    # above the j-th of these negatives, on average over all orders.
     found = above[block] + positives[block] * place / (negatives[block] + 1)
     return float(found.mean() / truth.sum())
 
@@ -95,26 +100,27 @@ def folds_of(
     Parameters
     ----------
     protocol : str
-        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: each group held out
-        in turn. ``"group-per-class"``: in each fold one group of every class, such as one album of
-        every artist. ``"split"``: the training and test parts that the data say.
+        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: one fold per group,
+        with this group as the test part. ``"group-per-class"``: the test part of each fold is one
+        group of every class, such as one album of every artist. ``"split"``: the training part
+        and the test part that `split` names.
 
     y : ndarray of shape (n_sequences,)
         Labels.
 
     groups : array-like of shape (n_sequences,), default=None
-        What each sequence belongs to.
+        The group of each sequence.
 
     split : array-like of shape (n_sequences,), default=None
         ``"train"`` or ``"test"`` for each sequence.
 
     seed : int, default=0
-        Seed of the shuffling, where there is any.
+        Seed of the shuffling; only k-fold protocols shuffle.
 
     Yields
     ------
     fold : tuple of str, ndarray and ndarray
-        Name, indices to learn from, indices to test on.
+        Name, indices of the training part, indices of the test part.
 
     Examples
     --------
@@ -134,18 +140,18 @@ def folds_of(
         train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
         if not train.size or not test.size:
             found = sorted(set(split.tolist()))
-            raise ValueError(f"A split names 'train' and 'test' sequences; this one has {found}.")
+            raise ValueError(f"split must name 'train' and 'test' sequences, got {found}.")
         yield "test", train, test
     else:
         raise ValueError(
-            f"protocol={protocol!r} is not known; '5-fold', 'group', 'group-per-class' and "
-            f"'split' are."
+            f"protocol={protocol!r} is not known; pass '5-fold' (any number), 'group', "
+            f"'group-per-class' or 'split'."
         )
 
 
 def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
     if values is None:
-        raise ValueError(f"protocol={protocol!r} needs {what}, which the data do not have.")
+        raise ValueError(f"protocol={protocol!r} needs {what}, but the data have none.")
     return np.asarray(values)
 
 
@@ -153,7 +159,7 @@ def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray,
     labels, sizes = np.unique(y, return_counts=True)
     if k < 2 or sizes.min() < k:
         raise ValueError(
-            f"{k}-fold needs at least two folds and {k} members of every class; class "
+            f"protocol='{k}-fold' needs at least two folds and {k} members of every class; class "
             f"{labels[sizes.argmin()]!s} has {sizes.min()}."
         )
     cutter = StratifiedKFold(k, shuffle=True, random_state=seed)
@@ -163,7 +169,7 @@ def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray,
 
 def _group_fold(y: np.ndarray, groups: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     if len(np.unique(groups)) < 2:
-        raise ValueError("protocol='group' needs at least two groups.")
+        raise ValueError("protocol='group' needs at least two groups, got one group.")
     for train, test in LeaveOneGroupOut().split(y, y, groups):
         yield str(groups[test[0]]), train, test
 
@@ -171,7 +177,7 @@ def _group_fold(y: np.ndarray, groups: np.ndarray) -> Iterator[tuple[str, np.nda
 def _group_per_class(
     y: np.ndarray, groups: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """The i-th group of every class, in the order of their names, is the i-th test part."""
+    """The i-th test part is the i-th group of every class, in the order of the group names."""
     place = np.empty(len(y), dtype=int)
     n_folds = len(y)
     for label in np.unique(y):
@@ -187,18 +193,18 @@ def _group_per_class(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The folds of an evaluation, and what follows from them.
+    """The folds of an evaluation, and the metrics of all folds together.
 
     Parameters
     ----------
     protocol : str
-        How the folds were cut.
+        The protocol that cut the folds.
 
     labels : list
         The classes.
 
     folds : list of Fold
-        What was said in each.
+        The predictions of each fold.
 
     Examples
     --------
@@ -216,17 +222,17 @@ class Evaluation:
 
     @property
     def truth(self) -> np.ndarray:
-        """Labels of all test parts, one after the other."""
+        """True labels of all test parts, one test part after the other."""
         return np.concatenate([fold.truth for fold in self.folds])
 
     @property
     def predicted(self) -> np.ndarray:
-        """Predictions for all test parts, one after the other."""
+        """Predictions for all test parts, one test part after the other."""
         return np.concatenate([fold.predicted for fold in self.folds])
 
     @property
     def accuracy(self) -> float:
-        """Mean over the folds of the share that was classified rightly."""
+        """Mean accuracy over the folds."""
         return float(np.mean([fold.accuracy for fold in self.folds]))
 
     @property
@@ -236,7 +242,10 @@ class Evaluation:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % confidence interval of the accuracy, of one seed's test parts together."""
+        """Wilson's 95 % confidence interval of the accuracy, over the test parts of one seed.
+
+        Other seeds classify the same sequences again, so they do not make the interval smaller.
+        """
         first = [fold for fold in self.folds if fold.seed == self.folds[0].seed]
         n = sum(len(fold.truth) for fold in first)
         hits = sum(int(np.sum(fold.truth == fold.predicted)) for fold in first)
@@ -244,7 +253,7 @@ class Evaluation:
 
     @property
     def confusion(self) -> np.ndarray:
-        """How often each class (row) was taken for each (column), all folds and seeds together."""
+        """How often a class (row) was predicted as a class (column), over all folds and seeds."""
         return confusion_matrix(self.truth, self.predicted, labels=self.labels)
 
     @property
@@ -260,9 +269,9 @@ class Evaluation:
 
     @property
     def f1(self) -> tuple[float, float]:
-        """Both readings: the mean of the classes' F1; the harmonic mean of mean precision, recall.
+        """F1 in both definitions: mean F1 of the classes; F1 of mean precision and mean recall.
 
-        The second is what the paper's author reported in 2008.
+        The author of the paper reported the second F1 in 2008.
         """
         said = set(self.predicted.tolist())
         table = [row for row in self.per_class if row["n"] or row["label"] in said]
@@ -274,7 +283,7 @@ class Evaluation:
 
     @property
     def ranking(self) -> tuple[float, float] | None:
-        """Mean ROC50 and ROC area over the folds; None unless each has members of two classes."""
+        """Mean ROC50 and ROC area over the folds; None unless every fold ranks two classes."""
         if len(self.labels) != 2 or not all(fold.has_ranking for fold in self.folds):
             return None
         pairs = [(fold.truth == self.labels[1], fold.scores) for fold in self.folds]
@@ -283,7 +292,7 @@ class Evaluation:
         return float(means[0]), float(means[1])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers and text, ready for JSON.
+        """Return all results as plain numbers and text, ready for JSON.
 
         Returns
         -------
@@ -313,7 +322,7 @@ class Evaluation:
 
 
 def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share.
+    """Return Wilson's score interval of a share.
 
     Examples
     --------
@@ -339,39 +348,40 @@ def evaluate(
     seeds: Sequence[int] = (0,),
     progress: Report | None = None,
 ) -> Evaluation:
-    """Train and test a classifier by a protocol.
+    """Train and test a classifier on the folds of a protocol.
 
     Parameters
     ----------
     estimator : classifier
-        It is cloned for every fold; where it takes ``groups``, its own inner validation gets
-        them too.
+        The classifier is cloned for every fold. If its ``fit`` takes ``groups``, the groups are
+        passed on, for the inner validation.
 
     X : Sequences, list or array
         The sequences.
 
     y : array-like of shape (n_sequences,)
-        Their labels.
+        The labels of the sequences.
 
     protocol : str, default="5-fold"
-        How to cut them, see `folds_of`.
+        How to cut the sequences into folds: ``"5-fold"`` (any number), ``"group"``,
+        ``"group-per-class"`` or ``"split"``, see `folds_of`.
 
     groups : array-like of shape (n_sequences,), default=None
-        What each sequence belongs to (a speaker, an album).
+        The group of each sequence (a speaker, an album).
 
     split : array-like of shape (n_sequences,), default=None
         ``"train"`` or ``"test"`` for each sequence.
 
     seeds : sequence of int, default=(0,)
-        k-fold protocols are repeated with each.
+        k-fold protocols are repeated with each seed; other protocols use no seed.
 
     progress : callable, default=None
-        Called with the number of folds done and of all folds.
+        Called with the number of finished folds and the number of all folds.
 
     Returns
     -------
     evaluation : Evaluation
-        The folds, and the metrics that follow.
+        The folds and their metrics.
 
     Examples
     --------
@@ -399,21 +409,21 @@ def evaluate(
 
 
 def _fold(clf: Any, X: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
-    """Test a fitted classifier on one part."""
+    """Test a fitted classifier on the test part of one fold."""
     part = _take(X, test)
     scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
     return Fold(name, seed, test, y[test], clf.predict(part), scores)
 
 
 def _inner_groups(estimator: Any, groups: np.ndarray | None) -> dict[str, Any]:
-    """Groups for the inner validation, where there are enough of them and it takes them."""
+    """Return the argument `groups` of `fit`, if `fit` takes groups and there are two or more."""
     if useful_groups(groups) is None:
         return {}
     return {"groups": groups} if "groups" in signature(estimator.fit).parameters else {}
 
 
 def useful_groups(groups: np.ndarray | None) -> np.ndarray | None:
-    """Groups that can be held apart: at least two of them."""
+    """Return the groups if there are at least two of them, None otherwise."""
     return None if groups is None or len(np.unique(groups)) < 2 else groups
 
 

@@ -1,4 +1,4 @@
-"""Checks of single parameters: an error names the parameter, what it must be and what it is."""
+"""Checks of single parameters: errors name the parameter, the expected and the found value."""
 
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -8,29 +8,29 @@ __all__ = ["check_decay", "check_positive", "check_several", "check_whole"]
 
 
 def check_whole(value: Any, name: str, at_least: int = 1) -> int:
-    """Return a parameter that must be a whole number, or say what it should be."""
+    """Return a parameter that must be a whole number, or raise an error."""
     if not isinstance(value, Integral) or value < at_least:
         raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}.")
     return int(value)
 
 
 def check_several(values: Any, name: str) -> list[int]:
-    """One whole number or several, as a list."""
+    """Return a list of one or several whole numbers, or raise an error."""
     values = list(values) if isinstance(values, Iterable) else [values]
     if not values:
-        raise ValueError(f"{name} must hold at least one number.")
+        raise ValueError(f"{name} must hold at least one number, got an empty collection.")
     return [check_whole(value, name) for value in values]
 
 
 def check_positive(value: Any, name: str) -> float:
-    """Return a parameter that must be a positive number, or say what it should be."""
+    """Return a parameter that must be a positive number, or raise an error."""
     if not isinstance(value, Real) or not 0 < float(value) < float("inf"):
         raise ValueError(f"{name} must be a number > 0, got {value!r}.")
     return float(value)
 
 
 def check_decay(value: Any) -> float:
-    """Return a factor for what is farther apart, which must not count more."""
+    """Return a decay, which must be at most 1: what is farther apart must not count more."""
     if check_positive(value, "decay") > 1:
         raise ValueError(f"decay must be a number > 0 and at most 1, got {value!r}.")
     return float(value)

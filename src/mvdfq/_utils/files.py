@@ -12,10 +12,10 @@ __all__ = ["replace_file", "replacing"]
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside `path` that takes its place when the block ends without an error.
+    """Open a file beside `path` that replaces `path` when the block ends without an error.
 
-    Whoever else writes the same path, a reader sees the old file or one whole new file, also
-    after a crash of the machine.
+    A reader sees the old file or a whole new file, never a part, even if several programs write
+    the same path at once, and also after a crash of the machine.
     """
     unfinished = path.with_name(f".{uuid.uuid4().hex}.unfinished")
     try:

@@ -1,14 +1,14 @@
-"""Limits on memory, as users write them."""
+"""Memory limits as users write them."""
 
 import re
 
 __all__ = ["parse_memory"]
 
-DEFAULT_MEMORY = 2**31
+DEFAULT_MEMORY = 2**31  # bytes
 
 
 def parse_memory(limit: int | str | None) -> int:
-    """Read a memory limit: bytes, or text such as ``"500 MB"``; None is two gibibytes.
+    """Read a memory limit: bytes, or text such as ``"500 MB"``; None means two gibibytes.
 
     Examples
     --------
@@ -20,7 +20,9 @@ def parse_memory(limit: int | str | None) -> int:
     if isinstance(limit, str):
         match = re.fullmatch(r"\s*([\d.]+)\s*([KMG]?)(I?)B?\s*", limit.upper())
         if match is None:
-            raise ValueError(f"memory_limit={limit!r} is not understood; '500 MB' is.")
+            raise ValueError(
+                f"memory_limit must be bytes or text such as '500 MB' or '2 GiB', got {limit!r}."
+            )
         number, prefix, binary = match.groups()
         limit = int(float(number) * (1024 if binary else 1000) ** " KMG".index(prefix or " "))
     if limit <= 0:

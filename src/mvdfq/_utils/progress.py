@@ -12,10 +12,10 @@ try:  # scikit-learn 1.9
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's, where there are no callbacks."""
+        """Stands in for the class of scikit-learn 1.9: older versions have no callbacks."""
 
     def with_callbacks(method: Callable) -> Callable:
-        """Return the method: there are no callbacks to end."""
+        """Return the method unchanged: there are no callbacks to end."""
         return method
 
 

@@ -1,4 +1,4 @@
-"""Work shared by threads: in order, a few jobs at a time, the same bits for any number."""
+"""Work shared by threads: in order, a few jobs at a time, same bits for any number of threads."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["Report", "n_threads", "one_blas_thread", "run_in_order"]
 
-# Told how much is done, and how much there is to do.
+# A function that is told how much is done, and how much there is to do.
 Report = Callable[[int, int], None]
 
 
@@ -23,8 +23,9 @@ def run_in_order(
 ) -> Generator[tuple[Any, Any], None, None]:
     """Yield each job with its result, in the order of the jobs, computed by threads.
 
-    Only a few jobs are under way at a time, so that results do not pile up. The linear algebra
-    library is held to one thread: ours are enough, and its results must not vary.
+    Only a few jobs are under way at a time, so that results do not pile up in memory. The linear
+    algebra library uses one thread: more threads would compete with ours, and the last bits of
+    its results depend on the number of its threads.
     """
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         waiting: deque[tuple[Any, Any]] = deque()
@@ -37,17 +38,17 @@ def run_in_order(
             while waiting:
                 job, future = waiting.popleft()
                 yield job, future.result()
-        finally:  # an error or Ctrl-C: do not start what has not begun
+        finally:  # after an error or Ctrl-C: do not start jobs that have not begun
             for _, future in waiting:
                 future.cancel()
 
 
 class _BlasLimit:
-    """Holds the linear algebra library to one thread while anybody needs it.
+    """Limits the linear algebra library to one thread while a caller needs the limit.
 
-    The setting belongs to the whole process. Calls that overlap must neither restore it under
-    each other's feet nor save and restore the limit itself: the first one in limits, the last
-    one out restores.
+    The setting belongs to the whole process. Where calls overlap, the first caller sets the limit
+    and the last caller restores the old number: an earlier restore would lift the limit of the
+    other callers, and a second save would save the limit itself.
     """
 
     def __init__(self) -> None:
@@ -55,14 +56,14 @@ class _BlasLimit:
         self.limiter: Any = None
 
     def enter(self) -> None:
-        """Limit, if nobody has."""
+        """Set the limit, if no other caller has set it."""
         with self.lock:
             if self.users == 0:
                 self.limiter = _libraries().limit(limits=1, user_api="blas")
             self.users += 1
 
     def leave(self) -> None:
-        """Restore, if nobody else needs the limit."""
+        """Restore the old number of threads, if no other caller needs the limit."""
         with self.lock:
             self.users -= 1
             if self.users == 0:
@@ -74,7 +75,7 @@ _BLAS_LIMIT = _BlasLimit()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold the linear algebra library to one thread."""
+    """Limit the linear algebra library to one thread."""
     _BLAS_LIMIT.enter()
     try:
         yield
@@ -84,12 +85,12 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The loaded libraries with threads of their own; looking for them takes milliseconds."""
+    """Return the loaded libraries that have threads; cached, as the search takes milliseconds."""
     return ThreadpoolController()
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads that `n_jobs` means: None is one, -1 all processors.
+    """Return the number of threads for `n_jobs`: None means one thread, -1 all processors.
 
     Examples
     --------
@@ -99,5 +100,7 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a number of threads, -1 for all, got {n_jobs!r}.")
+        raise ValueError(
+            f"n_jobs must be a number of threads, or -1 for all processors, got {n_jobs!r}."
+        )
     return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)

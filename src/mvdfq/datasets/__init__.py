@@ -1,4 +1,4 @@
-"""Data to try things on: one small real set that ships with the package, seeded synthetic ones."""
+"""Data sets to try things on: a small real data set, and synthetic data with a seed."""
 
 from mvdfq.datasets.japanese_vowels import load_japanese_vowels
 from mvdfq.datasets.synthetic import make_autoregressive

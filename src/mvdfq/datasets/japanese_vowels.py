@@ -1,4 +1,4 @@
-"""The Japanese Vowels set: nine speakers, one vowel pair, twelve coefficients a frame."""
+"""The Japanese Vowels set: nine speakers, one vowel pair, twelve coefficients per frame."""
 
 from importlib.resources import files
 from typing import Literal
@@ -16,19 +16,19 @@ def load_japanese_vowels(
     """Load utterances of the vowels /ae/ by nine male speakers [1]_ [2]_.
 
     A frame holds the 12 linear prediction cepstrum coefficients of a piece of speech; the task
-    is to tell who speaks. The set ships with the package: nothing is downloaded.
+    is to tell who speaks. The data set ships with the package: nothing is downloaded.
 
     Parameters
     ----------
     split : {"train", "test"}, default=None
-        Which part of the official division: 270 utterances, 30 of each speaker, to learn from,
-        or 370, between 24 and 88 of each, to be tested on. None gives the training part
-        followed by the test part.
+        Which part of the official split. The training part has 270 utterances, 30 per speaker.
+        The test part has 370 utterances, between 24 and 88 per speaker. None gives the training
+        part followed by the test part.
 
     Returns
     -------
     X : list of ndarray of shape (12, n_timepoints)
-        The utterances; they are 7 to 29 frames long.
+        The utterances, 7 to 29 frames long.
 
     y : ndarray of str of shape (n_sequences,)
         The speakers, ``"1"`` to ``"9"``.
@@ -57,11 +57,11 @@ def load_japanese_vowels(
 
 
 def _read() -> tuple[list[NDArray[np.float64]], NDArray[np.str_]]:
-    """Undo what tools/make_japanese_vowels.py packed."""
+    """Unpack what tools/make_japanese_vowels.py packed."""
     with (files(__package__) / "japanese_vowels.npz").open("rb") as file, np.load(file) as stored:
         planes, lengths, labels = stored["planes"], stored["lengths"], stored["labels"]
-    # Byte planes of little-endian integers, in millionths: dividing gives back the very
-    # numbers that were published, to the last bit.
+    # The planes are the bytes of little-endian integers, in millionths: dividing by a million
+    # gives the published numbers, to the last bit.
     values = np.ascontiguousarray(planes.T).view("<i4")[:, 0] / 1e6
     ends = N_CHANNELS * np.cumsum(lengths, dtype=np.int64)
     X = [np.array(x).reshape(N_CHANNELS, -1) for x in np.split(values, ends[:-1])]

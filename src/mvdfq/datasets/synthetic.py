@@ -1,14 +1,15 @@
-"""Seeded sequences that look like audio features: a stand-in where real data would be a burden."""
+"""Synthetic sequences with a seed: the channels change as slowly as audio features do."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Poles of the recursion: this far from the origin, and at most this far (in radians a frame)
-# from the real axis, they give channels that wander slowly, as MFCC do.
+# The poles of the recursion lie at a distance of RADIUS from the origin and at an angle of at most
+# MAX_ANGLE (radians per frame): such channels change as slowly as MFCC do.
 RADIUS = (0.80, 0.95)
 MAX_ANGLE = 0.4
 
-# Frames thrown away at the start: 0.95**200 of the zeros begun with is left, less than 1e-4.
+# Frames that are dropped at the start. The recursion starts from zeros; after 200 frames at most
+# 0.95**200 < 1e-4 of this start is left.
 BURN_IN = 200
 
 
@@ -31,17 +32,17 @@ def make_autoregressive(
     Parameters
     ----------
     n_sequences : int, default=100
-        How many sequences; classes are as equally frequent as they can be, in random order.
+        Number of sequences. The classes are as equally frequent as possible, in random order.
 
     n_channels : int, default=13
-        Channels of each sequence.
+        Number of channels of each sequence.
 
     n_timepoints : int or tuple of two int, default=200
-        Length of all sequences, or the shortest and the longest: lengths are then drawn
-        uniformly from this range, both ends included.
+        Length of all sequences, or a pair (shortest, longest): lengths are then drawn uniformly
+        from this range, both ends included.
 
     n_classes : int, default=2
-        How many classes.
+        Number of classes.
 
     random_state : int, numpy.random.Generator or None, default=None
         Seed or source of the random numbers; an int gives the same data at every call.
@@ -52,7 +53,7 @@ def make_autoregressive(
         The sequences.
 
     y : ndarray of int of shape (n_sequences,)
-        Their classes, 0 to ``n_classes - 1``.
+        The classes of the sequences, 0 to ``n_classes - 1``.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def make_autoregressive(
 
 
 def _check(n_sequences: int, n_channels: int, shortest: int, longest: int, n_classes: int) -> None:
-    """Refuse sizes no data set can have."""
+    """Refuse sizes that no data set can have."""
     if min(n_sequences, n_channels, n_classes) < 1:
         raise ValueError(
             "n_sequences, n_channels and n_classes must be at least 1, "
@@ -100,7 +101,7 @@ def _draw_coefficients(rng: np.random.Generator, shape: tuple[int, int]) -> NDAr
 def _recur(
     rng: np.random.Generator, coefficients: NDArray[np.float64], n_timepoints: int
 ) -> NDArray[np.float64]:
-    """Run all sequences side by side; return frames of shape (time, sequences, channels)."""
+    """Compute all sequences together; return frames of shape (time, sequences, channels)."""
     first, second, noise = coefficients
     frames = np.empty((n_timepoints, *first.shape))
     before, now = np.zeros_like(first), np.zeros_like(first)

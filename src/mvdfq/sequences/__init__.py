@@ -1,4 +1,4 @@
-"""What a collection of sequences is, and how other containers become one."""
+"""Collections of sequences, and how other containers become collections."""
 
 from mvdfq.sequences.containers import Ragged, Sequences, check_sequences, gather, offsets_of
 

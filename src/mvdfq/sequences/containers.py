@@ -1,8 +1,8 @@
-"""What a collection of sequences is, and the only judge of shapes, channels and missing values.
+"""Collections of sequences; shapes, channels and missing values are checked here and nowhere else.
 
-Outside, a collection is whatever users have: a list of ``(n_channels, n_timepoints)`` arrays,
-a 3-D array, a list of strings. Inside it is one flat array with all sequences side by side and
-the `offsets` where each begins, so that compiled code can run over a million frames at once.
+Users pass a list of ``(n_channels, n_timepoints)`` arrays, a 3-D array or a list of strings. Inside
+the package a collection is one flat array with all sequences side by side, and the `offsets` at
+which the sequences begin, so that compiled code runs over a million frames at once.
 """
 
 import warnings
@@ -33,9 +33,9 @@ __all__ = [
 class Ragged:
     """Sequences of unequal length as one flat array.
 
-    Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. Indexing with a number gives that
-    view; with a slice, a mask or an array of indices, a smaller collection, which is how
-    scikit-learn's splitters cut it.
+    Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. Indexing with a number gives a view
+    of one sequence. Indexing with a slice, a mask or an array of indices gives a smaller
+    collection; the splitters of scikit-learn index in this way.
 
     Parameters
     ----------
@@ -43,10 +43,10 @@ class Ragged:
         All frames of all sequences, side by side.
 
     offsets : ndarray of shape (n_sequences + 1,), dtype=int64
-        Where each sequence begins, and the end of the last.
+        Where each sequence begins, and where the last sequence ends.
 
     channel_names : tuple of str, default=None
-        Names of the rows, if they have any.
+        Names of the rows, if the rows have names.
 
     sampling_rate : float, default=None
         Frames per second, if known.
@@ -62,7 +62,7 @@ class Ragged:
 
     @property
     def shape(self) -> tuple[int]:
-        """Number of sequences, as scikit-learn's indexing asks for it."""
+        """Number of sequences, in the form that the indexing of scikit-learn asks for."""
         return (len(self),)
 
     @property
@@ -84,7 +84,7 @@ class Ragged:
         if isinstance(key, int | np.integer):
             i = range(len(self))[key]
             return self.data[:, self.offsets[i] : self.offsets[i + 1]]
-        if isinstance(key, slice) and key.step in (None, 1):  # neighbours need no copy
+        if isinstance(key, slice) and key.step in (None, 1):  # a view: neighbours need no copy
             start, stop, _ = key.indices(len(self))
             offsets = self.offsets[start : max(start, stop) + 1]
             return self.with_data(self.data[:, offsets[0] : offsets[-1]], offsets - offsets[0])
@@ -97,13 +97,13 @@ class Ragged:
         return self.with_data(data, offsets_of([p.shape[1] for p in parts]))
 
     def joined(self, other: Self) -> Self:
-        """Return one collection: these sequences, then those of `other`."""
+        """Return one collection: these sequences, then the sequences of `other`."""
         data = np.concatenate([self.data, other.data], axis=1)
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
         return self.with_data(data, offsets)
 
     def with_data(self, data: np.ndarray, offsets: np.ndarray | None = None) -> Self:
-        """Return a copy that holds other data under the same names."""
+        """Return a copy with other data and the same names."""
         return replace(self, data=data, offsets=self.offsets if offsets is None else offsets)
 
 
@@ -111,9 +111,9 @@ class Ragged:
 class Sequences(Ragged):
     """A checked collection of multivariate sequences: floats, NaN where a value is missing.
 
-    Made by `check_sequences`, `from_time_first` and `from_long_table`; every estimator takes
-    it in place of a list. It carries what a list cannot: channel names, the sampling rate and
-    which channels hold symbols rather than quantities.
+    `check_sequences`, `from_time_first` and `from_long_table` make a `Sequences`; every estimator
+    takes a `Sequences` instead of a list. A `Sequences` also holds the channel names, the
+    sampling rate, and which channels hold symbols rather than quantities.
 
     Parameters
     ----------
@@ -121,16 +121,16 @@ class Sequences(Ragged):
         All frames of all sequences, side by side.
 
     offsets : ndarray of shape (n_sequences + 1,), dtype=int64
-        Where each sequence begins, and the end of the last.
+        Where each sequence begins, and where the last sequence ends.
 
     channel_names : tuple of str, default=None
-        Names of the channels, if they have any.
+        Names of the channels, if the channels have names.
 
     sampling_rate : float, default=None
         Frames per second, if known.
 
     symbolic : tuple of bool, default=()
-        Which channels already hold symbols (letters, states); empty means none does.
+        Which channels already hold symbols (letters, states); empty if no channel does.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Sequences(Ragged):
 
     @property
     def symbolic_mask(self) -> np.ndarray:
-        """One flag per channel: does it already hold symbols?"""
+        """One flag per channel: whether the channel already holds symbols."""
         return np.array(self.symbolic or [False] * self.n_rows, dtype=bool)
 
 
@@ -159,23 +159,23 @@ def check_sequences(
     channel_names: Sequence[str] | None = None,
     sampling_rate: float | None = None,
 ) -> Sequences:
-    """Read `X` as a collection of sequences, or say what is wrong with it, and where.
+    """Read `X` as a collection of sequences, or raise an error that says what is wrong and where.
 
     Parameters
     ----------
     X : list of array-like, 3-D array, 2-D array, list of str or Sequences
-        One sequence is ``(n_channels, n_timepoints)``; lengths may differ. A 2-D array, like a
-        list of 1-D arrays, holds univariate sequences. A string is a row of symbols, and so is
-        a string among the rows of a sequence given as a list of rows. None and masked values
-        are missing, like NaN.
+        One sequence is ``(n_channels, n_timepoints)``; lengths may differ. A 2-D array and a list
+        of 1-D arrays hold univariate sequences. A string is a row of symbols. A sequence may be
+        a list of rows, and some of these rows may be strings. None and masked values are
+        missing, like NaN.
 
     n_channels : int, default=None
         Refuse sequences with another number of channels.
 
     missing : {"break", "raise"}, default="break"
-        A NaN breaks the words that span it; frames at the end that are NaN in every channel
-        are not part of the sequence. ``"raise"`` refuses any NaN within a sequence; those
-        frames at the end are where it ends, and are not refused.
+        ``"break"``: words that contain a NaN are not counted. ``"raise"``: a NaN inside a
+        sequence is refused. In both cases, frames at the end that are NaN in every channel are
+        padding: they are cut off and are not part of the sequence.
 
     channel_names : sequence of str, default=None
         Names of the channels, all different.
@@ -200,7 +200,10 @@ def check_sequences(
     if missing not in ("break", "raise"):
         raise ValueError(f"missing must be 'break' or 'raise', got {missing!r}.")
     if isinstance(X, Ragged) and not isinstance(X, Sequences):
-        raise TypeError(f"X is already {type(X).__name__}; this step takes sequences of numbers.")
+        raise TypeError(
+            f"X must be sequences of numbers, got {type(X).__name__}; this step comes before the "
+            f"quantizer."
+        )
     sequences = X if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
     _check_channel_count(sequences, n_channels)
     if missing == "raise":
@@ -215,14 +218,14 @@ def check_sequences(
 
 
 def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tuple[bool, ...]]]:
-    """Read `X` as a list of 2-D numeric arrays, each with flags for its rows of letters."""
+    """Read `X` as a list of 2-D numeric arrays, each with one flag per row: is it letters?"""
     if not isinstance(X, Iterable) and hasattr(X, "__array__"):
         X = np.asanyarray(X)
     check_collection(X)
     _check_axes(X, n_channels)
     parts = [_one_sequence(x, i) for i, x in enumerate(X)]
     if not parts:
-        raise ValueError("X holds no sequences.")
+        raise ValueError("X holds no sequences; pass at least one sequence.")
     _check_same_channels(parts)
     if n_channels is None:
         _warn_if_time_seems_first(parts)
@@ -230,17 +233,23 @@ def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tupl
 
 
 def check_collection(X: Any) -> None:
-    """Refuse what is no collection, or one that can be read only once."""
+    """Refuse what is not a collection, and collections that can be read only once."""
     if isinstance(X, str | bytes):
         raise TypeError("X must be a list of sequences, got one string; pass [X].")
     if issparse(X):  # asked first: one kind of sparse matrix is a mapping
-        raise TypeError("Sparse input is not supported; pass X.toarray(), a zero is a value too.")
+        raise TypeError(
+            "X must be dense, got sparse input, which is not supported; pass X.toarray(). A zero "
+            "is a value too."
+        )
     if hasattr(X, "columns") or isinstance(X, Mapping):
-        raise TypeError("X is a table; mvdfq.from_long_table(X) reads one line per id and time.")
+        raise TypeError(
+            "X must be a list of sequences, got a table; mvdfq.from_long_table(X) reads a table "
+            "with one line per id and time."
+        )
     if isinstance(X, Iterator):
         raise TypeError(
-            f"X must be a list of sequences, got {type(X).__name__}; pass list(X), which can be "
-            f"read more than once."
+            f"X must be a list of sequences, got {type(X).__name__}; pass list(X), because an "
+            f"iterator can be read only once."
         )
     if not isinstance(X, Iterable):
         raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
@@ -252,17 +261,17 @@ def _check_axes(X: Any, n_channels: int | None) -> None:
         raise ValueError(
             f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
             f"of univariate sequences, got an array of shape {X.shape}; "
-            f"for a single sequence pass [X]. Reshape your data."
+            f"if X is one sequence, pass [X]. Reshape your data otherwise."
         )
     if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
         raise ValueError(
-            f"X is a 2-D array, which means univariate sequences, but {n_channels} channels are "
-            f"expected; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
+            f"X must have {n_channels} channels, got a 2-D array, which holds univariate "
+            f"sequences; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
         )
 
 
 def _one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
-    """One sequence as a 2-D array of numbers, and which of its rows were letters."""
+    """Return one sequence as a 2-D array of numbers, and which of its rows were letters."""
     if isinstance(x, str):
         return _letters(x)[np.newaxis], (True,)
     if isinstance(x, list | tuple) and any(isinstance(row, str) for row in x):
@@ -270,28 +279,32 @@ def _one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
     x = as_array(x, i)
     if x.ndim == 0:
         raise ValueError(
-            f"Sequence {i} is a single value ({x.item()!r}), not a sequence; "
+            f"Sequence {i} must be an array, got a single value ({x.item()!r}); "
             f"if X is one univariate sequence, pass [X]."
         )
     if x.ndim > 2:
         raise ValueError(
-            f"Sequence {i} must be (n_channels, n_timepoints) or 1-D, got shape {x.shape}."
+            f"Sequence {i} must have shape (n_channels, n_timepoints) or be 1-D, got shape "
+            f"{x.shape}."
         )
     return np.atleast_2d(_real(x, i)), (False,) * (len(x) if x.ndim == 2 else 1)
 
 
 def as_array(x: Any, i: int) -> np.ndarray:
-    """Sequence `i` as an array, NaN where it, or a row in a list of rows, is masked."""
+    """Return sequence `i` as an array; masked values, also of single rows, become NaN."""
     if isinstance(x, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in x):
         x = [unmasked(row) for row in x]
     try:
         return np.asarray(unmasked(x))
     except ValueError:
-        raise ValueError(f"Sequence {i} has rows of different lengths.") from None
+        raise ValueError(
+            f"Sequence {i} has rows of different lengths; all rows of a sequence must have the "
+            f"same length."
+        ) from None
 
 
 def unmasked(x: Any) -> Any:
-    """The same numbers with NaN where `x` is masked; what is no masked array stays as it is."""
+    """Return a masked array as numbers with NaN where masked; return anything else unchanged."""
     if not isinstance(x, np.ma.MaskedArray):
         return x
     if x.dtype.kind in "biu":
@@ -300,7 +313,7 @@ def unmasked(x: Any) -> Any:
 
 
 def _real(x: np.ndarray, i: int) -> np.ndarray:
-    """The values as real numbers; None counts as missing, other objects are refused."""
+    """Return the values as real numbers; None is a missing value, other objects are refused."""
     if x.dtype.kind in "biuf":
         return x
     if x.dtype.kind == "O":
@@ -308,10 +321,10 @@ def _real(x: np.ndarray, i: int) -> np.ndarray:
             return x.astype(float)
         except (TypeError, ValueError):
             pass
-    way_out = "states and words become symbols in mvdfq.from_long_table(categories=...)."
-    if x.dtype.kind == "c":
-        way_out = "Complex data not supported, pass both parts as channels."
-    raise ValueError(f"Sequence {i} must hold real numbers, got dtype {x.dtype}; {way_out}")
+    hint = "mvdfq.from_long_table(categories=...) reads states and words as symbols."
+    if x.dtype.kind == "c":  # the words that the estimator checks of scikit-learn ask for
+        hint = "Complex data not supported, pass the real and the imaginary part as two channels."
+    raise ValueError(f"Sequence {i} must hold real numbers, got dtype {x.dtype}; {hint}")
 
 
 def _letters(text: str) -> np.ndarray:
@@ -319,43 +332,48 @@ def _letters(text: str) -> np.ndarray:
 
 
 def _rows_with_letters(x: Sequence[Any], i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
-    """A sequence given as a list of rows, some of them strings."""
+    """Read a sequence that is a list of rows, some of which are strings."""
     _refuse_tokens(x, i)
     rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
     if any(row.shape != (rows[0].size,) for row in rows):
         shapes = [row.shape for row in rows]
-        raise ValueError(f"Sequence {i} has rows of different lengths: {shapes}.")
+        raise ValueError(
+            f"Sequence {i} has rows of different lengths, with the shapes {shapes}; all rows of a "
+            f"sequence must have the same length."
+        )
     return np.array(rows, dtype=float), tuple(isinstance(row, str) for row in x)
 
 
 def _refuse_tokens(x: Sequence[Any], i: int) -> None:
-    """Refuse strings that can hardly be meant as rows: single letters, words."""
+    """Refuse strings that are probably not rows: single letters, words."""
     lengths = {len(row) if isinstance(row, str) else None for row in x}
     if lengths == {1} and len(x) > 1:
         raise ValueError(
-            f"Sequence {i} is a list of {len(x)} single letters; a sequence of letters is one "
-            f'string, "".join(...).'
+            f"Sequence {i} must be one string, got a list of {len(x)} single letters; pass "
+            f'"".join(letters).'
         )
     if len(lengths) > 1 and None not in lengths:
         raise ValueError(
-            f"Sequence {i} is a list of strings of different lengths; rows of letters must be "
-            f"equally long, sequences of words come in through "
-            f"mvdfq.from_long_table(categories=...)."
+            f"Sequence {i} is a list of strings of different lengths; rows of letters must have "
+            f"the same length. mvdfq.from_long_table(categories=...) reads sequences of words."
         )
 
 
 def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
     first, flags = parts[0]
     if not len(first):
-        raise ValueError(f"Sequence 0 has no channels: its shape is {first.shape}.")
+        raise ValueError(f"Sequence 0 must have at least one channel, got shape {first.shape}.")
     for i, (x, other) in enumerate(parts):
         if len(x) != len(first):
             raise ValueError(
                 f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}; "
-                f"all must have the same."
+                f"all sequences must have the same channels."
             )
         if other != flags:
-            raise ValueError(f"Sequence {i} has letters in other channels than sequence 0.")
+            raise ValueError(
+                f"Sequence {i} has letters in other channels than sequence 0; all sequences must "
+                f"have letters in the same channels."
+            )
 
 
 def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
@@ -368,9 +386,9 @@ def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) 
 
 
 def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
-    """Cut off trailing frames that are missing in every channel; lay the rest side by side."""
+    """Cut off frames at the end that are missing in every channel; join the rest side by side."""
     dtype = np.result_type(*{x.dtype for x, _ in parts}, np.float32)
-    dtype = min(dtype, np.dtype(np.float64), key=lambda d: d.itemsize)  # compiled code has no more
+    dtype = min(dtype, np.dtype(np.float64), key=lambda d: d.itemsize)  # no long double in numba
     arrays = [_without_padding(x) for x, _ in parts]
     flags = parts[0][1]
     sequences = Sequences(
@@ -390,7 +408,7 @@ def _without_padding(x: np.ndarray) -> np.ndarray:
 
 
 def offsets_of(lengths: Iterable[int]) -> np.ndarray:
-    """Return where sequences of the given lengths begin, laid side by side."""
+    """Return where sequences of the given lengths begin if they lie side by side."""
     return np.concatenate([[0], np.cumsum(list(lengths), dtype=np.int64)]).astype(np.int64)
 
 
@@ -417,20 +435,22 @@ def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str
         return None
     names = tuple(map(str, names))
     if len(names) != sequences.n_rows:
-        raise ValueError(f"{len(names)} channel_names for {sequences.n_rows} channels.")
+        raise ValueError(
+            f"channel_names must hold one name per channel ({sequences.n_rows}), got {len(names)}."
+        )
     for j, name in enumerate(names):
         if name in names[:j]:
-            raise ValueError(f"channel_names holds {name!r} twice; names must differ.")
+            raise ValueError(f"channel_names must all differ, got {name!r} twice.")
     return names
 
 
 def check_sampling_rate(rate: Any) -> Any:
-    """Return the sampling rate, or refuse one that is not a positive number; None is none."""
+    """Return the sampling rate; refuse a rate that is neither None nor a positive number."""
     if rate is not None and not (is_number(rate) and 0 < rate < np.inf):
         raise ValueError(f"sampling_rate must be a positive number, got {rate!r}.")
     return rate
 
 
 def is_number(value: Any) -> bool:
-    """Is this a single real number, of Python or NumPy, and no truth value?"""
+    """Whether the value is one real number of Python or NumPy, and not a truth value."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

@@ -1,4 +1,4 @@
-"""Named ways in for data of other shapes: time first, long tables. Never by guessing."""
+"""Converters of data of other shapes: arrays with time first, long tables. Nothing is guessed."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ __all__ = ["from_long_table", "from_time_first"]
 
 
 def from_time_first(X: Any, **options: Any) -> Sequences:
-    """Read sequences given as ``(n_timepoints, n_channels)``, as tslearn and Keras have them.
+    """Read sequences given as ``(n_timepoints, n_channels)``, as tslearn and Keras use them.
 
     Parameters
     ----------
     X : list of 2-D array-like, or 3-D array of shape (n_sequences, n_timepoints, n_channels)
-        Sequences with time first; NaN padding at the end is cut off.
+        Sequences with time first; padding with NaN at the end is cut off.
 
     **options : dict
         Passed on to `check_sequences`.
@@ -48,7 +48,7 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
     for i, x in enumerate(frames):
         if x.ndim != 2:
             raise ValueError(
-                f"Sequence {i} must be 2-D (n_timepoints, n_channels), got shape {x.shape}."
+                f"Sequence {i} must have shape (n_timepoints, n_channels), got shape {x.shape}."
             )
     return _channels_first([x.T for x in frames], **options)
 
@@ -68,33 +68,33 @@ def from_long_table(
     Parameters
     ----------
     table : DataFrame or mapping of column name to array
-        The columns, of equal length, in any order of lines. Masked values are missing.
+        The columns, of equal length; the lines may have any order. Masked values are missing.
 
     id : str, default="id"
         Column that says which sequence a line belongs to.
 
     time : str, default="time"
-        Column to sort by within a sequence: numbers or dates, none of them missing.
+        Column that orders the lines of a sequence: numbers or dates without missing values.
 
     channels : sequence of str, default=None
-        Columns that become channels; all others than `id`, `time` and `label` by default.
+        Columns that become channels; by default all columns but `id`, `time` and `label`.
 
     label : str, default=None
-        Column with the class of the sequence, the same on all its lines.
+        Column with the class of the sequence, the same on all lines of a sequence.
 
     categories : mapping of str to sequence, default=None
-        For a column of states or words: its values, in the order of their codes. The channel
-        becomes symbolic; a value not listed is missing.
+        For a column of states or words: the values of the column, in the order of their codes.
+        The channel becomes a channel of symbols; a value that is not listed is missing.
 
     sampling_rate : float, default=None
-        Frames per unit of `time`; per second where that is a datetime64 or timedelta64. When
-        given, each line is put at its place on the regular grid and the gaps between are
-        missing values.
+        Frames per unit of `time`; frames per second if `time` is a datetime64 or timedelta64. If
+        given, each line is put at its place on the regular grid, and the empty places of the
+        grid are missing values.
 
     Returns
     -------
     sequences : Sequences
-        One sequence per id, in sorted order of the ids.
+        One sequence per id, sorted by id.
 
     ids : ndarray of shape (n_sequences,)
         The ids.
@@ -127,7 +127,7 @@ def from_long_table(
 
 
 def _channels_first(X: list[np.ndarray], **options: Any) -> Sequences:
-    """Check sequences of which it is known that time comes last."""
+    """Check sequences without the warning that time may come first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return check_sequences(X, **options)
@@ -136,25 +136,27 @@ def _channels_first(X: list[np.ndarray], **options: Any) -> Sequences:
 def _columns(
     table: Any, keys: Sequence[str], channels: Sequence[str] | None
 ) -> dict[str, np.ndarray]:
-    """The columns wanted, or all of them, as arrays of one length."""
+    """Return the wanted columns, by default all columns, as arrays of one length."""
     if not isinstance(table, Mapping) and not hasattr(table, "iloc"):
         raise TypeError(
             f"table must be a DataFrame or a mapping of column name to values, got "
-            f"{type(table).__name__}; pandas.DataFrame(table) makes one of a list of dicts or "
-            f"of a structured array."
+            f"{type(table).__name__}; pandas.DataFrame(table) makes a DataFrame of a list of dicts "
+            f"or of a structured array."
         )
     present = {str(name): name for name in table}
     wanted = list(present) if channels is None else [*keys, *channels]
     for name in [*keys, *wanted]:
         if name not in present:
-            raise ValueError(f"The table has no column {name!r}; it has {sorted(present)}.")
+            raise ValueError(
+                f"The table has no column {name!r}; the columns of the table are {sorted(present)}."
+            )
     columns = {name: _column(table[present[name]], name) for name in wanted}
     _check_lengths(columns)
     return columns
 
 
 def _column(values: Any, name: str) -> np.ndarray:
-    """One column as an array; masked values become NaN, or None among words and dates."""
+    """Return one column as an array; masked values become NaN, or None among words and dates."""
     if isinstance(values, np.ma.MaskedArray):
         if not np.ma.is_masked(values):  # keep the dtype: ids stay whole numbers
             values = np.ma.getdata(values)
@@ -173,13 +175,13 @@ def _check_lengths(columns: Mapping[str, np.ndarray]) -> None:
     if len(set(lengths.values())) > 1:
         raise ValueError(f"The columns of the table differ in length: {lengths}.")
     if not any(lengths.values()):
-        raise ValueError("The table holds no lines.")
+        raise ValueError("The table holds no lines; pass at least one line.")
 
 
 def _check_categories(
     categories: Mapping[str, Sequence[Any]], names: Sequence[str]
 ) -> Mapping[str, Sequence[Any]]:
-    """The categories; refuse a table without channels, or categories of what is none."""
+    """Return the categories; refuse a table without channels and categories of other columns."""
     if not names:
         raise ValueError("The table has no channels: no column besides id, time and label.")
     for name in categories:
@@ -191,19 +193,19 @@ def _check_categories(
 def _sorted(
     columns: Mapping[str, np.ndarray], id: str, time: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The order of the lines by id and time, the ids, and where each begins."""
+    """Return the order of the lines by id and time, the ids, and where each id begins."""
     for name in (id, time):
         for line in np.flatnonzero(_is_missing(columns[name])):
             raise ValueError(
-                f"Column {name!r} has no value on line {line} (the first is 0); every line needs "
-                f"an id and a time."
+                f"Column {name!r} has no value on line {line} (the first line is 0); every line "
+                f"needs an id and a time."
             )
     order = np.lexsort((columns[time], columns[id]))
     return order, *np.unique(columns[id][order], return_index=True)
 
 
 def _is_missing(column: np.ndarray) -> np.ndarray:
-    """Where a column is NaN, NaT, None or pandas.NA."""
+    """Return where a column is NaN, NaT, None or pandas.NA."""
     if column.dtype.kind != "O":
         return column != column
     same = [None if value is None else value == value for value in column]
@@ -211,7 +213,7 @@ def _is_missing(column: np.ndarray) -> np.ndarray:
 
 
 def _seconds(column: np.ndarray, name: str) -> np.ndarray:
-    """Times as floats: numbers as they are, dates in seconds since the first of them."""
+    """Return times as floats: numbers unchanged, dates in seconds since the first date."""
     if column.dtype.kind in "mM":
         return (column - column.min()) / np.timedelta64(1, "s")
     try:
@@ -226,7 +228,7 @@ def _seconds(column: np.ndarray, name: str) -> np.ndarray:
 
 
 def _numbers(column: np.ndarray, name: str, values: Sequence[Any] | None) -> np.ndarray:
-    """A column as floats; listed categories become their codes, others NaN."""
+    """Return a column as floats; listed categories become codes, other values NaN."""
     if values is not None:
         codes = {value: float(code) for code, value in enumerate(values)}
         return np.array([codes.get(value, np.nan) for value in column.tolist()])
@@ -234,8 +236,8 @@ def _numbers(column: np.ndarray, name: str, values: Sequence[Any] | None) -> np.
         return column.astype(float)
     except (TypeError, ValueError):
         raise ValueError(
-            f"Column {name!r} does not hold numbers; if it holds states or words, list them: "
-            f"categories={{{name!r}: [...]}}."
+            f"Column {name!r} must hold numbers, got dtype {column.dtype}; if the column holds "
+            f"states or words, list the values: categories={{{name!r}: [...]}}."
         ) from None
 
 
@@ -245,12 +247,12 @@ def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, who: Any) -> np.n
     if np.any(np.diff(places) == 0):
         raise ValueError(
             f"Sequence {who!r} has two lines in one step of 1/sampling_rate={1 / rate:g}; "
-            f"a higher sampling_rate tells them apart."
+            f"pass a higher sampling_rate."
         )
     if places[-1] >= 1000 * len(places):
         raise ValueError(
             f"Sequence {who!r} fills less than a thousandth of its time grid at "
-            f"sampling_rate={rate:g}; is the rate in the unit of the time column?"
+            f"sampling_rate={rate:g}; give sampling_rate in frames per unit of the time column."
         )
     out = np.full((len(part), places[-1] + 1), np.nan)
     out[:, places] = part
@@ -258,12 +260,16 @@ def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, who: Any) -> np.n
 
 
 def _labels(column: np.ndarray, starts: np.ndarray, ids: np.ndarray, name: str) -> np.ndarray:
-    """The label of each sequence; refuse one that changes within a sequence."""
+    """Return the label of each sequence; refuse a label that changes within a sequence."""
     for part, who in zip(np.split(column, starts[1:]), ids.tolist(), strict=True):
         if _is_missing(part).any():
             raise ValueError(
-                f"Sequence {who!r} lacks a label: column {name!r} is missing on a line of it."
+                f"Sequence {who!r} has a line without a label; column {name!r} must have the same "
+                f"value on all lines of a sequence."
             )
         if np.any(part != part[0]):
-            raise ValueError(f"Sequence {who!r} has several values in column {name!r}.")
+            raise ValueError(
+                f"Sequence {who!r} has several values in column {name!r}; a label must be the same "
+                f"on all lines of a sequence."
+            )
     return column[starts]

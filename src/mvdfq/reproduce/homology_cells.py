@@ -35,7 +35,7 @@ class Alphabet:
 
     def method(self, kernel: Kernel, manifold: bool = False) -> StringMethod:
         """Return the method of a kernel on these symbols."""
-        return StringMethod(self.symbols, kernel, manifold, self.view, "one machine a family")
+        return StringMethod(self.symbols, kernel, manifold, self.view)
 
 
 LETTERS = Alphabet("letters", Letters(AMINO_ACIDS))
@@ -148,7 +148,7 @@ def _comments() -> list[Cell]:
 
 def _profiles(at_hand: bool) -> list[Cell]:
     setting = "k=5,sigma=7.5"
-    words = StringMethod(None, Profile(5, 7.5), False, "probabilities", "one machine a family")
+    words = StringMethod(None, Profile(5, 7.5), False, "probabilities")
     rows = PROFILE_SCORES.method(Spectrum(5))
     found = [
         _cell(PROFILE, "Profile", "comment", words, setting=setting),

@@ -58,7 +58,6 @@ ROOTED: dict[tuple[str, str], list[Kernel]] = {
     ("vq", "mismatch"): [Mismatch(2, 1), Mismatch(3, 1), Mismatch(5, 1)],
     ("mvdfq", "mismatch"): [Mismatch(3, 1), Mismatch(4, 1)],
 }
-EITHER = "ovo or ovr"
 QUOTED = "quoted from the literature by the paper; not a method of this library"
 
 
@@ -100,7 +99,7 @@ def _tuned(family: str, kernel: str, manifold: bool, view: str) -> list[StringMe
     alphabets, kernels = GRID[family]
     chosen = ROOTED.get((family, kernel), kernels[kernel]) if manifold else kernels[kernel]
     return [
-        _countable(StringMethod(symbols, each, manifold, view, EITHER))
+        _countable(StringMethod(symbols, each, manifold, view))
         for symbols in alphabets
         for each in chosen
     ]
@@ -166,7 +165,7 @@ def _autoregressive() -> Cell:
 def _several_codebooks() -> list[Cell]:
     cell = Cell("Multiple codebook VQ", "Spectrum", "no")
     text = StringMethod.of(PRESETS["multi-vq"]())
-    tuned = [replace(text, kernel=Spectrum(k), scheme=EITHER) for k in (1, 2, 3)]
+    tuned = [replace(text, kernel=Spectrum(k)) for k in (1, 2, 3)]
     return [
         cell.with_methods("text", text),
         cell.with_methods("comment", StringMethod.of(PRESETS["multi-vq-alt"]())),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["STATUSES", "TITLES", "Figure", "figures", "find", "rank"]
+__all__ = ["STATUSES", "TITLES", "Figure", "figures", "find", "rank", "stored"]
 
 TITLES = {
     "datasets": "The data sets",
@@ -157,15 +157,20 @@ def _words(text: str) -> set[str]:
     return set(re.split(r"[\s,;()]+", text.casefold())) - {""}
 
 
+def stored(name: str) -> list[dict[str, str]]:
+    """Return the entries of a CSV file that lies beside this module."""
+    text = files("mvdfq.reproduce").joinpath(name).read_text(encoding="utf-8")
+    return [*csv.DictReader(text.splitlines())]
+
+
 @cache
 def _all() -> tuple[Figure, ...]:
-    text = files("mvdfq.reproduce").joinpath("published.csv").read_text(encoding="utf-8")
-    return tuple(_figure(row) for row in csv.DictReader(text.splitlines()))
+    return tuple(_figure(entry) for entry in stored("published.csv"))
 
 
-def _figure(row: dict[str, str]) -> Figure:
-    text, line = row.pop("value"), int(row.pop("line"))
-    return Figure(**row, text=text, value=_number(text), line=line)
+def _figure(entry: dict[str, str]) -> Figure:
+    text, line = entry.pop("value"), int(entry.pop("line"))
+    return Figure(**entry, text=text, value=_number(text), line=line)
 
 
 def _number(text: str) -> float | None:

@@ -69,7 +69,7 @@ def protein_gram(
     if isinstance(method, RbfMethod):
         points = descriptors(method.descriptors)
         return rbf_gram(data.strings, points, method.k, method.m, method.width, n_jobs)
-    return method.reader(n_jobs, memory_limit).fit_transform(_symbols(method, data))
+    return method.sequence_kernel(n_jobs, memory_limit).fit_transform(_symbols(method, data))
 
 
 def _symbols(method: StringMethod, data: ProteinSet) -> Any:

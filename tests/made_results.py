@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.contradictions import remarks
+
+from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.published import figures, find
 from mvdfq.reproduce.result import Result, Row
 

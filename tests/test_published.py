@@ -3,10 +3,10 @@
 from collections import Counter
 
 import pytest
+from mvdfq.reproduce.contradictions import REMARKS, remarks
 
 from mvdfq.reproduce import music
 from mvdfq.reproduce.claims import CLAIMS
-from mvdfq.reproduce.contradictions import REMARKS, remarks
 from mvdfq.reproduce.published import STATUSES, TITLES, figures, find, rank
 
 OWN = {table: [f for f in figures(table) if f.table == table] for table in TITLES}

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mvdfq.reproduce.fold import Workshop
+from mvdfq.reproduce.measuring import measure
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
@@ -15,9 +17,7 @@ from mvdfq.io import ReadError
 from mvdfq.reproduce import music
 from mvdfq.reproduce.baselines import MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
-from mvdfq.reproduce.fold import Workshop
 from mvdfq.reproduce.loaders import LOADERS
-from mvdfq.reproduce.measuring import measure
 from mvdfq.reproduce.sets import MusicSet, load_artist20, load_gtzan
 from mvdfq.reproduce.store import Store
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mvdfq.reproduce.fold import _subset
+from mvdfq.reproduce.measuring import Measured
 
 from made_sets import write_all
 from mvdfq import DirectQuantizer, Spectrum
@@ -14,8 +16,6 @@ from mvdfq.reproduce import api, music
 from mvdfq.reproduce.api import TABLES, run
 from mvdfq.reproduce.arrange import missing
 from mvdfq.reproduce.cells import Cell, StringMethod
-from mvdfq.reproduce.fold import _subset
-from mvdfq.reproduce.measuring import Measured
 from mvdfq.reproduce.result import Result, Row, compared_values
 from mvdfq.reproduce.rows import measured_row
 from mvdfq.reproduce.show import blocks

@@ -43,10 +43,12 @@ def source_files(*modules: str, package: Path = PACKAGE) -> set[Path]:
     found: set[Path] = set()
     waiting = [*modules]
     while waiting:
-        path = _file(waiting.pop(), package)
+        module = waiting.pop()
+        path = _file(module, package)
         if path is not None and path not in found:
             found.add(path)
-            waiting += _imported(path)
+            # Python runs the folder above a module first.
+            waiting += [module.rpartition(".")[0], *_imported(path)]
     return found
 
 

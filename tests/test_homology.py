@@ -186,12 +186,12 @@ def test_the_form_of_the_set_of_the_paper(tmp_path, labels, names):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"labels_tsv": None}, "a table of roles .*, found none"),
+        ({"labels_tsv": None}, "a file of roles .*, found none"),
         ({"all_fasta": None}, "a FASTA file .*, found none"),
         ({"more_fa": ">x\nAA\n"}, r"found all\.fasta, more\.fa"),
         ({"labels_tsv": ""}, r"labels\.tsv: holds no lines"),
         ({"labels_tsv": "1\n2\n3\n"}, r"labels\.tsv: 3 lines for 5 sequences"),
-        ({"labels_tsv": "a 1\nb 7\n"}, r"labels\.tsv: line 2: '7' is no role; roles are 0 to 4"),
+        ({"labels_tsv": "a 1\nb 7\n"}, r"labels\.tsv: line 2: '7' is not a role; roles are 0 to 4"),
         ({"labels_tsv": "a 1\nb 1 2\n"}, r"line 2: 3 columns, expected 2"),
         ({"labels_tsv": "a 1\nz 1\n"}, r"line 2: 'z' is not in the FASTA file"),
         ({"labels_tsv": "a 1\na 1\n"}, r"line 2: 'a' has two lines"),

@@ -46,7 +46,7 @@ class TestTables:
     @pytest.mark.parametrize(
         ("reading", "name", "kernel", "wanted"),
         [
-            ("text", "VQ", "Spectrum", "2048 codewords, Spectrum(k=5), "),
+            ("text", "VQ", "Spectrum", "2048 codewords, Spectrum(k=5)"),
             ("text", "MVDFQ", "Mismatch", "Mismatch(k=6, m=1"),
             ("text", "MVDFQ", "SSSK", "32 uniform bins, Spatial(t=3, k=1, d=5)"),
             ("comment", "VQ", "Spectrum", "Spectrum(k=1)"),

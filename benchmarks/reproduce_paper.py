@@ -1,8 +1,9 @@
-"""The tables of the paper as they are committed: results/paper/TABLE.csv and .json.
+"""Compute the tables of the paper, and write results/paper/TABLE.csv and .json.
 
-Everything is kept fold by fold, so that the script may be stopped and started again. RUNS says
-what is computed of each table, in the order of its importance; files hold all that is known of a
-table by then. With --kept nothing is computed: files are written of what is there.
+Every finished fold is kept, so the script can be stopped and started again. RUNS lists what is
+computed of each table, the most important part first. A row that a results file holds already
+stays, unless the new row rests on at least as many seeds. With --kept nothing is computed: the
+files are written from the kept folds.
 
     MVDFQ_DATA=folder python benchmarks/reproduce_paper.py [--kept] [TABLE ...]
 """
@@ -13,7 +14,7 @@ import warnings
 from pathlib import Path
 
 from mvdfq.reproduce import run
-from mvdfq.reproduce.export import write_csv, write_json
+from mvdfq.reproduce.export import merged, read_json, write_csv, write_json
 
 RESULTS = Path(__file__).parent / "results" / "paper"
 ALL = ("text", "comment", "tuned")
@@ -37,7 +38,7 @@ RUNS = {
 
 
 def measured(table, readings, protocols, seeds, kept=False):
-    """Run a part of a table, saying on the way how far it is."""
+    """Run a part of a table, and print how many folds are done."""
 
     def say(done, total):
         print(f"\r{table} {'+'.join(readings)} {done}/{total}", end="", flush=True)
@@ -65,9 +66,10 @@ def main():
         for part in [] if kept else RUNS[table]:
             measured(table, *part)
             print()
-        result = measured(table, ALL, None, 5, kept=True)
-        write_csv(result, RESULTS / f"{table}.csv")
-        write_json(result, RESULTS / f"{table}.json")
+        result, path = measured(table, ALL, None, 5, kept=True), RESULTS / f"{table}.json"
+        result = merged(read_json(path), result) if path.exists() else result
+        write_csv(result, path.with_suffix(".csv"))
+        write_json(result, path)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-from mvdfq.reproduce.claims import claims
-from mvdfq.reproduce.contradictions import remarks
+from mvdfq.reproduce.claims import claims, remarks
 from mvdfq.reproduce.published import figures, find
 from mvdfq.reproduce.result import Result, Row
 
 READINGS = ("text", "comment", "tuned")
 PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
-LONG = "mfcc DirectQuantizer(n_bins=32, strategy='uniform'), Spectrum(k=6), root, ovo"
+LONG = "mfcc DirectQuantizer(n_bins=32, strategy='uniform'), Spectrum(k=6), root"
 
 
 def beside(table, row):

@@ -54,6 +54,20 @@ def test_claims_rest_on_the_seeds_that_both_sides_have():
     assert found["MVDFQ-SSSK against VQ."]["ours"] == {"5-fold": {"text": pytest.approx(25.0)}}
 
 
+def test_each_scheme_is_compared_with_itself():
+    seen = {"reading": "text", "protocol": "5-fold"}
+    values = {
+        ("VQ", "ovo"): 40.0,
+        ("VQ", "ovr"): 50.0,
+        ("MVDFQ", "ovo"): 30.0,
+        ("MVDFQ", "ovr"): 25.0,
+    }
+    rows = [Row(n, "SSSK", "no", scheme=s, value=v, **seen) for (n, s), v in values.items()]
+    found = by_words(claims([beside("genre", row) for row in rows]))
+    ours = found["MVDFQ-SSSK against VQ."]["ours"]
+    assert ours == {"5-fold": {"text": pytest.approx(25.0), "text ovr": pytest.approx(50.0)}}
+
+
 def compare(value, adaboost=None, protocol="5-fold"):
     seen = {"reading": "tuned", "protocol": protocol}
     rows = [

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 import mvdfq
 import naive
-from mvdfq.evaluation import Evaluation, Fold, evaluate, folds_of, roc50, wilson
+from mvdfq.evaluation import Evaluation, Fold, evaluate, folds_of, roc50
 
 # The confusion matrix of algorithms.md 7.2 and what follows from it.
 CONFUSION = np.array([[8, 1, 1], [2, 6, 2], [0, 4, 6]])
@@ -75,13 +75,23 @@ def test_roc50_needs_both_positives_and_negatives(truth):
         roc50(truth, np.arange(len(truth)))
 
 
+def interval_of(hits, n=200):
+    """Interval of the accuracy of one fold in which `hits` of `n` predictions are right."""
+    predicted = (np.arange(n) >= hits).astype(int)
+    fold = Fold("1", 0, np.arange(n), np.zeros(n, dtype=int), predicted)
+    return Evaluation("split", [0, 1], [fold]).interval
+
+
+def test_worked_number_of_the_interval():
+    assert_allclose(interval_of(8, 10), [0.4902, 0.9433], atol=5e-5)
+
+
 def test_intervals_cover_what_they_promise():
     rng = np.random.default_rng(0)
     for share in (0.5, 0.9, 0.99):
         hits = rng.binomial(200, share, size=2000)
-        covered = np.mean([wilson(h, 200)[0] <= share <= wilson(h, 200)[1] for h in hits])
+        covered = np.mean([low <= share <= high for low, high in map(interval_of, hits)])
         assert 0.92 < covered < 0.985
-    assert wilson(0, 0) == (0, 1)
 
 
 Y = np.repeat(["a", "b", "c"], 12)

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,11 @@ from mvdfq.io.scales import AMINO_ACIDS
 from mvdfq.kernels import Mismatch, Spatial, Spectrum
 from mvdfq.reproduce import families, homology as table, published
 from mvdfq.reproduce.cells import Cell
-from mvdfq.reproduce.families import inner_folds, rank_families
-from mvdfq.reproduce.homology import family_values, homology, signed_rank
+from mvdfq.reproduce.families import FamilyJob, inner_folds, rank_families
+from mvdfq.reproduce.homology import homology, signed_rank
 from mvdfq.reproduce.homology_cells import BITS, LETTERS, SCORES, beside, cells
 from mvdfq.reproduce.residues import RbfMethod, descriptors, protein_gram, rbf_gram
+from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.scop import load_scop
 from mvdfq.reproduce.store import Store
 
@@ -184,12 +186,12 @@ def test_the_form_of_the_set_of_the_paper(tmp_path, labels, names):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"labels_tsv": None}, "a table of roles .*, found none"),
+        ({"labels_tsv": None}, "a file of roles .*, found none"),
         ({"all_fasta": None}, "a FASTA file .*, found none"),
         ({"more_fa": ">x\nAA\n"}, r"found all\.fasta, more\.fa"),
         ({"labels_tsv": ""}, r"labels\.tsv: holds no lines"),
         ({"labels_tsv": "1\n2\n3\n"}, r"labels\.tsv: 3 lines for 5 sequences"),
-        ({"labels_tsv": "a 1\nb 7\n"}, r"labels\.tsv: line 2: '7' is no role; roles are 0 to 4"),
+        ({"labels_tsv": "a 1\nb 7\n"}, r"labels\.tsv: line 2: '7' is not a role; roles are 0 to 4"),
         ({"labels_tsv": "a 1\nb 1 2\n"}, r"line 2: 3 columns, expected 2"),
         ({"labels_tsv": "a 1\nz 1\n"}, r"line 2: 'z' is not in the FASTA file"),
         ({"labels_tsv": "a 1\na 1\n"}, r"line 2: 'a' has two lines"),
@@ -225,6 +227,11 @@ def test_positives_of_one_family_are_cut_at_random(made):
     assert all(y.any() and y_check.any() for _, y, _, y_check in folds)
 
 
+def ranked_families(methods, data, folder, progress=None, n_jobs=None):
+    jobs = [FamilyJob(method, task, data) for method in methods for task in data.tasks]
+    return complete(jobs, Store(folder), partial(rank_families, n_jobs=n_jobs), progress)
+
+
 def test_a_run_goes_on_where_it_stopped(made, tmp_path, monkeypatch):
     ranked, grams = [], []
     spy(monkeypatch, families, "_rank", ranked)
@@ -237,23 +244,21 @@ def test_a_run_goes_on_where_it_stopped(made, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rank_families(methods, made, Store(tmp_path), progress=stop)
+        ranked_families(methods, made, tmp_path, stop)
     ranked.clear()
     grams.clear()
     reports = []
-    again = rank_families(
-        methods, made, Store(tmp_path), progress=lambda *report: reports.append(report)
-    )
-    assert (len(ranked), len(grams), reports) == (2, 1, [(1, 2), (2, 2)])
-    fresh = rank_families(methods, made, Store(tmp_path / "fresh"), n_jobs=2)
+    again = ranked_families(methods, made, tmp_path, lambda *report: reports.append(report))
+    assert (len(ranked), len(grams), reports) == (2, 1, [(5, 6), (6, 6)])
+    fresh = ranked_families(methods, made, tmp_path / "fresh", n_jobs=2)
     assert roc50_of(again) == roc50_of(fresh)
     ranked.clear()
-    rank_families(methods, made, Store(tmp_path))
+    ranked_families(methods, made, tmp_path)
     assert not ranked
 
 
 def roc50_of(records):
-    return {(m, f): r["roc50"] for m, found in records.items() for f, r in found.items()}
+    return {(str(job.method), job.task.family): r["roc50"] for job, r in records.items()}
 
 
 def spy(monkeypatch, module, name, calls):
@@ -283,7 +288,8 @@ def test_methods_are_chosen_on_the_training_part():
     found = table._collect(cell, records, ["f", "g"])
     assert found.roc50 == {"f": 0.1, "g": 0.3}
     labels = [method.label for method in cell.methods]
-    assert found.methods == {f"{labels[0]}, C=1": 1, f"{labels[1]}, C=100": 1}
+    used = [f"{label}, one machine per family" for label in labels]
+    assert found.methods == {f"{used[0]}, C=1": 1, f"{used[1]}, C=100": 1}
 
 
 def test_every_published_figure_has_its_row():
@@ -300,7 +306,7 @@ def test_a_quick_run_fills_the_table(made, tmp_path):
     reports = []
     readings = size(["text", "comment", "tuned"], ["text"])
     rows = homology(
-        made, Store(tmp_path), quick=True, readings=readings,
+        made.small(), Store(tmp_path), readings=readings,
         progress=lambda *report: reports.append(report),
     )  # fmt: skip
     assert reports[-1][0] == reports[-1][1] == len(reports)
@@ -313,19 +319,21 @@ def test_a_quick_run_fills_the_table(made, tmp_path):
             assert 0 <= row.value <= (100 if row.metric == "mean_ROC50" else 1)
             assert row.n_folds == 3
             assert row.method
-    values = family_values(made, Store(tmp_path), quick=True, readings=["text"])
     first = next(row for row in rows if row.reading == "text")
-    assert first.value == pytest.approx(100 * np.mean([*values[0].roc50.values()]))
-    assert first.std == pytest.approx(100 * np.std(values[0].values))
+    records = ranked_families([LETTERS.method(Spectrum(3))], made.small(), tmp_path)
+    values = [r["roc50"][int(np.argmax(r["inner"]))] for r in records.values()]
+    assert first.value == pytest.approx(100 * np.mean(values))
+    assert first.std == pytest.approx(100 * np.std(values))
 
 
 def test_what_is_kept_is_shown_without_computing(made, tmp_path):
     store = Store(tmp_path)
-    empty = homology(made, store, quick=True, kept=True, readings=["text"])
+    made = made.small()
+    empty = homology(made, store, kept=True, readings=["text"])
     assert {row.note for row in empty} == {"not run yet"}
     assert not [*store.folder.iterdir()]
-    rows = homology(made, store, quick=True, readings=["text"])
-    assert homology(made, store, quick=True, kept=True, readings=["text"]) == rows
+    rows = homology(made, store, readings=["text"])
+    assert homology(made, store, kept=True, readings=["text"]) == rows
 
 
 def write_profiles(folder, names):
@@ -345,7 +353,7 @@ def test_profiles_are_used_where_they_are_given(made, tmp_path):
     data = load_scop(tmp_path)
     assert (made.profiles_digest, data.digest) == ("", made.digest)
     assert data.profiles_digest
-    rows = homology(data, Store(tmp_path / "store"), readings=["comment"], quick=True)
+    rows = homology(data.small(), Store(tmp_path / "store"), readings=["comment"])
     found = {(row.name, row.metric): row for row in rows if row.kernel == "Profile"}
     assert len(found) == 4
     assert all(row.value is not None and not row.note for row in found.values())
@@ -363,8 +371,8 @@ def test_a_profile_that_is_not_there_is_named(made, tmp_path):
 def test_the_families_of_liao_and_noble(data_folder, tmp_path):
     data = load_scop(data_folder / "proteins")
     assert (len(data), len(data.tasks)) == (4352, 54)
-    rows = homology(data, Store(tmp_path), readings=["text"], quick=True)
+    rows = homology(data.small(), Store(tmp_path), readings=["text"])
     assert all(row.value > 60 for row in rows if row.metric == "mean_ROC50")
-    records = rank_families([LETTERS.method(Spectrum(3))], data, Store(tmp_path), n_jobs=2)
-    values = [record["roc50"][0] for found in records.values() for record in found.values()]
+    records = ranked_families([LETTERS.method(Spectrum(3))], data, tmp_path, n_jobs=2)
+    values = [record["roc50"][0] for record in records.values()]
     assert np.mean(values) == pytest.approx(0.269, abs=0.005)

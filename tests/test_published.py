@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from mvdfq.reproduce import music
-from mvdfq.reproduce.claims import CLAIMS
-from mvdfq.reproduce.contradictions import REMARKS, remarks
+from mvdfq.reproduce.claims import MEASURES, all_claims, all_remarks, remarks
 from mvdfq.reproduce.published import STATUSES, TITLES, figures, find, rank
 
 OWN = {table: [f for f in figures(table) if f.table == table] for table in TITLES}
@@ -144,8 +143,8 @@ def test_an_unknown_table_is_named():
 
 
 def test_remarks_are_about_tables_and_lines_that_exist():
-    assert len(REMARKS) >= 19
-    for remark in REMARKS:
+    assert len(all_remarks()) >= 19
+    for remark in all_remarks():
         assert set(remark.tables) <= set(TITLES)
         assert list(remark.lines) == sorted(remark.lines)
         assert all(0 < line < LAST_LINE for line in remark.lines)
@@ -155,6 +154,8 @@ def test_remarks_are_about_tables_and_lines_that_exist():
 
 def test_claims_are_about_figures_that_exist():
     known = {(figure.line, figure.value) for figure in ALL}
-    for claim in CLAIMS:
-        for side in (claim.before, claim.after):
-            assert {(side.line, side.value), *side.also} <= known
+    assert len(all_claims()) == 41
+    for claim in all_claims():
+        assert {*claim.before, *claim.after} <= known
+        assert claim.measure in MEASURES
+        assert claim.low < claim.high

@@ -10,9 +10,10 @@ import pytest
 from made_results import LONG, made, made_scop
 from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.export import csv_rows, write_csv, write_json
-from mvdfq.reproduce.pictures import Scale
+from mvdfq.reproduce.pictures import NAMES, WIDTH, Scale
 from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.sections import html_section, page
+from mvdfq.reproduce.show import blocks
 
 EVIL = "<script>alert('x')</script> & \"more\""
 
@@ -94,13 +95,24 @@ def test_a_section_is_whole(genre):
     read = Reader(html_section(genre))
     assert read.open == []
     assert read.tags.count("section") == 1
-    assert read.tags.count("svg") == 3 * (18 + 1)  # a picture a place, an axis a protocol
+    drawn = [block for block in blocks(genre) if block.drawn]
+    assert read.tags.count("svg") == len(drawn) == 9  # one picture per reading and protocol
     assert read.tags.count("circle") == 162
     text = " ".join(read.texts)
     assert "Music" not in text
     assert "Table genre" in text
     assert all(words in text for words in ("17.3", "5-fold", "artist-disjoint", LONG))
     assert "25-40 %" in text
+
+
+@pytest.mark.parametrize("name", ["genre", "artist", "evil"])
+def test_a_section_says_what_a_terminal_says(name, request):
+    result = request.getfixturevalue(name)
+    texts = {text.strip() for text in Reader(html_section(result)).texts}
+    for block in blocks(result):
+        assert block.title.replace("\n", "; ") in texts
+        assert {str(value).strip() for row in block.rows for value in row.values()} <= texts | {""}
+        assert {line.removeprefix("- ") for line in block.below} <= texts
 
 
 def test_the_style_is_of_sections_alone(genre):
@@ -134,7 +146,7 @@ def test_names_cannot_write_the_page(evil):
 
 def test_what_was_not_measured_says_why(artist):
     text = html_section(artist)
-    assert "Not measured" in text
+    assert "not measured" in text
     assert "not run: only quoted" in text
 
 
@@ -144,6 +156,8 @@ def test_pictures_fit_their_scale():
     assert scale.ticks[0] == 0
     assert scale.ticks[-1] >= 61
     assert 3 <= len(scale.ticks) <= 6
-    assert 0 < scale.x(0) < scale.x(61) < 220
+    assert NAMES < scale.x(0) < scale.x(61) < NAMES + WIDTH
     assert Scale([Row("nothing")]).ticks[-1] == 1
-    assert Scale([replace(rows[0], value=0.004, std=None, published=0.002)]).x(0.004) < 220
+    assert (
+        Scale([replace(rows[0], value=0.004, std=None, published=0.002)]).x(0.004) < NAMES + WIDTH
+    )

@@ -14,13 +14,13 @@ from mvdfq.reproduce import api, music
 from mvdfq.reproduce.api import TABLES, run
 from mvdfq.reproduce.arrange import missing
 from mvdfq.reproduce.cells import Cell, StringMethod
-from mvdfq.reproduce.fold import _subset
-from mvdfq.reproduce.measuring import Measured
+from mvdfq.reproduce.folds import Measured
 from mvdfq.reproduce.result import Result, Row, compared_values
 from mvdfq.reproduce.rows import measured_row
 from mvdfq.reproduce.show import blocks
+from mvdfq.reproduce.workshop import _subset
 
-METHOD = StringMethod(DirectQuantizer(4), Spectrum(2), True, scheme="ovo or ovr")
+METHOD = StringMethod(DirectQuantizer(4), Spectrum(2), True)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ class TestTables:
     @pytest.mark.parametrize(
         ("reading", "name", "kernel", "wanted"),
         [
-            ("text", "VQ", "Spectrum", "2048 codewords, Spectrum(k=5), "),
+            ("text", "VQ", "Spectrum", "2048 codewords, Spectrum(k=5)"),
             ("text", "MVDFQ", "Mismatch", "Mismatch(k=6, m=1"),
             ("text", "MVDFQ", "SSSK", "32 uniform bins, Spatial(t=3, k=1, d=5)"),
             ("comment", "VQ", "Spectrum", "Spectrum(k=1)"),
@@ -119,16 +119,28 @@ class TestPartialRuns:
         assert sum(int(n) if label else 5 for n, _, label in counts) == 5
         assert all(part.endswith(("root, ovo", "root, ovr")) for part in row.method.split("; "))
 
-    def test_a_record_that_does_not_say_its_scheme_has_that_of_the_method(self):
-        cell = Cell("MVDFQ").with_methods("text", replace(METHOD, scheme="ovo"))
-        name = cell.described[0]
-        records = [
-            {"method": name, "seconds": {}, "scheme": "ovo"},
-            {"method": name, "seconds": {}},
-        ]
+    def test_a_row_names_its_scheme(self):
+        cell = Cell("MVDFQ").with_methods("text", METHOD)
+        said = {scheme: {"predicted": [0, 1], "score": 1.0} for scheme in ("ovo", "ovr")}
+        records = [{"method": cell.described[0], "seconds": {}, "said": said}]
         fold = Fold("1", 0, np.arange(2), np.arange(2), np.arange(2))
-        measured = Measured(cell, "5-fold", records, Evaluation("5-fold", [0, 1], [fold]))
-        assert measured_row("genre", measured, {}).method == cell.methods[0].label
+        evaluation = Evaluation("5-fold", [0, 1], [fold])
+        for scheme in said:
+            row = measured_row("genre", Measured(cell, "5-fold", scheme, records, evaluation), {})
+            assert (row.scheme, row.method) == (scheme, f"{METHOD.label}, {scheme}")
+
+    def test_each_scheme_has_its_matrix_and_both_share_their_settings(self):
+        seen = {"reading": "text", "protocol": "5-fold", "n_seeds": 1, "n_folds": 5, "std": 1.0}
+        rows = [
+            Row("VQ", "SSSK", "no", scheme=s, value=v, method=f"words, {s}", **seen)
+            for s, v in [("ovo", 21.1), ("ovr", 20.1)]
+        ]
+        first, second, used = blocks(Result("genre", "t", rows))
+        assert ("one-vs-one" in first.title, "one-vs-rest" in second.title) == (True, True)
+        assert (first.rows[0]["VQ"], second.rows[0]["VQ"]) == ("21.1 ± 1.0", "20.1 ± 1.0")
+        assert used.rows == [{"method": "VQ, SSSK", "used": "words"}]
+        listed = blocks(Result("artist", "t", rows))[0].rows
+        assert [entry["scheme"] for entry in listed] == ["ovo", "ovr"]
 
     def test_protocols_come_in_the_order_of_the_table(self, one_cell, folder, tmp_path):
         asked = ["artist-disjoint", "5-fold"]

@@ -2,13 +2,15 @@
 
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mvdfq.reproduce.api import TABLES
-from mvdfq.reproduce.export import read_json, write_csv, write_json
-from mvdfq.reproduce.result import Row
+from mvdfq.reproduce.claims import claims, remarks
+from mvdfq.reproduce.export import merged, read_json, write_csv, write_json
+from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.show import Block
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +44,26 @@ def test_results_files_come_from_one_result(path, tmp_path):
     assert (tmp_path / "again.json").read_text() == path.read_text()
     assert (tmp_path / "again.csv").read_text() == path.with_suffix(".csv").read_text()
     assert any(row.value is not None for row in result.rows)
+    assert result.claims == claims(result.rows)
+    assert result.remarks == remarks(result.table)
+    places = [(*row.place, row.reading, row.protocol, row.scheme) for row in result.rows]
+    assert len(set(places)) == len(places)
+
+
+def test_a_later_run_of_some_cells_adds_to_a_result():
+    seen = {"reading": "text", "protocol": "5-fold"}
+    many = Row("VQ", scheme="ovo", value=21.4, n_seeds=5, **seen)
+    once = Row("MVDFQ", scheme="ovo", value=30.0, n_seeds=1, **seen)
+    lacking = Row("Sim. hashing", note="not run yet", **seen)
+    old = Result("genre", "t", [many, once, lacking], facts={"threads": 1})
+    again = replace(many, value=20.8, n_seeds=1)
+    rest = replace(again, scheme="ovr", value=20.1)
+    hashing = replace(lacking, note="", value=25.0, n_seeds=1)
+    new = Result("genre", "t", [again, rest, hashing, Row("DTW", note="not run yet", **seen)])
+    found = merged(old, new)
+    assert found.rows == [many, rest, once, hashing, new.rows[-1]]
+    better = merged(old, Result("genre", "t", [replace(once, value=29.0)])).rows
+    assert better == [many, replace(once, value=29.0), lacking]
 
 
 def test_cells_cannot_break_a_table(tool):

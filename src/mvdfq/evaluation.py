@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
@@ -249,7 +249,8 @@ class Evaluation:
         first = [fold for fold in self.folds if fold.seed == self.folds[0].seed]
         n = sum(len(fold.truth) for fold in first)
         hits = sum(int(np.sum(fold.truth == fold.predicted)) for fold in first)
-        return wilson(hits, n)
+        bounds = binomtest(hits, n).proportion_ci(method="wilson")
+        return float(bounds.low), float(bounds.high)
 
     @property
     def confusion(self) -> np.ndarray:
@@ -319,22 +320,6 @@ class Evaluation:
         if self.ranking is not None:
             plain["roc50"], plain["roc"] = self.ranking
         return plain
-
-
-def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval of a share.
-
-    Examples
-    --------
-    >>> [round(bound, 4) for bound in wilson(8, 10)]
-    [0.4902, 0.9433]
-    """
-    if n == 0:
-        return 0.0, 1.0
-    z = norm.ppf(0.5 + confidence / 2)
-    centre = (hits + z**2 / 2) / (n + z**2)
-    half = z / (n + z**2) * np.sqrt(hits * (n - hits) / n + z**2 / 4)
-    return float(max(centre - half, 0)), float(min(centre + half, 1))
 
 
 def evaluate(

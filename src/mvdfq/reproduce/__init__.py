@@ -1,4 +1,10 @@
-"""The experiments of the paper, run again: `run` computes a table, `TABLES` names them."""
+"""The experiments of the paper, run again: `run` computes a table, `TABLES` lists the tables.
+
+Words of this room. A *table* is a table of the paper. A *cell* is one place of a table, with the
+methods that compute our figure. A *reading* is one answer to the question which settings the paper
+used: text, comment or tuned. A *row* is one figure of a result. A *line* is a line of the paper's
+source. A *machine* is a support vector machine.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Tables by their names: what is read, what is run, what comes out."""
+"""Tables by their names: `run` reads the data, computes the cells and returns the result."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.threads import Report, n_threads
-from mvdfq.reproduce import music
+from mvdfq.reproduce import families, music, workshop
 from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
-from mvdfq.reproduce.claims import claims
-from mvdfq.reproduce.contradictions import remarks
-from mvdfq.reproduce.families import POLICY as FAMILY_POLICY
-from mvdfq.reproduce.fold import CHOICE, Workshop
+from mvdfq.reproduce.claims import claims, remarks
+from mvdfq.reproduce.folds import measure
 from mvdfq.reproduce.homology import homology
 from mvdfq.reproduce.loaders import FOLDERS, LOADERS, existing
-from mvdfq.reproduce.measuring import POLICY, measure
 from mvdfq.reproduce.published import SECONDS, TITLES
-from mvdfq.reproduce.result import Result, Row
+from mvdfq.reproduce.result import NOT_YET, Result, Row
 from mvdfq.reproduce.rows import (
     beside_published,
     datasets_rows,
@@ -32,12 +29,13 @@ from mvdfq.reproduce.timing import processor, timed
 __all__ = ["TABLES", "check_request", "run"]
 
 GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
-NOT_YET = "not run yet"
+# Clips that methods are chosen on in a smoke run.
+QUICK_CHOICE = 30
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper: its data, how they are cut, and its cells."""
+    """A table of the paper: its data, the protocols that cut the data into folds, its cells."""
 
     data: str = ""
     protocols: tuple[str, ...] = ()
@@ -72,39 +70,40 @@ def run(
     memory_limit: int | str | None = None,
     progress: Report | None = None,
 ) -> Result:
-    """Compute a table of the paper, and put it beside the published one.
+    """Compute a table of the paper, with the published figures beside ours.
 
-    Every fold is kept when it is done, so that a run that was broken off goes on where it stopped,
-    and tables that share cells share the work.
+    Every finished fold is kept. An interrupted run continues with the same call, and tables that
+    share cells share the work.
 
     Parameters
     ----------
     table : str
-        Its name, one of `TABLES`.
+        The name of the table, one of `TABLES`.
 
     folder : str or Path
-        Where the data lie: ``gtzan``, ``artist20``, ``ismir2004``, ``proteins`` and so on.
+        The folder of the data; it holds ``gtzan``, ``artist20``, ``ismir2004``, ``proteins``.
 
     readings : sequence of str, default=("text", "comment", "tuned")
-        Whose settings: those of the paper's text, those in the comments of its source, those that
-        inner validation chooses.
+        Which settings to run: the settings of the paper's text, the settings in comments of its
+        source, or the settings that inner validation chooses. Text and comment are computed with
+        both multi-class schemes, because the paper does not name its scheme.
 
     protocols : sequence of str, default=None
-        How the data are cut; None is all that the table has, the paper's first. Those of
-        ``homology`` are cut by the set itself.
+        How the data are cut into folds; None is all protocols of the table, the paper's first.
+        ``homology`` has no protocols: the set itself says what is tested.
 
     seeds : int, default=5
-        Repetitions of the first of these protocols, where a kernel matrix takes less than a
-        minute. In ``homology`` nothing is drawn.
+        Repetitions of the first protocol, for cells whose kernel matrix takes less than a minute.
+        ``homology`` does not depend on a seed.
 
     quick : bool, default=False
         A smoke run: one fold of a small part of the data. Its figures mean nothing.
 
     kept : bool, default=False
-        Compute nothing: show what earlier runs have done so far.
+        Compute nothing, and show the records of earlier runs.
 
     cache : str or Path, default=None
-        Folder for what is done; None is one in the user's cache.
+        The folder of finished folds; None is a folder in the user's cache.
 
     n_jobs : int, default=None
         Number of threads; -1 is all processors.
@@ -113,12 +112,12 @@ def run(
         Bytes, or text such as ``"4 GB"``, that a kernel matrix may take.
 
     progress : callable, default=None
-        Called with the pieces of work done and those there are.
+        Called with the number of jobs done and the number of all jobs.
 
     Returns
     -------
     result : Result
-        The lines of the table, remarks and claims.
+        Rows, remarks and claims.
 
     Examples
     --------
@@ -129,10 +128,12 @@ def run(
     check_request(table, readings, protocols or [])
     existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
     store = Store(default_folder() if cache is None else cache)
-    workshop = Workshop(n_jobs, memory_limit, choice=30 if quick else CHOICE)
-    options = Options(tuple(readings), protocols, 1 if quick else seeds, quick, kept)
+    options = Options(
+        Path(folder), tuple(readings), protocols, 1 if quick else seeds, quick, kept,
+        n_jobs, memory_limit, progress,
+    )  # fmt: skip
     work = {"datasets": _datasets, "homology": _homology}.get(table, _music)
-    rows, facts = work(table, Path(folder), options, workshop, store, progress)
+    rows, facts = work(table, options, store)
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
     facts |= {"versions": _versions(), "processor": processor()}
     facts |= {} if kept else {"threads": n_threads(n_jobs)}
@@ -140,7 +141,7 @@ def run(
 
 
 def check_request(table: str, readings: Sequence[str], protocols: Sequence[str]) -> None:
-    """Refuse names that are not known, before anything is read."""
+    """Refuse unknown names before any data are read."""
     _check_known("table", [table], [*TABLES])
     _check_known("reading", readings, READINGS)
     _check_known("protocol", protocols, TABLES[table].protocols)
@@ -155,25 +156,33 @@ def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Options:
-    """What is run of a table."""
+    """The arguments of `run`."""
 
+    folder: Path
     readings: tuple[str, ...]
     protocols: Sequence[str] | None
     seeds: int
     quick: bool
     kept: bool
+    n_jobs: int | None
+    memory_limit: Any
+    progress: Report | None
 
 
-def _music(table, folder, options, workshop, store, progress) -> tuple[list[Row], dict[str, Any]]:
+def _music(table: str, options: Options, store: Store) -> tuple[list[Row], dict[str, Any]]:
     spec = TABLES[table]
-    data: MusicSet = LOADERS[spec.data](folder)
+    data: MusicSet = LOADERS[spec.data](options.folder)
     data = data.small() if options.quick else data
     protocols = _protocols(spec, data, options.protocols)
     cells = [cell for cell in spec.cells() if cell.reading in options.readings]
     why_not = {cell: why for cell in cells if (why := _why_not(cell, data))}
     ready = [cell for cell in cells if cell not in why_not]
-    worker = None if options.kept else workshop
-    measured = measure(ready, data, protocols, range(options.seeds), worker, store, progress)
+    choice = QUICK_CHOICE if options.quick else workshop.CHOICE
+    worker = workshop.Workshop(options.n_jobs, options.memory_limit, choice)
+    measured = measure(
+        ready, data, protocols, range(options.seeds), None if options.kept else worker, store,
+        options.progress,
+    )  # fmt: skip
     rows = [measured_row(table, each, data.notes) for each in measured]
     rows += [missing_row(table, cell, why) for cell, why in why_not.items()]
     done = {(each.cell, each.protocol) for each in measured}
@@ -183,20 +192,23 @@ def _music(table, folder, options, workshop, store, progress) -> tuple[list[Row]
         for protocol in protocols
         if (cell, protocol) not in done
     ]
+    rows += _times(table, ready if spec.is_timed else [], data, options, store)
     facts = {"data": data.name, "sequences": len(data), "classes": len(data.classes)}
-    facts |= {"machines": POLICY}
-    return rows + _times(table, ready if spec.is_timed else [], data, worker, store), facts
+    return rows, facts | {"machines": workshop.POLICY}
 
 
-def _times(table, cells, data, workshop, store) -> list[Row]:
-    """Return the lines of seconds; only those kept where nothing is to be computed."""
-    rows = []
-    for cell in cells:
-        for method in cell.methods:
-            seconds = timed(method, data, store, workshop)
-            missing = missing_row(table, cell, NOT_YET, metric=SECONDS)
-            rows.append(time_row(table, cell, seconds) if seconds else missing)
-    return rows
+def _times(
+    table: str, cells: list[Cell], data: MusicSet, options: Options, store: Store
+) -> list[Row]:
+    """Return the rows of seconds; every cell of a timed table has one string method."""
+    methods: Any = [cell.methods[0] for cell in cells]
+    found = timed(methods, data, store, options.memory_limit, options.kept)
+    return [
+        time_row(table, cell, seconds)
+        if seconds
+        else missing_row(table, cell, NOT_YET, metric=SECONDS)
+        for cell, seconds in zip(cells, found, strict=True)
+    ]
 
 
 def _why_not(cell: Cell, data: MusicSet) -> str:
@@ -210,31 +222,29 @@ def _why_not(cell: Cell, data: MusicSet) -> str:
 
 
 def _protocols(spec: Table, data: MusicSet, asked: Sequence[str] | None) -> list[str]:
-    """Return the protocols asked for, else all that the data allow, in the order of the table."""
+    """Return the protocols asked for, or all that the data allow, in the order of the table."""
     allowed = [protocol for protocol in spec.protocols if data.allows(protocol)]
     _check_known("protocol", asked or [], allowed)
     return [protocol for protocol in allowed if protocol in (asked or allowed)]
 
 
-def _datasets(table, folder, options, workshop, store, progress):
-    return datasets_rows(folder), {}
+def _datasets(table: str, options: Options, store: Store) -> tuple[list[Row], dict[str, Any]]:
+    return datasets_rows(options.folder), {}
 
 
-def _homology(table, folder, options, workshop, store, progress):
-    data = LOADERS["proteins"](folder)
+def _homology(table: str, options: Options, store: Store) -> tuple[list[Row], dict[str, Any]]:
+    data = LOADERS["proteins"](options.folder)
     rows = homology(
-        data,
+        data.small() if options.quick else data,
         store,
         readings=options.readings,
-        n_jobs=workshop.n_jobs,
-        memory_limit=workshop.memory_limit,
-        quick=options.quick,
+        n_jobs=options.n_jobs,
+        memory_limit=options.memory_limit,
         kept=options.kept,
-        progress=progress,
+        progress=options.progress,
     )
     facts = {"data": data.name, "sequences": len(data), "families": len(data.tasks)}
-    facts |= {"machines": FAMILY_POLICY}
-    return [beside_published(table, row) for row in rows], facts
+    return [beside_published(table, row) for row in rows], facts | {"machines": families.POLICY}
 
 
 def _versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How lines of a table are put together and worded, in a terminal and on a page."""
+"""The words for a row of a result: the same in a terminal, in Markdown and on a page."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,6 +9,7 @@ from mvdfq.reproduce.result import Row
 __all__ = [
     "METRICS",
     "READING_WORDS",
+    "SCHEME_WORDS",
     "STRICTER",
     "difference",
     "f1",
@@ -18,8 +19,8 @@ __all__ = [
     "label",
     "missing",
     "number",
-    "place",
     "published",
+    "run_name",
     "runs",
     "with_spread",
 ]
@@ -29,7 +30,8 @@ READING_WORDS = {
     "comment": "settings in comments",
     "tuned": "settings chosen by inner validation",
 }
-# Ways to cut the data that the paper does not have: its figures are of plain folds.
+SCHEME_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
+# Protocols that the paper does not have: its figures are of plain folds.
 STRICTER = ("artist-disjoint", "fault-filtered")
 COUNTS = ("n_sequences", "n_classes")
 METRICS = {
@@ -53,17 +55,17 @@ def label(row: Row) -> str:
 
 
 def is_rooted(row: Row | Figure) -> bool:
-    """Whether a line is about the manifold embedding; some say more than "yes"."""
+    """Return whether the manifold embedding is used; some figures say more than "yes"."""
     return row.manifold.startswith("yes")
 
 
-def place(row: Row) -> tuple[str, ...]:
-    """Return which cell of the table a line is about, in whatever reading and protocol."""
-    return row.name, row.kernel, row.manifold, row.setting, row.metric
+def run_name(row: Row) -> str:
+    """Return the reading; one-vs-rest is named, one-vs-one is the usual scheme."""
+    return f"{row.reading} {row.scheme}" if row.scheme == "ovr" else row.reading
 
 
 def number(value: float | None) -> str:
-    """Return a figure with as many digits as the paper gives, empty where there is none."""
+    """Return a figure with as many digits as the paper gives; None is empty."""
     if value is None:
         return ""
     if value == int(value) and abs(value) >= 100:
@@ -80,7 +82,7 @@ def published(row: Row) -> str:
 
 
 def with_spread(row: Row) -> str:
-    """Return our figure with its standard deviation, where there are several folds."""
+    """Return our figure; several folds add its standard deviation."""
     if row.value is None:
         return "-"
     if row.metric in COUNTS:
@@ -91,7 +93,7 @@ def with_spread(row: Row) -> str:
 
 
 def difference(row: Row) -> str:
-    """Return ours less the published figure; of times, ours as a share of it."""
+    """Return our figure minus the published figure; for seconds, our share of the published."""
     if row.value is None or row.published is None or row.metric in ("p_value", *COUNTS):
         return ""
     if row.metric == SECONDS:
@@ -100,12 +102,12 @@ def difference(row: Row) -> str:
 
 
 def f1(row: Row) -> str:
-    """Return both readings of our F1."""
+    """Return our F1 by both definitions."""
     return "" if row.f1 is None else "/".join(f"{value:.1f}" for value in row.f1)
 
 
 def runs(row: Row) -> str:
-    """Return how many seeds and folds stand behind our figure."""
+    """Return the numbers of seeds and folds of our figure, such as "5x5"."""
     return f"{row.n_seeds}x{row.n_folds}" if _parts(row) else ""
 
 
@@ -114,7 +116,7 @@ def _parts(row: Row) -> int:
 
 
 def fact_words(facts: dict[str, Any]) -> str:
-    """Return what was used in words: data, versions and the like."""
+    """Return in words what was used: data, versions, processor."""
     return " · ".join(f"{key}: {_flat(value)}" for key, value in facts.items())
 
 
@@ -123,7 +125,7 @@ def _flat(value: Any) -> str:
 
 
 def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
-    """Return the lines that were measured by a key, in the order in which they come."""
+    """Return the measured rows by a key, in their order."""
     groups: dict[Any, list[Row]] = {}
     for row in rows:
         if row.value is not None:
@@ -132,18 +134,18 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Ro
 
 
 def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
-    """Return the places that were not measured, each once, and in which readings and protocols."""
+    """Return every place that was not measured, and in which readings and protocols."""
     rows = [*rows]
     n_protocols = len({row.protocol for row in rows if row.protocol})
     found: dict[Any, list[Row]] = {}
     for row in rows:
         if row.value is None:
-            found.setdefault((place(row), row.note), []).append(row)
+            found.setdefault((row.place, row.note), []).append(row)
     return [(same[0], _where(same, n_protocols)) for same in found.values()]
 
 
 def _where(rows: Iterable[Row], n_protocols: int) -> str:
-    """Return "text artist-disjoint; tuned" where the first lacks one protocol, the other all."""
+    """Return "text artist-disjoint; tuned" if text lacks one protocol and tuned lacks all."""
     readings: dict[str, list[str]] = {}
     for row in rows:
         if row.protocol:

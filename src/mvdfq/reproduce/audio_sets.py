@@ -1,4 +1,4 @@
-"""The same sets of music from folders of recordings, as their publishers give them out."""
+"""The sets of music, read from folders of recordings as their publishers distribute them."""
 
 import csv
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from mvdfq.sequences import Sequences
 
 __all__ = ["album_folder", "genre_folder", "ismir_folder"]
 
-# Of whole songs the middle is taken, as long as a clip of GTZAN: 77 rows of all of them would
-# not fit the memory of most machines.
+# Only the middle of a whole song is read, as long as a clip of GTZAN: 77 channels of whole songs
+# would not fit the memory of most computers.
 SECONDS = 30
 FILES_AT_A_TIME = 64
-# The parts of ISMIR2004 that the paper's 1458 sequences are.
+# The 1458 sequences of the paper are these parts of ISMIR2004.
 PARTS = ("training", "development")
 # class, artist, album, track, number, file
 COLUMNS = 6
@@ -31,12 +31,12 @@ COLUMNS = 6
 
 @dataclass(frozen=True)
 class Recordings:
-    """Sound files, and the views of them that the tables ask for."""
+    """Sound files, and the views that the tables need."""
 
     files: list[Path]
 
     def views(self) -> dict[str, Callable[[], Any]]:
-        """Return the views, each read when it is asked for."""
+        """Return the views; a view is read when it is needed."""
         return {
             "mfcc": partial(self.features, "gtzan"),
             "mfcc+fft64": partial(self.features, "gtzan+fft64"),
@@ -54,13 +54,13 @@ class Recordings:
         return joined(clips)
 
     def bands(self) -> Sequences:
-        """Return the 64 spectral bands alone, above their least value: none is negative."""
+        """Return the 64 spectral bands minus their least value: no value is negative."""
         both = self.features("gtzan+fft64")
         bands = both.data[-64:]
         return Sequences(bands - bands.min(), both.offsets)
 
     def waveforms(self) -> Sequences:
-        """Return the samples in the middle of every file, its channels mixed to one."""
+        """Return the samples in the middle of every file, all channels mixed to one."""
         return joined([_waveform(file) for file in self.files])
 
 
@@ -83,15 +83,15 @@ def genre_folder(name: str, folder: Path) -> MusicSet:
     """Read a folder with a sub-folder of recordings for each genre."""
     listing = list_audio(folder)
     if not listing.labels:
-        raise ReadError(folder, "holds no sound files", "a sub-folder for each genre")
+        raise ReadError(folder, "holds no sound files", "expected a sub-folder for each genre")
     return MusicSet(name, Recordings(listing.files).views(), np.array(listing.labels))
 
 
 def album_folder(name: str, folder: Path) -> MusicSet:
-    """Read a folder ``artist/album/recording``: an album is a group."""
+    """Read a folder ``artist/album/recording``; every album is a group."""
     listing = list_audio(folder, group_pattern=r"^([^/]+/[^/]+)/")
     if not listing.groups:
-        raise ReadError(folder, "holds no albums", "recordings lie in artist/album")
+        raise ReadError(folder, "holds no albums", "expected recordings in artist/album")
     views = Recordings(listing.files).views()
     return MusicSet(name, views, np.array(listing.labels), np.array(listing.groups))
 

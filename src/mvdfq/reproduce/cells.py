@@ -1,4 +1,4 @@
-"""What a table is made of: cells, each a figure of the paper and the methods that give ours."""
+"""The cells of a table: each has a place in the paper and the methods that compute our figure."""
 
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -13,34 +13,35 @@ from mvdfq.kernels import Kernel
 
 __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 
-# The settings printed in the text, those in the comments of its source, those chosen here.
+# A reading is one answer to the question which settings the paper used: the settings printed in
+# the text, the settings in comments of its source, or the settings that inner validation chooses.
 READINGS = ("text", "comment", "tuned")
-# Alphabets in words, for people; one whose other parameters are changed is written out.
+# Quantizers in words, for people, and the parameters that the words tell. A quantizer with other
+# changed parameters is written out.
 WORDS = {
     "DirectQuantizer": ("{n_bins} {strategy} bins", {"n_bins", "strategy"}),
     "CodebookQuantizer": ("{n_codewords} codewords", {"n_codewords"}),
     "HashingQuantizer": ("{n_bits} bits", {"n_bits"}),
     "Letters": ("as they are", {"alphabet"}),
 }
-# Said of other parts even where they are defaults.
+# Parameters that are always written out.
 SIZES = {"n_bins"}
-# Not said of a kernel.
+# Values of kernel parameters that are not written out.
 USUAL = {"dilation": 1, "neighbourhood": "full"}
 
 
 @dataclass(frozen=True)
 class StringMethod:
-    """Symbols, a string kernel and machines.
+    """A quantizer and a string kernel.
 
-    `view` names the rows of numbers it reads; `symbols` is None where they are symbols already.
-    `scheme` is "ovo", "ovr" or, for what inner validation likes better, "ovo or ovr".
+    `view` names the form of the data that the method reads; `symbols` is None if the data are
+    symbols already.
     """
 
     symbols: Any
     kernel: Kernel
     manifold: bool = False
     view: str = "mfcc"
-    scheme: str = "ovo"
 
     @classmethod
     def of(cls, settings: Settings, view: str = "mfcc") -> "StringMethod":
@@ -49,21 +50,16 @@ class StringMethod:
 
     @property
     def encoder(self) -> str:
-        """How numbers become symbols, in words; methods that share it share the symbols."""
+        """View and quantizer in words; methods with equal words share the symbols."""
         return f"{self.view} {_described(self.symbols)}"
 
     @property
-    def schemes(self) -> list[str]:
-        """The ways to make machines of two classes tell many apart that are tried."""
-        return self.scheme.split(" or ")
-
-    @property
     def learns_words(self) -> bool:
-        """Whether the kernel counts only words of the training part."""
+        """Whether the kernel counts only words that occur in the training part."""
         return getattr(self.kernel, "neighbourhood", "full") == "observed"
 
-    def reader(self, n_jobs: int | None, memory_limit: Any) -> SequenceKernel:
-        """Return what compares the symbols, not fitted."""
+    def sequence_kernel(self, n_jobs: int | None, memory_limit: Any) -> SequenceKernel:
+        """Return the kernel on symbols, not fitted."""
         return SequenceKernel(
             clone(self.kernel),
             manifold=self.manifold,
@@ -74,34 +70,34 @@ class StringMethod:
 
     def __str__(self) -> str:
         root = ", manifold" if self.manifold else ""
-        return f"{self.encoder}, {_described(self.kernel)}{root}, {self.scheme}"
+        return f"{self.encoder}, {_described(self.kernel)}{root}"
 
     @property
     def label(self) -> str:
-        """The settings that matter, for people."""
+        """The settings in words, for people."""
         given = {key: getattr(self.kernel, key) for key in signature(type(self.kernel)).parameters}
         values = ", ".join(f"{k}={v}" for k, v in given.items() if USUAL.get(k) != v)
         root = ", root" if self.manifold else ""
         symbols = "" if self.symbols is None else f"{_short(self.symbols)}, "
         kernel = f"{type(self.kernel).__name__}({values})"
-        return f"{_seen(self.view)}{symbols}{kernel}{root}, {self.scheme}"
+        return f"{_seen(self.view)}{symbols}{kernel}{root}"
 
 
 @dataclass(frozen=True)
 class EstimatorMethod:
-    """A classifier of sequences that is no string kernel."""
+    """A classifier of sequences that is not a string kernel."""
 
     estimator: Any
     view: str = "mfcc"
 
     @property
     def encoder(self) -> str:
-        """The rows of numbers it reads."""
+        """The view that the classifier reads."""
         return self.view
 
     @property
     def lacks(self) -> str:
-        """The package that it needs and that is not installed; empty if there is none."""
+        """The package that is needed and not installed; empty if nothing is missing."""
         package = self.estimator.needs
         return package if package and find_spec(package) is None else ""
 
@@ -110,7 +106,7 @@ class EstimatorMethod:
 
     @property
     def label(self) -> str:
-        """The settings that matter, for people."""
+        """The settings in words, for people."""
         return f"{_seen(self.view)}{_short(self.estimator)}"
 
 
@@ -118,12 +114,12 @@ Method = StringMethod | EstimatorMethod
 
 
 def _seen(view: str) -> str:
-    """Return a view in words; nothing of that which all tables of music have."""
+    """Return a view in words; nothing for MFCC, the usual view of music."""
     return "" if view == "mfcc" else f"{view} "
 
 
 def _short(part: Any) -> str:
-    """Return a part in words, or with what differs from its defaults."""
+    """Return a part in words, or with the parameters that differ from their defaults."""
     values, name = part.get_params(), type(part).__name__
     changed = {k for k, v in values.items() if v != type(part)().get_params()[k]}
     words, said = WORDS.get(name, ("", set()))
@@ -134,7 +130,7 @@ def _short(part: Any) -> str:
 
 
 def _described(part: Any) -> str:
-    """Return a part with every parameter that it has, in words that do not change."""
+    """Return a part with all its parameters: the text is part of the keys of records."""
     if part is None:
         return "as they are"
     values = ", ".join(f"{key}={value!r}" for key, value in sorted(part.get_params().items()))
@@ -143,9 +139,10 @@ def _described(part: Any) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure: its place in the paper, and the methods that give ours.
+    """One place of a table: where the published figure stands, and the methods that compute ours.
 
-    Of several methods inner validation takes one; without any the figure is only quoted.
+    Inner validation chooses one of several methods. A cell without methods is only quoted, and
+    `why_not` says why.
     """
 
     name: str
@@ -157,12 +154,12 @@ class Cell:
     why_not: str = ""
 
     def with_methods(self, reading: str, *methods: Method) -> "Cell":
-        """Return the same place in another reading."""
+        """Return the same place with the methods of a reading."""
         return replace(self, reading=reading, methods=methods)
 
     @property
     def views(self) -> set[str]:
-        """The views of the data that it needs."""
+        """The views of the data that the methods read."""
         return {method.view for method in self.methods}
 
     @property

@@ -1,30 +1,33 @@
-"""A result as files for machines: CSV and JSON."""
+"""A result as files for programs: CSV and JSON."""
 
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.result import Result, Row
 
-__all__ = ["csv_rows", "read_json", "write_csv", "write_json"]
+__all__ = ["csv_rows", "merged", "read_json", "write_csv", "write_json"]
 
+# F1 by two definitions.
 F1_NAMES = "f1_mean_of_classes", "f1_of_mean_precision_and_recall"
 
 
 def csv_rows(result: Result) -> list[dict[str, Any]]:
-    """Return the lines of a result with one plain value a column, empty where there is none.
+    """Return the rows of a result with one plain value per column; unknown values are empty.
 
     Parameters
     ----------
     result : Result
-        What came out.
+        The result of a table.
 
     Returns
     -------
     rows : list of dict
-        All with the same keys; the seconds of every part of the work have a column.
+        All rows have the same keys; every part of the seconds has a column.
     """
     parts = sorted({part for row in result.rows for part in row.seconds})
     rows = []
@@ -38,12 +41,12 @@ def csv_rows(result: Result) -> list[dict[str, Any]]:
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """Write the lines of a result as a table.
+    """Write the rows of a result as CSV.
 
     Parameters
     ----------
     result : Result
-        What came out.
+        The result of a table.
 
     path : str or Path
         The file.
@@ -56,12 +59,12 @@ def write_csv(result: Result, path: str | Path) -> None:
 
 
 def write_json(result: Result, path: str | Path) -> None:
-    """Write everything: lines, remarks, claims and facts.
+    """Write everything: rows, remarks, claims and facts.
 
     Parameters
     ----------
     result : Result
-        What came out.
+        The result of a table.
 
     path : str or Path
         The file.
@@ -81,11 +84,43 @@ def read_json(path: str | Path) -> Result:
     Returns
     -------
     result : Result
-        What came out, as it was.
+        The result that was written.
     """
     plain = json.loads(Path(path).read_text(encoding="utf-8"))
     rows = [Row(**{**row, "f1": row["f1"] and tuple(row["f1"])}) for row in plain.pop("rows")]
     return Result(rows=rows, **plain)
+
+
+def merged(old: Result, new: Result) -> Result:
+    """Return two results of a table as one: a later run may have computed a part of the cells.
+
+    Of two measured rows the new row is taken, unless the old row rests on more seeds. A row
+    without a value stays only while nothing was measured in its place, reading and protocol.
+
+    Parameters
+    ----------
+    old, new : Result
+        Results of the same table.
+
+    Returns
+    -------
+    result : Result
+        Rows in the order of the old result; further rows follow the rows of their place.
+    """
+    best = {_key(row): row for row in old.rows if row.value is not None}
+    for row in new.rows:
+        if row.value is not None and row.n_seeds >= best.get(_key(row), row).n_seeds:
+            best[_key(row)] = row
+    rows: list[Row] = []
+    for spot in dict.fromkeys(_key(row)[:-1] for row in [*old.rows, *new.rows]):
+        here = [row for key, row in best.items() if key[:-1] == spot]
+        rows += here or [r for r in [*new.rows, *old.rows] if _key(r)[:-1] == spot][:1]
+    return replace(new, rows=rows, claims=claims(rows))
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    """Return what tells a row from all other rows of its table; the scheme comes last."""
+    return *row.place, row.reading, row.protocol, row.scheme
 
 
 def _unknown(value: Any) -> bool:

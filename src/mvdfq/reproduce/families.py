@@ -1,126 +1,89 @@
-"""One machine a family: it learns from the training part and ranks the test part."""
+"""Remote homology: every family of every method is a job, with one machine for the family."""
 
 import time
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.threads import Report, n_threads, run_in_order
+from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.evaluation import roc50
 from mvdfq.io.homology import HomologyTask
 from mvdfq.machines.svm import Problems, fit_margins
 from mvdfq.reproduce.residues import protein_gram
+from mvdfq.reproduce.runner import Record
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
-from mvdfq.reproduce.store import Store
+from mvdfq.reproduce.sources import source_digest
 
-__all__ = ["PENALTIES", "POLICY", "inner_folds", "is_kept", "rank_families"]
+__all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "rank_families"]
 
-Records = dict[str, dict[str, Any]]
-
-# Penalties to choose from: a soft margin, and one so hard that larger ones change nothing.
+# Values of C to choose from: a soft margin, and a margin so hard that larger values change nothing.
 PENALTIES = (1.0, 100.0)
 FOLDS = 3
-# Negatives of a training part that inner validation looks at.
+# Inner validation uses this many negatives of a training part.
 CHOICE = 1500
-# How machines are trained: part of what a result depends on.
+# How C is chosen: every record depends on this.
 POLICY = (
     f"balanced classes, C out of {PENALTIES} by {FOLDS} inner folds of whole SCOP families and at "
     f"most {CHOICE} negatives"
 )
 
 
+@dataclass(frozen=True, eq=False)
+class FamilyJob:
+    """One family, ranked by one method."""
+
+    method: Any
+    task: HomologyTask
+    data: ProteinSet = field(repr=False)
+
+    @cached_property
+    def key(self) -> dict[str, Any]:
+        """Everything that the ranking depends on."""
+        needs_profiles = getattr(self.method, "view", "") in PROFILE_VIEWS
+        return {
+            "data": self.data.digest,
+            "profiles": self.data.profiles_digest if needs_profiles else "",
+            "family": self.task.family,
+            "method": str(self.method),
+            "policy": POLICY,
+            "source": source_digest("mvdfq.reproduce.families"),
+        }
+
+
 def rank_families(
-    methods: Sequence[Any],
-    data: ProteinSet,
-    store: Store,
-    *,
-    n_jobs: int | None = None,
-    memory_limit: Any = None,
-    progress: Report | None = None,
-) -> dict[str, Records]:
-    """Compute what is missing of some methods, and return all of it.
+    jobs: Sequence[FamilyJob], n_jobs: int | None = None, memory_limit: Any = None
+) -> Iterator[tuple[FamilyJob, Record]]:
+    """Rank the test part of families; jobs of one method follow each other and share its matrix.
 
     Parameters
     ----------
-    methods : sequence of StringMethod or RbfMethod
-        The kernels; each is computed once for all proteins, if any family lacks it.
-
-    data : ProteinSet
-        Proteins and tasks.
-
-    store : Store
-        Where the record of every family and method is kept as soon as it is there.
+    jobs : sequence of FamilyJob
+        The families and methods.
 
     n_jobs, memory_limit : default=None
-        As `SequenceKernel` takes them.
+        As in `SequenceKernel`.
 
-    progress : callable, default=None
-        Called with the families done and those there are to do, of all methods together.
-
-    Returns
-    -------
-    records : dict of str to dict of str to dict
-        Method -> family -> ``roc50`` of the test part, and ``inner``, the mean ROC50 in folds
-        of the training part, both for every one of `PENALTIES`.
+    Yields
+    ------
+    job, record : FamilyJob, dict
+        ``roc50`` of the test part, and ``inner``, the mean ROC50 in folds of the training part:
+        one value for each of `PENALTIES`.
     """
-    missing = [
-        (method, task)
-        for method in methods
-        for task in data.tasks
-        if store.get(_key(data, task, method)) is None
-    ]
-    done = 0
-    for method in methods:
-        tasks = [task for other, task in missing if other is method]
-        for task, record in _ranked(method, tasks, data, n_jobs, memory_limit):
-            store.put(_key(data, task, method), record)
-            done += 1
-            if progress is not None:
-                progress(done, len(missing))
-    return {
-        str(method): {task.family: store.get(_key(data, task, method)) or {} for task in data.tasks}
-        for method in methods
-    }
-
-
-def is_kept(method: Any, data: ProteinSet, store: Store) -> bool:
-    """Whether all families of a method are there."""
-    return all(store.get(_key(data, task, method)) is not None for task in data.tasks)
-
-
-def _key(data: ProteinSet, task: HomologyTask, method: Any) -> dict[str, Any]:
-    """What a result depends on."""
-    needs_profiles = getattr(method, "view", "") in PROFILE_VIEWS
-    return {
-        "data": data.digest,
-        "profiles": data.profiles_digest if needs_profiles else "",
-        "family": task.family,
-        "method": str(method),
-        "C": POLICY,
-        "version": version("mvdfq"),
-    }
-
-
-def _ranked(
-    method: Any, tasks: list[HomologyTask], data: ProteinSet, n_jobs: int | None, memory_limit: Any
-) -> Iterator[tuple[HomologyTask, dict[str, Any]]]:
-    """Yield the families of one method with their records, as they are done."""
-    if not tasks:
-        return
-    start = time.perf_counter()
-    K = protein_gram(method, data, n_jobs, memory_limit)
-    seconds = round(time.perf_counter() - start, 3)
-
-    def record(task: HomologyTask) -> dict[str, Any]:
-        return {**_rank(K, task, data.codes), "seconds": {"gram": seconds}}
-
-    yield from run_in_order(record, tasks, n_threads(n_jobs))
+    for method, same in groupby(jobs, key=lambda job: job.method):
+        mine = [*same]
+        start = time.perf_counter()
+        K = protein_gram(method, mine[0].data, n_jobs, memory_limit)
+        seconds = {"gram": round(time.perf_counter() - start, 3)}
+        rank = lambda job: {**_rank(K, job.task, job.data.codes), "seconds": seconds}  # noqa: B023, E731
+        yield from run_in_order(rank, mine, n_threads(n_jobs))
 
 
 def _rank(K: np.ndarray, task: HomologyTask, codes: np.ndarray) -> dict[str, Any]:
-    """Return ROC50 of the test part, and its mean in folds of the training part, for every C."""
+    """Return the ROC50 of the test part and the mean ROC50 of the inner folds, for every C."""
     whole = task.train, task.y_train, task.test, task.y_test
     folds = [*inner_folds(task, codes)]
     return {
@@ -133,7 +96,7 @@ def _rank(K: np.ndarray, task: HomologyTask, codes: np.ndarray) -> dict[str, Any
 
 
 def _area(K: np.ndarray, learn, y, check, y_check, C: float) -> float:
-    """ROC50 of a machine to which both classes weigh the same."""
+    """Return the ROC50 of a machine; both classes have the same total weight."""
     y = y.astype(int)
     margins = fit_margins(
         K[np.ix_(learn, learn)],
@@ -150,13 +113,13 @@ def inner_folds(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Cut a training part as the task itself is cut: whole families of the positives are held out.
 
-    Positives of one family alone are cut at random, a single positive not at all. Of the
-    negatives 1500 at most are looked at.
+    If all positives are of one family, they are cut at random; a single positive is not cut. At
+    most 1500 negatives are used.
 
     Parameters
     ----------
     task : HomologyTask
-        Its test part is not looked at.
+        The task; its test part is not used.
 
     codes : ndarray of shape (n_proteins,)
         SCOP family of every protein.
@@ -164,7 +127,7 @@ def inner_folds(
     Yields
     ------
     fold : tuple of ndarray
-        Indices to learn from, which of them are positive, indices to check, which are positive.
+        Indices to learn from and whether each is positive; indices to check and the same.
     """
     random = np.random.default_rng(0)
     positive = task.train[task.y_train]

@@ -1,8 +1,9 @@
-"""The table of remote homology: what is compared, and the mean ROC50 of all families."""
+"""The table of remote homology: the mean ROC50 of all families, and tests between columns."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.stats import wilcoxon
 
 from mvdfq._utils.threads import Report
 from mvdfq.reproduce.cells import READINGS, Cell
-from mvdfq.reproduce.families import PENALTIES, is_kept, rank_families
+from mvdfq.reproduce.families import PENALTIES, FamilyJob, rank_families
 from mvdfq.reproduce.homology_cells import (
     BESIDE,
     HASHED,
@@ -20,14 +21,15 @@ from mvdfq.reproduce.homology_cells import (
     UNIVARIATE,
     cells,
 )
-from mvdfq.reproduce.result import Row
+from mvdfq.reproduce.result import NOT_YET, Row
+from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.store import Store
 
-__all__ = ["FamilyValues", "family_values", "homology", "signed_rank"]
+__all__ = ["homology", "signed_rank"]
 
 
-# What is tested against what, under the name that the paper gives the comparison.
+# Which column is tested against which column, and the paper's name of the comparison.
 COMPARISONS = [
     ("MVDFQ vs univariate", QUANTIZED, UNIVARIATE),
     ("Sim. hashing vs univariate", HASHED, UNIVARIATE),
@@ -38,7 +40,7 @@ COMPARISONS = [
 
 @dataclass(frozen=True)
 class FamilyValues:
-    """A cell: ROC50 of every family, and the methods that inner validation took."""
+    """A cell: the ROC50 of every family, and how often inner validation chose each method."""
 
     cell: Cell
     roc50: dict[str, float]
@@ -51,96 +53,66 @@ class FamilyValues:
         return np.array([*self.roc50.values()])
 
 
-def homology(data: ProteinSet, store: Store, **options: Any) -> list[Row]:
-    """Compute the table of remote homology detection.
-
-    Parameters
-    ----------
-    data, store, **options
-        As `family_values` takes them.
-
-    Returns
-    -------
-    rows : list of Row
-        Mean ROC50 in percent, `std` its standard deviation over the families; then the
-        two-sided p-values of the signed-rank tests.
-    """
-    found = family_values(data, store, **options)
-    return [_mean_row(each) for each in found] + _tests(found)
-
-
-def family_values(
+def homology(
     data: ProteinSet,
     store: Store,
     *,
     readings: Sequence[str] = READINGS,
     n_jobs: int | None = None,
     memory_limit: Any = None,
-    quick: bool = False,
     kept: bool = False,
     progress: Report | None = None,
-) -> list[FamilyValues]:
-    """Compute the ROC50 of every family in every cell.
+) -> list[Row]:
+    """Compute the table of remote homology detection.
 
     Parameters
     ----------
     data : ProteinSet
-        What `load_scop` returns.
+        The proteins, from `load_scop`.
 
     store : Store
-        Where results are kept: a run that was broken off goes on where it stopped.
+        The folder of kept records.
 
     readings : sequence of str, default=("text", "comment", "tuned")
-        The settings of the text, those of the comments, those of inner validation on the
-        training part of every family.
+        Which settings to run.
 
     n_jobs, memory_limit : default=None
-        As `SequenceKernel` takes them.
-
-    quick : bool, default=False
-        Three families and a few proteins: a smoke run, whose figures mean nothing.
+        As in `SequenceKernel`.
 
     kept : bool, default=False
-        Compute nothing: cells that are not complete are left empty.
+        Compute nothing: cells without all their records stay empty.
 
     progress : callable, default=None
-        Called with the families done and those there are to do, of all methods together.
+        Called with the number of families done and of all families, over all methods.
 
     Returns
     -------
-    found : list of FamilyValues
-        In the order of the table; `roc50` is empty where nothing was run.
+    rows : list of Row
+        Mean ROC50 in percent with its standard deviation over the families; then the two-sided
+        p-values of the signed-rank tests.
     """
-    data = data.small() if quick else data
     wanted = [cell for cell in cells(data.profiles is not None) if cell.reading in readings]
-    if kept:
-        wanted = [_if_kept(cell, data, store) for cell in wanted]
     methods = {str(method): method for cell in wanted for method in cell.methods}
-    records = rank_families(
-        [*methods.values()],
-        data,
-        store,
-        n_jobs=n_jobs,
-        memory_limit=memory_limit,
-        progress=progress,
-    )
-    return [_collect(cell, records, [task.family for task in data.tasks]) for cell in wanted]
-
-
-def _if_kept(cell: Cell, data: ProteinSet, store: Store) -> Cell:
-    """Return a cell, without its methods unless all they give is there."""
-    if all(is_kept(method, data, store) for method in cell.methods):
-        return cell
-    return replace(cell, methods=(), why_not="not run yet")
+    jobs = [FamilyJob(method, task, data) for method in methods.values() for task in data.tasks]
+    work = partial(rank_families, n_jobs=n_jobs, memory_limit=memory_limit)
+    records = complete(jobs, store, None if kept else work, progress)
+    by_method: dict[str, dict[str, Any]] = {name: {} for name in methods}
+    for job, record in records.items():
+        by_method[str(job.method)][job.task.family] = record
+    found = [_collect(cell, by_method, data.classes) for cell in wanted]
+    return [_mean_row(each) for each in found] + _tests(found)
 
 
 def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> FamilyValues:
     """For each family take the method and C that do best in folds of its own training part.
 
-    The folds of other families would be a steadier judge, but most of them see its test part.
+    The inner folds of all families together would choose more steadily, but the training parts of
+    most other families contain the test part of this family.
     """
     if not cell.methods:
         return FamilyValues(cell, {}, {})
+    if any(len(records[method]) < len(families) for method in cell.described):
+        return FamilyValues(replace(cell, why_not=NOT_YET), {}, {})
     choices = [(method, i) for method in cell.described for i in range(len(PENALTIES))]
     taken = {
         family: max(choices, key=lambda choice: records[choice[0]][family]["inner"][choice[1]])
@@ -148,7 +120,10 @@ def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> Family
     }
     values = {f: records[method][f]["roc50"][i] for f, (method, i) in taken.items()}
     labels = {str(method): method.label for method in cell.methods}
-    names = [f"{labels[method]}, C={PENALTIES[i]:g}" for method, i in taken.values()]
+    names = [
+        f"{labels[method]}, one machine per family, C={PENALTIES[i]:g}"
+        for method, i in taken.values()
+    ]
     seconds = [records[method][f]["seconds"]["gram"] for f, (method, _) in taken.items()]
     counted = dict(Counter(names).most_common())
     return FamilyValues(cell, values, counted, float(np.mean(seconds)))
@@ -180,7 +155,7 @@ def _mean_row(found: FamilyValues) -> Row:
 
 
 def _tests(found: list[FamilyValues]) -> list[Row]:
-    """Every column against letters alone, in the same reading and setting."""
+    """Return a test for every pair of columns of `COMPARISONS` with equal reading and setting."""
     places = {(each.cell.name, *_place(each)): each for each in found if each.roc50}
     return [
         _test_row(name, mine, places[other, *_place(mine)])
@@ -211,7 +186,7 @@ def _test_row(name: str, mine: FamilyValues, theirs: FamilyValues) -> Row:
 
 
 def signed_rank(a: np.ndarray, b: np.ndarray) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test; pairs that are equal are left out.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out.
 
     Parameters
     ----------
@@ -221,7 +196,7 @@ def signed_rank(a: np.ndarray, b: np.ndarray) -> float:
     Returns
     -------
     p_value : float
-        1 where all pairs are equal.
+        1 if all pairs are equal.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """The cells of the table of remote homology, and the settings of every reading.
 
-The paper prints mismatch (5, 1) alone. Words of the spectrum kernel have three residues, which is
-the custom on proteins and gives the printed figure for letters; triples reach over the distances of
-the text (d=5, of its music) and over those of the custom on proteins (d=3). Hashed rows have two
-symbols only: there words of five are taken, those of the table of running times.
+The paper prints the settings of mismatch (5, 1) alone. Words of the spectrum kernel have three
+residues: this is usual for proteins and gives the printed figure for letters. Triples have the
+distances of the text (d=5, given for music) and the usual distances for proteins (d=3). A hashed
+row has two symbols only, so its words have five symbols, as in the table of running times.
 """
 
 from dataclasses import dataclass, replace
@@ -28,33 +28,33 @@ QUOTED = "quoted only: needs proteins without labels and a search among them"
 
 @dataclass(frozen=True)
 class Alphabet:
-    """How proteins become symbols: what they are seen as, and what cuts that."""
+    """How proteins become symbols: a view of the proteins and a quantizer."""
 
     view: str
     symbols: Any
 
     def method(self, kernel: Kernel, manifold: bool = False) -> StringMethod:
         """Return the method of a kernel on these symbols."""
-        return StringMethod(self.symbols, kernel, manifold, self.view, "one machine a family")
+        return StringMethod(self.symbols, kernel, manifold, self.view)
 
 
 LETTERS = Alphabet("letters", Letters(AMINO_ACIDS))
-# As many bins as amino acids: every score of a row is a symbol.
+# As many bins as amino acids, so every score of a BLOSUM row is a symbol.
 SCORES = Alphabet("BLOSUM62 rows", DirectQuantizer(20, strategy="kmeans"))
 BINS = Alphabet("BLOSUM62 rows", DirectQuantizer(6))
 BITS = {n: Alphabet("BLOSUM62 rows", HashingQuantizer(n)) for n in (32, 64)}
-# Whole scores from -64 to 64 at the most, each a symbol.
+# Whole scores from -64 to 64; every score is a symbol.
 PROFILE_SCORES = Alphabet("log-odds", DirectQuantizer(129, strategy="kmeans"))
 
-# The first is that of the text, the setting of the other is said.
+# The first kernel has the distances of the text; the key names the setting of the second.
 TRIPLES = {"": Spatial(3, 1, 5), "d=3": Spatial(3, 1, 3)}
-# Widths of the RBF by the number of mismatches, which make words alike already; the second is
-# taken where the paper quotes a figure without its settings.
+# Widths of the RBF by the number of mismatches: mismatches make words similar already, so the
+# widths are smaller. The text reading takes the second width; the paper gives none.
 WIDTHS = {0: (0.35, 0.5, 0.7), 1: (0.15, 0.25, 0.35)}
 
 
 def cells(has_profiles: bool) -> list[Cell]:
-    """Return all cells; those on profiles have no method where there are none."""
+    """Return all cells; without profiles the cells on profiles have no methods."""
     return [*_spectrum(), *_mismatch(), *_sssk(), *_rbf(), *_comments(), *_profiles(has_profiles)]
 
 
@@ -112,12 +112,12 @@ def _printed_sssk(setting: str, kernel: Kernel) -> list[Cell]:
 
 
 def _both(alphabet: Alphabet, *kernels: Kernel) -> list[StringMethod]:
-    """Return kernels without and with the manifold."""
+    """Return the methods of kernels, each without and with the manifold."""
     return [alphabet.method(kernel, manifold) for kernel in kernels for manifold in (False, True)]
 
 
 def beside(kernel: Kernel) -> MeanMethod:
-    """Return letters and rows together, of equal weight, with the manifold."""
+    """Return the mean of the kernels on letters and on BLOSUM rows, with the manifold."""
     return MeanMethod((LETTERS.method(kernel, True), SCORES.method(kernel, True)))
 
 
@@ -131,7 +131,7 @@ def _rbf() -> list[Cell]:
 
 
 def _comments() -> list[Cell]:
-    """What stands in comments: other hashed figures, the same quantized ones, cluster kernels."""
+    """Return the cells of figures in comments: hashing, MVDFQ and cluster kernels."""
     spectrum, mismatch, triples = Spectrum(3), Mismatch(5, 1), Spatial(3, 1, 5)
     hashed, quantized = "Sim. hashing (2D BLOSUM)", "MVDFQ (2D BLOSUM)"
     clusters = "Semi-supervised cluster kernel"
@@ -148,7 +148,7 @@ def _comments() -> list[Cell]:
 
 def _profiles(at_hand: bool) -> list[Cell]:
     setting = "k=5,sigma=7.5"
-    words = StringMethod(None, Profile(5, 7.5), False, "probabilities", "one machine a family")
+    words = StringMethod(None, Profile(5, 7.5), False, "probabilities")
     rows = PROFILE_SCORES.method(Spectrum(5))
     found = [
         _cell(PROFILE, "Profile", "comment", words, setting=setting),

@@ -1,4 +1,4 @@
-"""Which set lies where below the folder that the user names."""
+"""The data sets below the folder that the user names."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from mvdfq.reproduce.scop import ProteinSet, load_scop
 __all__ = ["FOLDERS", "LOADERS", "SETS", "NotThere", "existing"]
 
 FOLDERS = ("gtzan", "artist20", "ismir2004", "proteins")
-# Names of the sets in the paper's table of them.
+# Names of the sets in the paper's table of data sets.
 SETS = {
     "GTZAN genre (10)": "gtzan",
     "ISMIR2004 genre (6)": "ismir",
@@ -25,7 +25,7 @@ class NotThere(ReadError):
 
 
 def existing(folder: Path, hint: str = "--data names the folder that holds it") -> Path:
-    """Return the folder, if it is one."""
+    """Return the folder; raise `NotThere` if it does not exist."""
     if not folder.is_dir():
         raise NotThere(folder, "is not there", hint)
     return folder

@@ -1,18 +1,20 @@
-"""Small pictures for a page: the published figure as a line, ours as dots with their spread."""
+"""Pictures for a page: the published figure as a line, our figure as a dot with its spread."""
 
 import math
 from collections.abc import Sequence
+from html import escape
 
-from mvdfq.reproduce.arrange import number
+from mvdfq.reproduce.arrange import label, number, published, with_spread
 from mvdfq.reproduce.result import Row
 
-__all__ = ["Scale"]
+__all__ = ["Scale", "picture"]
 
-WIDTH, MARGIN, LINE = 220, 12, 9
+# Sizes in the units of the picture: room for names, width of the scale, margins, height of a row.
+NAMES, WIDTH, MARGIN, LINE = 250, 320, 12, 15
 
 
 class Scale:
-    """From zero to a round number beyond all figures of some lines."""
+    """From zero to a round number beyond all figures of some rows."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         ends = [(row.value or 0) + (row.std or 0) for row in rows]
@@ -21,48 +23,53 @@ class Scale:
         self.top = self.step * math.ceil(top / self.step)
 
     def x(self, value: float) -> float:
-        """Return where a figure lies."""
-        return round(MARGIN + (WIDTH - 2 * MARGIN) * max(value, 0) / self.top, 1)
+        """Return the position of a figure."""
+        return round(NAMES + MARGIN + (WIDTH - 2 * MARGIN) * max(value, 0) / self.top, 1)
 
     @property
     def ticks(self) -> list[float]:
         """Round numbers along the scale."""
         return [self.step * i for i in range(round(self.top / self.step) + 1)]
 
-    def axis(self) -> str:
-        """Return the numbers of the scale, to stand above the pictures."""
-        labels = "".join(
-            f'<text x="{self.x(tick)}" y="11">{number(tick).removesuffix(".0")}</text>'
-            for tick in self.ticks
-        )
-        return f'<svg class="axis" viewBox="0 0 {WIDTH} 14" aria-hidden="true">{labels}</svg>'
 
-    def picture(self, rows: Sequence[tuple[int, Row]], words: str) -> str:
-        """Return the picture of one place: lines with the number of their reading.
+def picture(rows: Sequence[Row]) -> str:
+    """Return measured rows as one SVG picture; all text is escaped.
 
-        Parameters
-        ----------
-        rows : sequence of (int, Row)
-            Ours, one below the other; the numbers choose colours.
+    Parameters
+    ----------
+    rows : sequence of Row
+        Rows with the same metric.
 
-        words : str
-            The same in words, escaped already, for those who do not see it.
-        """
-        height = LINE * len(rows) + 5
-        grid = "".join(_line("grid", self.x(tick), 0, height) for tick in self.ticks)
-        marks = "".join(self._ours(i, row, LINE * n + 7) for n, (i, row) in enumerate(rows))
-        published = rows[0][1].published
-        paper = "" if published is None else _line("paper", self.x(published), 1, height - 1)
-        box = f'viewBox="0 0 {WIDTH} {height}" role="img"'
-        return f"<svg {box}><title>{words}</title>{grid}{paper}{marks}</svg>"
+    Returns
+    -------
+    svg : str
+        One line for each row, below a scale.
+    """
+    scale, height = Scale(rows), LINE * (len(rows) + 1) + 4
+    grid = "".join(_line("grid", scale.x(tick), LINE, height) for tick in scale.ticks)
+    axis = "".join(
+        f'<text class="tick" x="{scale.x(tick)}" y="11">{number(tick).removesuffix(".0")}</text>'
+        for tick in scale.ticks
+    )
+    marks = "".join(_row(row, scale, LINE * (n + 1)) for n, row in enumerate(rows))
+    box = f'viewBox="0 0 {NAMES + WIDTH} {height}" role="img"'
+    return f"<svg {box}><title>paper and ours</title>{grid}{axis}{marks}</svg>"
 
-    def _ours(self, reading: int, row: Row, y: float) -> str:
-        if row.value is None:
-            return ""
-        spread = row.std or 0
-        left, right = self.x(row.value - spread), self.x(row.value + spread)
-        whisker = f'<line class="r{reading}" x1="{left}" y1="{y}" x2="{right}" y2="{y}"/>'
-        return f'{whisker}<circle class="r{reading}" cx="{self.x(row.value)}" cy="{y}" r="3.2"/>'
+
+def _row(row: Row, scale: Scale, top: float) -> str:
+    """Return the name of a row, the published figure, our figure and its spread."""
+    y, value, spread = top + 8, row.value or 0.0, row.std or 0.0
+    words = f"{label(row)}: paper {published(row) or 'none'}, ours {with_spread(row)}"
+    name = ", ".join(part for part in (label(row), row.setting, row.scheme) if part)
+    line = (
+        "" if row.published is None else _line("paper", scale.x(row.published), top + 1, top + 15)
+    )
+    left, right = scale.x(value - spread), scale.x(value + spread)
+    return (
+        f'<g><title>{escape(words)}</title><text x="0" y="{y + 4}">{escape(name)}</text>{line}'
+        f'<line class="ours" x1="{left}" y1="{y}" x2="{right}" y2="{y}"/>'
+        f'<circle class="ours" cx="{scale.x(value)}" cy="{y}" r="3.2"/></g>'
+    )
 
 
 def _line(kind: str, x: float, top: float, bottom: float) -> str:
@@ -70,6 +77,6 @@ def _line(kind: str, x: float, top: float, bottom: float) -> str:
 
 
 def _round_step(rough: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, at least so large."""
+    """Return 1, 2 or 5 times a power of ten that is not below `rough`."""
     power = 10 ** math.floor(math.log10(rough))
     return next(power * step for step in (1, 2, 5, 10) if power * step >= rough)

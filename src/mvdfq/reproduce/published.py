@@ -1,4 +1,4 @@
-"""The figures of the paper, each with the line of its source that it stands on."""
+"""The figures of the paper, each with its line of the paper's source."""
 
 import csv
 import re
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["STATUSES", "TITLES", "Figure", "figures", "find", "rank"]
+__all__ = ["STATUSES", "TITLES", "Figure", "figures", "find", "rank", "stored"]
 
 TITLES = {
     "datasets": "The data sets",
@@ -23,11 +23,11 @@ TITLES = {
     "text": "Figures of the running text",
 }
 
-# What a reader of the paper sees comes first, what its source only hides comes last.
+# Figures that a reader of the paper sees come first; figures hidden in its source come last.
 STATUSES = ("printed", "text", "if0", "comment")
 
-# Lines that a table borrows. The paper has no table of bins, and the table of other methods does
-# not repeat what the text and the draft say of k-means bins and of one symbol a frame.
+# Source lines that a table borrows. The paper has no table of bins, and its table of other methods
+# does not repeat the figures of k-means bins and of one symbol per frame.
 BORROWED = {
     "bins": {448, 737, 1115, 1116, 1117},
     "genre-compare": {834, 836, 872, 908},
@@ -39,9 +39,10 @@ SECONDS = "time_s_1000x1000"
 class Figure:
     """A figure of the paper.
 
-    `text` is how it is written, `value` the number, None where it is none. `status` says how it
-    is in the source: printed in a table, in the running text, in a part that is switched off
-    ("if0") or in a comment. `table` is where it stands, also where another table borrows it.
+    `text` is the figure as printed and `value` is its number, None if `text` is not a number.
+    `status` tells where the figure stands in the source: in a table ("printed"), in the running
+    text, in a part that is switched off ("if0") or in a comment. `table` is the figure's own table,
+    also if another table borrows the figure.
     """
 
     table: str
@@ -58,12 +59,12 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """The method; the data set where the figure is of no method."""
+        """The method; the data set if the figure does not belong to a method."""
         return self.method or self.task
 
 
 def figures(table: str) -> list[Figure]:
-    """Return the figures of a table in the order of the paper, those that it borrows last.
+    """Return the figures of a table in the order of the paper; borrowed figures come last.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def figures(table: str) -> list[Figure]:
     Returns
     -------
     figures : list of Figure
-        Its own first.
+        The figures.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def find(
     setting: str = "",
     metric: str = "error_pct",
 ) -> list[Figure]:
-    """Return the figures of a place in a table; what is left empty may be anything.
+    """Return the figures of a place in a table; an empty argument matches anything.
 
     The name must be the same, but for what the figure adds in brackets: "NMF" finds "NMF (best
     baseline)". Of kernel, manifold and setting every word must be among those of the figure:
@@ -111,10 +112,10 @@ def find(
         A name out of `TITLES`.
 
     name : str
-        The method, or the data set where the figures are of no method.
+        The method; the data set if the figures do not belong to a method.
 
     kernel, manifold, setting : str, default=""
-        Words to be found.
+        Words to find.
 
     metric : str, default="error_pct"
         What is measured.
@@ -144,12 +145,12 @@ def find(
 
 
 def rank(figure: Figure) -> tuple[int, int]:
-    """Return what comes first: by status; then figures with fewer words about their setting."""
+    """Return a key to sort by: the status, then the number of words of the setting."""
     return STATUSES.index(figure.status), len(_words(figure.setting))
 
 
 def _base(name: str) -> str:
-    """Return a name without what it adds in brackets."""
+    """Return a name without its part in brackets."""
     return name.partition(" (")[0].casefold()
 
 
@@ -157,15 +158,20 @@ def _words(text: str) -> set[str]:
     return set(re.split(r"[\s,;()]+", text.casefold())) - {""}
 
 
+def stored(name: str) -> list[dict[str, str]]:
+    """Return the entries of a CSV file that lies beside this module."""
+    text = files("mvdfq.reproduce").joinpath(name).read_text(encoding="utf-8")
+    return [*csv.DictReader(text.splitlines())]
+
+
 @cache
 def _all() -> tuple[Figure, ...]:
-    text = files("mvdfq.reproduce").joinpath("published.csv").read_text(encoding="utf-8")
-    return tuple(_figure(row) for row in csv.DictReader(text.splitlines()))
+    return tuple(_figure(entry) for entry in stored("published.csv"))
 
 
-def _figure(row: dict[str, str]) -> Figure:
-    text, line = row.pop("value"), int(row.pop("line"))
-    return Figure(**row, text=text, value=_number(text), line=line)
+def _figure(entry: dict[str, str]) -> Figure:
+    text, line = entry.pop("value"), int(entry.pop("line"))
+    return Figure(**entry, text=text, value=_number(text), line=line)
 
 
 def _number(text: str) -> float | None:

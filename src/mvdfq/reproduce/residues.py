@@ -1,4 +1,4 @@
-"""Kernels of proteins: words of symbols, and words that are near where their residues are alike."""
+"""Kernels of proteins: words of symbols, and words that are similar if residues are similar."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,15 +15,15 @@ from mvdfq.reproduce.scop import ProteinSet
 
 __all__ = ["MeanMethod", "RbfMethod", "protein_gram", "rbf_gram"]
 
-# Words longer than this do not fit into a table.
+# Longer words have too many counts: 20**k per protein.
 LONGEST = 3
 
 
 @dataclass(frozen=True)
 class RbfMethod:
-    """Words of `k` residues, `m` of them free, compared by an RBF of their descriptors.
+    """Words of `k` residues with `m` mismatches, compared by an RBF of their descriptors.
 
-    `width` is that of the RBF in units of the mean distance between two amino acids.
+    `width` is the width of the RBF in units of the mean distance between two amino acids.
     """
 
     k: int = 3
@@ -60,8 +60,8 @@ def protein_gram(
 ) -> np.ndarray:
     """Return the normalized kernel values of all pairs of proteins.
 
-    Nothing is learned from the proteins: bins and bits are those of the twenty amino acids,
-    and of profiles every whole score is a symbol.
+    Nothing is learned from the proteins: bins and bits are learned from the twenty amino acids,
+    and every whole score of a profile is a symbol.
     """
     if isinstance(method, MeanMethod):
         parts = [protein_gram(part, data, n_jobs, memory_limit) for part in method.methods]
@@ -69,7 +69,7 @@ def protein_gram(
     if isinstance(method, RbfMethod):
         points = descriptors(method.descriptors)
         return rbf_gram(data.strings, points, method.k, method.m, method.width, n_jobs)
-    return method.reader(n_jobs, memory_limit).fit_transform(_symbols(method, data))
+    return method.sequence_kernel(n_jobs, memory_limit).fit_transform(_symbols(method, data))
 
 
 def _symbols(method: StringMethod, data: ProteinSet) -> Any:
@@ -85,7 +85,7 @@ def _symbols(method: StringMethod, data: ProteinSet) -> Any:
 
 
 def descriptors(name: str) -> np.ndarray:
-    """Return a point for each amino acid: its row of BLOSUM62, or its standardized properties."""
+    """Return a point for each amino acid: its BLOSUM62 row or its standardized properties."""
     if name == "BLOSUM62":
         return matrix_values(name)
     values = property_rows([AMINO_ACIDS])[0].T.astype(float)
@@ -149,7 +149,7 @@ def rbf_gram(
            [0.667, 1.   ]])
     """
     if not 1 <= k <= LONGEST:
-        raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words do not fit in a table.")
+        raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words have too many counts.")
     counts = _near(_word_counts(strings, k), m)
     root = _root(points, width)
 

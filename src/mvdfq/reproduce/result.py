@@ -1,18 +1,23 @@
-"""A table as it came out: our figures beside the published ones."""
+"""The result of a table: its rows, each with the published figure and ours."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Result", "Row", "compared_values"]
+__all__ = ["NOT_YET", "Result", "Row", "compared_values"]
+
+# The note of a row that could be computed and was not.
+NOT_YET = "not run yet"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line: a figure of the paper, ours, and how ours came about.
+    """One row of a result: a figure of the paper, our figure, and how ours was computed.
 
-    `value` is the mean over the seeds and `std` the standard deviation over all folds; both are
-    None where nothing was run, and `note` says why. `by_seed` is the value of every seed. `f1`
-    are both readings of it: the mean of the classes' F1, and that of mean precision and mean
+    `scheme` is the multi-class scheme: "ovo" or "ovr"; it is empty for other classifiers and
+    where inner validation chooses the scheme. `line` is the line of the paper's source. `value` is
+    the mean over the seeds and `std` the standard deviation over all folds; both are None if
+    nothing was run, and `note` says why. `by_seed` is the value of every seed. `f1` is F1 by two
+    definitions: the mean of the classes' F1, and the harmonic mean of mean precision and mean
     recall.
     """
 
@@ -21,6 +26,7 @@ class Row:
     manifold: str = ""
     setting: str = ""
     reading: str = ""
+    scheme: str = ""
     protocol: str = ""
     metric: str = "error_pct"
     published: float | None = None
@@ -37,11 +43,16 @@ class Row:
     seconds: dict[str, float] = field(default_factory=dict)
     note: str = ""
 
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The cell of the table that this row is about, in any reading and protocol."""
+        return self.name, self.kernel, self.manifold, self.setting, self.metric
+
 
 def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
-    """Return two measured values to be compared: means over the seeds that both have.
+    """Return the values of two rows for a comparison: means over the seeds that both rows have.
 
-    Slow cells have fewer seeds than others, and other seeds are other folds.
+    Slow cells have fewer seeds than other cells, and every seed has its own folds.
 
     Examples
     --------
@@ -61,10 +72,10 @@ def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Result:
-    """A table: its lines, what the paper says twice, and its claims in percent.
+    """A computed table: its rows, remarks on the paper, and the paper's claims.
 
-    `remarks` are the contradictions of the paper that bear on it, `claims` its sentences in
-    percent with the same figure computed from the published and from our values, `facts` what
+    `remarks` are contradictions in the paper about this table. `claims` are the paper's sentences
+    about improvements, computed again from the published figures and from ours. `facts` tell what
     was used: data, versions, threads.
     """
 

@@ -1,16 +1,16 @@
-"""Lines of a table: what was measured, beside what was published."""
+"""Rows of a result: measured figures beside published figures."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mvdfq.reproduce.cells import Cell, Method, StringMethod
+from mvdfq.reproduce.cells import Cell
+from mvdfq.reproduce.folds import Measured
 from mvdfq.reproduce.loaders import LOADERS, SETS, NotThere
-from mvdfq.reproduce.measuring import Measured
 from mvdfq.reproduce.published import SECONDS, find
 from mvdfq.reproduce.result import Row
 
@@ -18,10 +18,11 @@ __all__ = ["beside_published", "datasets_rows", "measured_row", "missing_row", "
 
 
 def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Row:
-    """Return the line of a cell that was run; `notes` say what must be known of views."""
+    """Return the row of a cell that was run; `notes` tell what must be known of a view."""
     result = measured.evaluation
     row = replace(
         _row(measured.cell),
+        scheme=measured.scheme,
         protocol=measured.protocol,
         value=float(np.mean(measured.errors)),
         std=measured.spread,
@@ -29,41 +30,31 @@ def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Ro
         by_seed=measured.by_seed,
         n_seeds=len(measured.errors),
         n_folds=len(result.folds) // max(len(measured.errors), 1),
-        method=_methods(measured),
+        method=_counted(measured.methods),
         note="; ".join(notes[view] for view in sorted(measured.cell.views) if view in notes),
         seconds={part: measured.seconds(part) for part in ("choice", "encode", "gram", "machines")},
     )
     return beside_published(table, row)
 
 
-def _methods(measured: Measured) -> str:
-    """The methods taken; where they differ between folds, how often each."""
-    methods = {str(method): method for method in measured.cell.methods}
-    taken: Counter[str] = Counter()
-    for (text, scheme), n in measured.methods.items():
-        taken[_label(methods[text], scheme)] += n
+def _counted(methods: Sequence[str]) -> str:
+    """Return the method of all folds; if the folds differ, how often each was taken."""
+    taken = Counter(methods)
     if len(taken) == 1:
-        return next(iter(taken))
+        return methods[0]
     return "; ".join(f"{n} x {label}" for label, n in taken.most_common())
-
-
-def _label(method: Method, scheme: str) -> str:
-    """Return a method in words, with the scheme that was taken if the record says which."""
-    if isinstance(method, StringMethod) and scheme:
-        method = replace(method, scheme=scheme)
-    return method.label
 
 
 def missing_row(
     table: str, cell: Cell, why: str, protocol: str = "", metric: str = "error_pct"
 ) -> Row:
-    """Return the line of a cell that was not run, with the reason."""
+    """Return the row of a cell that was not run, with the reason."""
     row = replace(_row(cell), note=why, protocol=protocol, metric=metric)
     return beside_published(table, row)
 
 
 def time_row(table: str, cell: Cell, seconds: dict[str, float]) -> Row:
-    """Return the line of the seconds of a cell."""
+    """Return the row of the seconds of a cell."""
     row = replace(
         _row(cell),
         metric=SECONDS,
@@ -80,7 +71,7 @@ def _row(cell: Cell) -> Row:
 
 
 def beside_published(table: str, row: Row) -> Row:
-    """Return a line with the published figure; lines of errors with the published F1 too."""
+    """Return a row with the published figure; a row of errors also gets the published F1."""
     place = table, row.name, row.kernel, row.manifold, row.setting
     figures = find(*place, metric=row.metric)
     if figures:
@@ -91,7 +82,7 @@ def beside_published(table: str, row: Row) -> Row:
 
 
 def datasets_rows(folder: Path) -> list[Row]:
-    """Return the sizes of the sets that are there, and those of the paper."""
+    """Return the sizes of the sets that are at hand, beside the sizes in the paper."""
     rows = []
     for task, key in SETS.items():
         try:

@@ -1,4 +1,4 @@
-"""Proteins and the families to be found among them, read from a folder."""
+"""Proteins and the families to find among them, read from a folder."""
 
 import hashlib
 import re
@@ -22,19 +22,19 @@ __all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]
 
 # Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
 CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
-# What the table of SCOP 1.59 says of a sequence: not used, or one of the roles.
+# Marks in the file of SCOP 1.59: not used, or one of the roles.
 MARKS = dict(zip("01234", ["", *ROLES], strict=True))
 PROFILE_VIEWS = ("log-odds", "probabilities")
 FASTA = ("*.fasta", "*.fasta.gz", "*.fa", "*.fa.gz")
-TABLES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
+ROLE_FILES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
 
 
 @dataclass(frozen=True, eq=False)
 class ProteinSet:
-    """Proteins, the SCOP family of each, and the tasks: one a family.
+    """Proteins, the SCOP family of each protein, and one task per family.
 
-    `profiles` is the folder that holds one for every protein, None where there are none;
-    `n_unused` counts proteins that were read and belong to no task.
+    `profiles` is the folder of the profiles, None without profiles; `n_unused` counts proteins that
+    were read and do not belong to a task.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ProteinSet:
         return [task.family for task in self.tasks]
 
     def view(self, name: str) -> Any:
-        """Return the proteins in one form; only the last one asked for stays in memory."""
+        """Return the proteins in one form; only the last form stays in memory."""
         if name not in self._read:
             self._read.clear()
             self._read[name] = self._view(name)
@@ -69,7 +69,7 @@ class ProteinSet:
         return self._profile_view(name)
 
     def _profile_view(self, values: str) -> Sequences:
-        """Profiles in the order of the proteins: "log-odds" or "probabilities"."""
+        """Return the profiles in the order of the proteins, as "log-odds" or "probabilities"."""
         if self.profiles is None:
             raise ValueError(f"{self.name} has no profiles.")
         found = read_profiles(self.profiles, values=values)
@@ -82,7 +82,7 @@ class ProteinSet:
 
     @cached_property
     def digest(self) -> str:
-        """What tells these proteins and tasks from any others."""
+        """A digest of the proteins and tasks."""
         content = hashlib.sha256("\n".join([*self.strings, *self.codes]).encode())
         for task in self.tasks:
             content.update(task.family.encode())
@@ -92,7 +92,7 @@ class ProteinSet:
 
     @cached_property
     def profiles_digest(self) -> str:
-        """What tells the profiles from any others; empty where there are none."""
+        """A digest of the profiles; empty without profiles."""
         if self.profiles is None:
             return ""
         content = hashlib.sha256()
@@ -101,7 +101,7 @@ class ProteinSet:
         return content.hexdigest()[:16]
 
     def small(self, n_tasks: int = 3, n_positive: int = 12, n_negative: int = 60) -> "ProteinSet":
-        """Return a part for a smoke run: a few tasks with a few members of every role."""
+        """Return a part for a smoke run: a few tasks, and a few proteins of every role."""
         tasks = [_thinned(task, n_positive, n_negative) for task in self.tasks[:n_tasks]]
         return replace(self._with(tasks), name=f"{self.name}, a part")
 
@@ -124,7 +124,7 @@ class ProteinSet:
 
 
 def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTask:
-    """The first positives, and negatives from everywhere."""
+    """Return a task with the first positives and with evenly spaced negatives."""
 
     def kept(y: np.ndarray) -> np.ndarray:
         positive, negative = np.flatnonzero(y)[:n_positive], np.flatnonzero(~y)
@@ -139,12 +139,12 @@ def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTa
 def load_scop(folder: str | Path) -> ProteinSet:
     r"""Read proteins and tasks of remote homology detection from a folder.
 
-    Two forms are known. That of Liao and Noble: ``sequences.fasta`` and ``splits.tsv``,
-    plain or gzipped, lines ``family role id``. That of the SCOP 1.59 set of the paper: one FASTA
-    file and one table, a line a sequence and a column a family, 0 for not used, 1 and 2 for
-    positive and negative in training, 3 and 4 in the test; a first line may name the families,
-    and a first column the sequences, which otherwise follow the FASTA file. Sequences without a
-    role are read and left out. Profiles are looked for in the folder ``profiles`` beside them.
+    Two forms are known. Liao and Noble: ``sequences.fasta`` and ``splits.tsv``, plain or gzipped,
+    with lines ``family role id``. The SCOP 1.59 set of the paper: one FASTA file, and one file of
+    roles with one line per sequence and one column per family: 0 is not used, 1 and 2 are positive
+    and negative in training, 3 and 4 in the test. A first line may name the families. A first
+    column may name the sequences; without it the lines follow the FASTA file. Sequences without a
+    role are left out. Profiles are read from the folder ``profiles`` beside these files.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ def load_scop(folder: str | Path) -> ProteinSet:
     if splits := sorted(folder.glob("splits.tsv*")):
         name, roles = "Liao-Noble SCOP 1.53", read_splits(splits[0])
     else:
-        table = _only(folder, TABLES, "a table of roles (.tsv, .txt or .csv), or splits.tsv")
-        name, roles = "SCOP 1.59", _read_marks(table, list(strings))
+        path = _only(folder, ROLE_FILES, "a file of roles (.tsv, .txt or .csv), or splits.tsv")
+        name, roles = "SCOP 1.59", _read_marks(path, list(strings))
     try:
         tasks = homology_tasks(strings, roles)
     except ValueError as error:
@@ -190,12 +190,12 @@ def _only(folder: Path, patterns: Iterable[str], what: str) -> Path:
     found = sorted(path for pattern in patterns for path in folder.glob(pattern))
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
-        raise ReadError(folder, f"expected {what}, found {names}", "one is needed")
+        raise ReadError(folder, f"expected {what}, found {names}", "exactly one file is needed")
     return found[0]
 
 
 def _proteins(path: Path) -> tuple[dict[str, str], np.ndarray]:
-    """Sequences by their ids, and their SCOP families, by their ids where these are not known."""
+    """Return sequences by their ids, and the SCOP family of each; an unknown family is the id."""
     strings: dict[str, str] = {}
     codes = []
     for record in read_records(path):
@@ -209,7 +209,7 @@ def _proteins(path: Path) -> tuple[dict[str, str], np.ndarray]:
 
 
 def _read_marks(path: Path, names: list[str]) -> dict[str, dict[str, list[str]]]:
-    """Read the table of SCOP 1.59: family -> role -> ids."""
+    """Read the file of roles of SCOP 1.59: family -> role -> ids."""
     lines = [(number, re.split(r"[\s,;]+", line.strip())) for number, line in read_lines(path)]
     lines = [(number, fields) for number, fields in lines if fields != [""]]
     if not lines:
@@ -232,7 +232,7 @@ def _read_marks(path: Path, names: list[str]) -> dict[str, dict[str, list[str]]]
 
 
 def _marks_by_name(path, lines, names, has_ids) -> dict[str, list[str]]:
-    """Return the marks of every sequence that the table has a line for."""
+    """Return the marks of every sequence that has a line in the file."""
     if not has_ids and len(lines) != len(names):
         problem = f"{len(lines)} lines for {len(names)} sequences"
         raise ReadError(path, problem, "without ids every sequence needs its line")
@@ -246,6 +246,6 @@ def _marks_by_name(path, lines, names, has_ids) -> dict[str, list[str]]:
             raise ReadError(path, f"line {number}: {name!r} {problem}")
         if not set(marks) <= set(MARKS):
             strange = next(mark for mark in marks if mark not in MARKS)
-            raise ReadError(path, f"line {number}: {strange!r} is no role", "roles are 0 to 4")
+            raise ReadError(path, f"line {number}: {strange!r} is not a role", "roles are 0 to 4")
         rows[name] = marks
     return rows

@@ -1,4 +1,4 @@
-"""The sets of music that the tables are computed on, read from a folder."""
+"""The sets of music, read from a folder."""
 
 import hashlib
 from collections.abc import Callable
@@ -19,12 +19,12 @@ from mvdfq.symbols.base import Symbols, check_symbols
 __all__ = ["Cut", "MusicSet", "joined", "load_artist20", "load_gtzan"]
 
 
-# What a figure on these bands rests on.
+# The note of every figure on these spectral bands.
 LEVELS = "FFT64: 32 levels, cut at percentiles of all clips, read as numbers"
 
 
 class Cut(NamedTuple):
-    """A fold: what is learned from, what is tested on."""
+    """A fold: the indices of the training part and of the test part."""
 
     name: str
     train: np.ndarray
@@ -33,11 +33,11 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MusicSet:
-    """Clips with their classes, in one or several views, and how they may be cut.
+    """Clips with their classes, in one or several views, and the protocols that cut them.
 
-    `views` are functions, as large ones are read only where they are asked for. `groups` are the
-    artists or albums; `split` is "train", "valid" or "test" where an official one is known.
-    Of all folds only the first `max_cuts` are used. `notes` say what must be known of a view.
+    `views` are functions, so that a large view is read only when it is needed. `groups` are the
+    artists or albums; `split` is "train", "valid" or "test" if an official split is known.
+    Only the first `max_cuts` folds are used. `notes` tell what must be known of a view.
     """
 
     name: str
@@ -54,13 +54,15 @@ class MusicSet:
         return len(self.labels)
 
     def view(self, name: str) -> Any:
-        """Return the clips as rows of numbers or symbols; two views stay in memory."""
+        """Return the clips in one form, numbers or symbols; two views stay in memory."""
         if name not in self._read:
             while len(self._read) > 1:
                 del self._read[next(iter(self._read))]
             found = self.views[name]()
             if len(found) != len(self):
-                raise ValueError(f"{self.name}: {name} has {len(found)} clips, not {len(self)}.")
+                raise ValueError(
+                    f"{self.name}: the view {name!r} has {len(found)} clips, expected {len(self)}."
+                )
             self._read[name] = found
         return self._read[name]
 
@@ -75,7 +77,7 @@ class MusicSet:
         return [str(label) for label in np.unique(self.labels)]
 
     def digest(self, view: str) -> str:
-        """Return what tells a view of these data from any others."""
+        """Return a digest of the clips of a view and of their classes."""
         if view not in self._digests:
             X = self.view(view)
             content = hashlib.sha256(np.ascontiguousarray(X.data).data)
@@ -85,7 +87,7 @@ class MusicSet:
         return self._digests[view]
 
     def cut_digest(self, cut: Cut, protocol: str) -> str:
-        """Return what tells a fold from others: its parts, and what is kept together inside."""
+        """Return a digest of the two parts of a fold and of the groups of inner validation."""
         content = hashlib.sha256(cut.train.astype(np.int64).tobytes())
         content.update(b"test" + cut.test.astype(np.int64).tobytes())
         groups = self.inner_groups(protocol)
@@ -93,7 +95,7 @@ class MusicSet:
         return content.hexdigest()[:16]
 
     def shuffles(self, protocol: str) -> bool:
-        """Whether another seed cuts the data in another way."""
+        """Return whether the folds of a protocol depend on the seed."""
         return protocol.endswith("-fold") or protocol == "artist-disjoint"
 
     def cuts(self, protocol: str, seed: int) -> list[Cut]:
@@ -112,12 +114,12 @@ class MusicSet:
         return [Cut(*fold) for fold in folds]
 
     def allows(self, protocol: str) -> bool:
-        """Whether the data say what the protocol needs to know."""
+        """Return whether the data have the groups or the split that a protocol needs."""
         needed = {"artist-disjoint": self.groups, "group-per-class": self.groups}
         return needed.get(protocol, self.split if protocol == "fault-filtered" else ()) is not None
 
     def inner_groups(self, protocol: str) -> np.ndarray | None:
-        """Return what inner validation keeps together: what the protocol itself holds apart."""
+        """Return the groups that inner validation keeps together, as the protocol does."""
         return None if protocol.endswith("-fold") else self.groups
 
     def small(self, n_per_class: int = 6, n_frames: int = 200) -> "MusicSet":
@@ -131,7 +133,7 @@ class MusicSet:
             name: partial(_part, read, chosen, n_frames) for name, read in self.views.items()
         }
         split = None
-        if self.split is not None:  # clips of the official parts need not be among those chosen
+        if self.split is not None:  # the chosen clips need not contain clips of both official parts
             split = np.where(np.arange(len(chosen)) % 3 == 0, "test", "train")
         groups = None if self.groups is None else self.groups[chosen]
         name = f"{self.name}, a small part"
@@ -139,7 +141,7 @@ class MusicSet:
 
 
 def _spread(mine: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
-    """Some clips of a class, from as many groups as there are."""
+    """Return some clips of a class, from as many groups as possible."""
     members = np.flatnonzero(mine)
     if groups is None:
         return members[:n]
@@ -151,19 +153,19 @@ def _spread(mine: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def _part(read: Callable[[], Any], chosen: np.ndarray, n_frames: int) -> Any:
-    """The first frames of some clips of a view."""
+    """Return the first frames of some clips of a view."""
     X = read()
     clips = [X[i][:, :n_frames] for i in chosen]
     return check_symbols(clips, X.n_symbols) if isinstance(X, Symbols) else joined(clips)
 
 
 def joined(clips: list[np.ndarray]) -> Sequences:
-    """Return clips side by side: what is known to be rows of frames needs no check."""
+    """Return clips one after the other, without the checks of `check_sequences`."""
     return Sequences(np.concatenate(clips, axis=1), offsets_of([x.shape[1] for x in clips]))
 
 
 def _ragged(frames: np.ndarray, lengths: np.ndarray) -> Sequences:
-    """Return clips that lie one after the other, one frame a line."""
+    """Return clips that are stored one after the other, one frame per line."""
     return Sequences(np.ascontiguousarray(frames.T, dtype=np.float32), offsets_of(lengths))
 
 
@@ -172,15 +174,15 @@ def _arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in names}
     except (OSError, ValueError, KeyError) as error:
-        hint = f"an .npz with {', '.join(names)}"
+        hint = f"expected an .npz file with {', '.join(names)}"
         raise ReadError(path, f"cannot be read ({error})", hint) from None
 
 
 def load_gtzan(folder: Path) -> MusicSet:
-    """Read GTZAN: ``gtzan/mfcc.npz``, and what else there is of it.
+    """Read GTZAN: ``gtzan/mfcc.npz``, and two further files if they are there.
 
-    ``gtzan/fft64_32levels.npz`` are 64 spectral bands, ``sssk_reference/example_seq.mat`` the
-    codewords of the paper's author.
+    ``gtzan/fft64_32levels.npz`` holds 64 spectral bands, ``sssk_reference/example_seq.mat`` holds
+    the codewords of the paper's author.
     """
     path, bands = folder / "gtzan" / "mfcc.npz", folder / "gtzan" / "fft64_32levels.npz"
     codewords = folder / "sssk_reference" / "example_seq.mat"
@@ -214,7 +216,7 @@ def load_gtzan(folder: Path) -> MusicSet:
 
 
 def _author_codewords(path: Path) -> Symbols:
-    """Clips in the order of their genres, each a row of 1024 codewords."""
+    """Return the clips in the order of their genres, as codewords out of 1024."""
     clips = loadmat(path)["seq"].ravel()
     return check_symbols([np.atleast_2d(clip.ravel().astype(np.int64)) for clip in clips], 1024)
 

@@ -1,4 +1,4 @@
-"""A result for the terminal: tables of short cells, and what is to be said below them."""
+"""A result as blocks: terminal, Markdown and HTML page all show these blocks."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from mvdfq.reproduce.arrange import (
     METRICS,
     READING_WORDS,
+    SCHEME_WORDS,
     STRICTER,
     difference,
     f1,
@@ -28,34 +29,40 @@ __all__ = ["Block", "blocks"]
 MATRICES = {"genre"}
 # Parts of a time, in their order.
 TIMED = ("learn", "encode", "count", "gram")
-# Methods that are shown of those that inner validation took.
+# Methods that are shown of all that inner validation chose.
 MOST = 2
 ALPHABETS = {"VQ": "VQ", "Sim. hashing": "hashing", "MVDFQ": "MVDFQ"}
 
 
 class Block(NamedTuple):
-    """A table: what stands above it, its rows, and the lines below it."""
+    """A title, entries with the same keys, and sentences below them.
+
+    `folded` blocks are long and of interest to few readers. `drawn` are the rows of the result that
+    a page draws as a picture.
+    """
 
     title: str
     rows: list[dict[str, Any]]
     below: list[str]
+    folded: bool = False
+    drawn: Sequence[Row] = ()
 
 
 def blocks(result: Result) -> list[Block]:
-    """Return a result as tables that fit a terminal of 100 columns.
+    """Return a result as blocks that fit a terminal of 100 columns.
 
-    For every reading there is one for each protocol, then one of the settings that were used. What
-    was not measured, the claims and the remarks come last.
+    Every reading has a block for each protocol, then a block of the settings that were used. The
+    places that were not measured, the claims and the remarks come last.
 
     Parameters
     ----------
     result : Result
-        What came out.
+        The result of a table.
 
     Returns
     -------
     blocks : list of Block
-        In the order in which they are to be read.
+        In the order in which a reader needs them.
     """
     shown: list[Block] = []
     for reading, rows in grouped(result.rows, lambda row: row.reading).items():
@@ -69,8 +76,10 @@ def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
     if table not in MATRICES:
         groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric))
         return [_list(_title(*key), same) for key, same in groups.items()]
-    # alphabets that the paper does not have stand in a matrix of their own
-    groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric, _other(row)))
+    # Each scheme has its own matrix, and so has each alphabet that the paper does not have.
+    groups = grouped(
+        rows, lambda row: (row.reading, row.protocol, row.metric, _other(row), row.scheme)
+    )
     return [_matrix(_title(*key), same) for key, same in groups.items()]
 
 
@@ -78,14 +87,20 @@ def _other(row: Row) -> str:
     return "" if row.name in ALPHABETS else row.name
 
 
-def _title(reading: str, protocol: str, metric: str, name: str = "") -> str:
+def _title(reading: str, protocol: str, metric: str, name: str = "", scheme: str = "") -> str:
     stricter = "; the paper's figures are of plain folds" if protocol in STRICTER else ""
-    words = name, READING_WORDS.get(reading, reading), protocol, METRICS.get(metric, metric)
+    words = (
+        name,
+        READING_WORDS.get(reading, reading),
+        SCHEME_WORDS.get(scheme, ""),
+        protocol,
+        METRICS.get(metric, metric),
+    )
     return ", ".join(word for word in words if word) + stricter
 
 
 def _matrix(title: str, rows: Sequence[Row]) -> Block:
-    """Kernels down; alphabets across, without and with the manifold (M)."""
+    """Return a block with kernels down and alphabets across, without and with the manifold (M)."""
     table: dict[str, dict[str, Any]] = {}
     usual = Counter(map(runs, rows)).most_common(1)[0][0]
     names = [ALPHABETS.get(name, "error") for name in dict.fromkeys(row.name for row in rows)]
@@ -96,7 +111,7 @@ def _matrix(title: str, rows: Sequence[Row]) -> Block:
         line[ALPHABETS.get(row.name, "error") + rooted] = _beside(row, usual)
     unless = " unless said" if any(runs(row) != usual for row in rows) else ""
     below = f"\nours ± std (paper's), seeds x folds {usual}{unless}"
-    return Block(title + below, [*table.values()], [])
+    return Block(title + below, [*table.values()], [], drawn=rows)
 
 
 def _beside(row: Row, usual: str) -> str:
@@ -109,6 +124,7 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
         {
             "method": label(row),
             "setting": row.setting,
+            "scheme": row.scheme,
             "paper": published(row),
             "line": _line(row),
             "ours": with_spread(row),
@@ -120,28 +136,29 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
         | _split(row)
         for row in rows
     ]
-    return Block(title, _without_empty(lines), [])
+    return Block(title, _without_empty(lines), [], drawn=rows)
 
 
 def _split(row: Row) -> dict[str, str]:
-    """Return what a time is made of; learning and encoding come before it."""
+    """Return the parts of the seconds; learning and encoding are not in the total."""
     if row.metric != SECONDS:
         return {}
     return {part: f"{row.seconds.get(part, 0.0):.2f}" for part in TIMED}
 
 
 def _line(row: Row) -> str:
-    """Return where a figure stands in the paper's source, and how, unless it is printed."""
+    """Return the line of a figure in the paper's source, and its status unless it is printed."""
     if row.line is None:
         return ""
     return str(row.line) if row.status == "printed" else f"{row.line} ({row.status})"
 
 
 def _settings(reading: str, rows: Sequence[Row]) -> Block:
-    """Return what was used where, each once for all protocols that used the same."""
+    """Return the settings that were used; protocols with equal settings share an entry."""
     used: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        used.setdefault((label(row), row.setting, row.method), []).append(row)
+        method = row.method.removesuffix(f", {row.scheme}")  # both schemes use the same settings
+        used.setdefault((label(row), row.setting, method), []).append(row)
     protocols = {row.protocol for row in rows}
     lines = []
     for (name, setting, method), same in used.items():
@@ -151,18 +168,18 @@ def _settings(reading: str, rows: Sequence[Row]) -> Block:
         used_there = "; ".join(filter(None, (_abridged(method), *notes)))
         lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
     title = ", ".join(part for part in (READING_WORDS.get(reading, reading), "as used") if part)
-    return Block(title, _without_empty([line for line in lines if line["used"]]), [])
+    return Block(title, _without_empty([line for line in lines if line["used"]]), [], True)
 
 
 def _abridged(methods: str) -> str:
-    """Return the methods that were taken most often; all of them are in the files."""
+    """Return the methods that were chosen most often; the files hold all of them."""
     found = methods.split("; ")
     others = [f"{len(found) - MOST} more"] if len(found) > MOST else []
     return "; ".join(found[:MOST] + others)
 
 
 def _without_empty(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows without the columns that are empty in all of them."""
+    """Return entries without the keys that are empty in all of them."""
     used = [key for key in (rows[0] if rows else []) if any(row[key] != "" for row in rows)]
     return [{key: row[key] for key in used} for row in rows]
 
@@ -179,11 +196,11 @@ def _missing(places: Sequence[tuple[Row, str]]) -> Block:
         }
         for row, where in places
     ]
-    return Block("not measured", _without_empty(lines), [])
+    return Block("not measured", _without_empty(lines), [], True)
 
 
 def _claims(result: Result) -> list[Block]:
-    """Return the claims, a block for each protocol that has any of ours; one if none has."""
+    """Return a block of claims for each protocol that was measured; one block if none was."""
     protocols = [*dict.fromkeys(each for claim in result.claims for each in claim["ours"] or {})]
     return [_claims_of(protocol, result) for protocol in protocols or ["not measured"]]
 
@@ -199,7 +216,7 @@ def _claims_of(protocol: str, result: Result) -> Block:
         for claim, found in ours
     ]
     title = f"claims, from the paper's figures and ours, {protocol}".removesuffix(", ")
-    return Block(title, lines, [])
+    return Block(title, lines, [], True)
 
 
 def _yes(value: bool) -> str:
@@ -211,4 +228,4 @@ def _one_digit(value: float | None) -> str:
 
 
 def _remarks(result: Result) -> Block:
-    return Block("remarks", [], [f"- {remark}" for remark in result.remarks])
+    return Block("remarks", [], [f"- {remark}" for remark in result.remarks], True)

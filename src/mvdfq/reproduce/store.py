@@ -1,32 +1,32 @@
-"""What was computed before, kept in a folder: a run that was broken off goes on from there."""
+"""Records of finished work, kept in a folder: an interrupted run continues from there."""
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+import platformdirs
 
 from mvdfq._utils.files import replace_file
 
 __all__ = ["Store", "default_folder"]
 
-# Records of another format are left alone and made again.
-FORMAT = 1
+# Records of another format are not used. Format 2: one prediction for each multi-class scheme.
+FORMAT = 2
 
 
 def default_folder() -> Path:
-    """Return where results are kept unless the user says otherwise: the cache of the user."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "mvdfq" / "reproduce"
+    """Return the folder of kept records, unless the user names another: the user's cache."""
+    return platformdirs.user_cache_path("mvdfq") / "reproduce"
 
 
 class Store:
-    """A folder of records, each under a digest of what it is the result of.
+    """A folder of records. A digest of everything that a record depends on is its file name.
 
     Parameters
     ----------
     folder : str or Path
-        Where the records lie; it is made if it is not there.
+        The folder of the records; a missing folder is created.
 
     Examples
     --------
@@ -44,27 +44,28 @@ class Store:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = f"{folder} cannot be a folder for results ({error.strerror})"
-            raise ValueError(f"{reason}; name another as cache.") from None
+            reason = f"cache={str(folder)!r} cannot be created as a folder ({error.strerror})"
+            raise ValueError(f"{reason}; name another folder.") from None
 
     def get(self, key: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the record of a key; None where there is none, or a damaged one."""
+        """Return the record of a key; None if the record is missing or damaged."""
         try:
-            stored = json.loads(self._path(key).read_text(encoding="utf-8"))
+            stored = json.loads(self.path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
         is_ours = isinstance(stored, dict) and stored.get("key") == _plain(key)
         return stored.get("record") if is_ours else None
 
     def put(self, key: dict[str, Any], record: dict[str, Any]) -> None:
-        """Write a record at once or not at all."""
-        replace_file(self._path(key), json.dumps({"key": key, "record": record}).encode())
+        """Write a record as a whole; an interruption leaves no half-written file."""
+        replace_file(self.path(key), json.dumps({"key": key, "record": record}).encode())
 
-    def _path(self, key: dict[str, Any]) -> Path:
+    def path(self, key: dict[str, Any]) -> Path:
+        """Return the file of a key."""
         text = json.dumps([FORMAT, key], sort_keys=True)
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
 def _plain(key: dict[str, Any]) -> Any:
-    """Return the key as it comes back from a file."""
+    """Return the key as JSON gives it back."""
     return json.loads(json.dumps(key))

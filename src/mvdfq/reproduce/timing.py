@@ -1,10 +1,11 @@
-"""How long the kernel matrix of all clips takes on one thread, and which part takes it."""
+"""The seconds that the kernel matrix of all clips takes on one thread, part by part."""
 
 import platform
 import re
 import time
-from collections.abc import Callable
-from importlib.metadata import version
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,42 +14,59 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from mvdfq.reproduce.cells import StringMethod
-from mvdfq.reproduce.fold import Workshop
+from mvdfq.reproduce.runner import Record, complete
 from mvdfq.reproduce.sets import MusicSet
+from mvdfq.reproduce.sources import source_digest
 from mvdfq.reproduce.store import Store
 
 __all__ = ["processor", "timed"]
 
-# The best of several is the time of the work; what else the machine did is not.
+# The least of three times: other programs can only add to it.
 REPEATS = 3
+# Clips of the first small matrix, which compiles the loops.
 WARM_UP = 20
 
 
-def timed(
-    method: StringMethod, data: MusicSet, store: Store, workshop: Workshop | None
-) -> dict[str, Any] | None:
-    """Return the seconds of a method on all clips, one thread: learn, encode, count and Gram.
+@dataclass(frozen=True, eq=False)
+class TimingJob:
+    """The seconds of one method on one processor."""
 
-    Counting words is what the diagonal costs; the Gram is the rest of the matrix. Without a
-    workshop nothing is measured.
+    method: StringMethod
+    data: MusicSet
+
+    @cached_property
+    def key(self) -> dict[str, Any]:
+        """Everything that the seconds depend on."""
+        return {
+            "data": self.data.digest(self.method.view),
+            "timing": str(self.method),
+            "repeats": REPEATS,
+            "processor": processor(),
+            "source": source_digest("mvdfq.reproduce.timing"),
+        }
+
+
+def timed(
+    methods: Sequence[StringMethod], data: MusicSet, store: Store, memory_limit: Any, kept: bool
+) -> list[Record | None]:
+    """Return the seconds of methods on all clips with one thread: learn, encode, count and Gram.
+
+    Counting words is the time of the diagonal; the Gram is the time of the rest of the matrix.
+    With `kept` nothing is measured, and a method without a kept record has None.
     """
-    key = {
-        "data": data.digest(method.view),
-        "timing": str(method),
-        "repeats": REPEATS,
-        "processor": processor(),
-        "version": version("mvdfq"),
-    }
-    record = store.get(key)
-    if record is None and workshop is not None:
-        with threadpool_limits(1):
-            record = _seconds(method, data, workshop.memory_limit)
-        store.put(key, record)
-    return record
+    jobs = [TimingJob(method, data) for method in methods]
+
+    def work(jobs: Sequence[TimingJob]) -> Iterator[tuple[TimingJob, Record]]:
+        for job in jobs:
+            with threadpool_limits(1):
+                yield job, _seconds(job.method, data, memory_limit)
+
+    records = complete(jobs, store, None if kept else work)
+    return [records.get(job) for job in jobs]
 
 
 def processor() -> str:
-    """Return the name of the processor, as far as the system tells it."""
+    """Return the name of the processor, if the system tells it."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -61,18 +79,18 @@ def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> dict[st
     X = data.view(method.view)
     learn, quantizer = _best(lambda: clone(method.symbols).fit(X), repeats=1)
     encode, symbols = _best(lambda: quantizer.transform(X))
-    kernel = method.reader(1, memory_limit)
+    kernel = method.sequence_kernel(1, memory_limit)
     clone(kernel).fit_transform(symbols[np.arange(min(WARM_UP, len(data)))])  # compiles
     kernel.fit(symbols)
     whole, _ = _best(lambda: kernel.compare(kernel.train_, None))
     diagonal, _ = _best(lambda: kernel.diagonal(symbols))
-    # where counting is nearly all of it the diagonal alone may take a little longer
+    # If counting is nearly all of the work, the diagonal alone may take a little longer.
     count = min(diagonal, whole)
     return {"learn": learn, "encode": encode, "count": count, "gram": round(whole - count, 3)}
 
 
 def _best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    """Return the least time of several runs, and the result."""
+    """Return the least time of several runs, and the result of the last run."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""One fold of one cell: everything is learned on its training part, the rest is told apart."""
+"""One fold of one cell: a method is chosen and trained on the training part, then tested."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,21 +15,31 @@ from mvdfq.machines.validation import CANDIDATES, Trained, Trainer, inner_folds
 from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
 
-__all__ = ["Workshop"]
+__all__ = ["CHOICE", "POLICY", "SCHEMES", "Workshop"]
 
-# Clips of the training part that methods are chosen on, and the folds they are cut into.
+# One-vs-one and one-vs-rest. The paper does not name its multi-class scheme. Both schemes are
+# trained on the same kernel matrix, because the matrix takes most of the time.
+SCHEMES = ("ovo", "ovr")
+# Methods are chosen on this many clips of the training part, in this many inner folds.
 CHOICE = 300
 CHOICE_FOLDS = 3
-# Symbols of the choice and of the fold.
+FOLDS = 5
+# Collections of symbols that stay in memory: one for the choice, one for the fold.
 KEPT = 2
+# How C and methods are chosen: every record depends on this.
+POLICY = (
+    f"C of {CANDIDATES} by {FOLDS} inner folds; methods on {CHOICE} clips in {CHOICE_FOLDS} folds"
+)
 
 
 @dataclass
 class Workshop:
-    """Learns and tests; keeps what other cells and folds can use.
+    """Trains and tests methods, and keeps what other cells and folds can use again.
 
-    The symbols of a fold serve several kernels; the matrix of a kernel on symbols that are not
-    learned serves all folds.
+    Several kernels share the symbols of a fold. All folds share the kernel matrix of a method that
+    learns nothing from the training part. C is chosen by the same `Trainer` as in
+    `SequenceClassifier`. The classifier itself is not used: it would compute the kernel matrix once
+    per scheme, and its inner folds differ, which moves some stored figures by up to a point.
     """
 
     n_jobs: int | None = None
@@ -41,72 +51,81 @@ class Workshop:
     def run(
         self, methods: tuple[Method, ...], data: MusicSet, cut: Cut, protocol: str, seed: int
     ) -> dict[str, Any]:
-        """Return what was said of the test part, and how long it took."""
+        """Return the predictions for the test part by scheme, the method, and the seconds."""
         groups = data.inner_groups(protocol)
         seconds: dict[str, float] = {}
         with _timed(seconds, "choice"):
             method = self._choose(methods, data, cut, groups, seed)
-        said: dict[str, Any] = {"test": cut.test.tolist(), "method": str(method)}
         if isinstance(method, EstimatorMethod):
             with _timed(seconds, "machines"):
-                said["predicted"] = _estimated(method, data, cut, groups)
+                said = {"": {"predicted": _estimated(method, data, cut, groups)}}
         else:
-            said |= self._string(method, data, cut, groups, seed, seconds)
-        return {**said, "seconds": {key: round(value, 3) for key, value in seconds.items()}}
+            said = self._string(method, data, cut, groups, seed, seconds)
+        return {
+            "test": cut.test.tolist(),
+            "method": str(method),
+            "said": said,
+            "seconds": {key: round(value, 3) for key, value in seconds.items()},
+        }
 
     def _string(self, method, data, cut, groups, seed, seconds) -> dict[str, Any]:
         with _timed(seconds, "encode"):
-            symbols = self.symbols(method, data.view(method.view), cut.train)
+            symbols = self._encoded(method, data.view(method.view), cut.train)
         with _timed(seconds, "gram"):
-            K = self.gram(method, symbols, cut.train)
+            K = self._gram(method, symbols, cut.train)
         with _timed(seconds, "machines"):
             inner = None if groups is None else groups[cut.train]
-            # where groups are held apart a class may have no member in the training part
+            # Where groups are held apart, a class may have no member in the training part.
             known, y = np.unique(data.y[cut.train], return_inverse=True)
-            problems, trained = self._train(method, K[np.ix_(cut.train, cut.train)], y, inner, seed)
-            decision = problems.decision(trained.margins.of(K[np.ix_(cut.test, cut.train)]))
-        predicted = known[problems.predicted(decision)].tolist()
-        return {"predicted": predicted, "C": trained.C, "scheme": problems.scheme}
+            trained = self._train(K[np.ix_(cut.train, cut.train)], y, inner, seed)
+            values = K[np.ix_(cut.test, cut.train)]
+            return {
+                problems.scheme: {
+                    "predicted": known[_predicted(problems, each, values)].tolist(),
+                    "C": each.C,
+                    "score": _validated(each),
+                }
+                for problems, each in trained
+            }
 
-    def symbols(self, method: StringMethod, X: Any, train: np.ndarray) -> Any:
-        """Return the symbols of all clips, by what the training part says."""
+    def _encoded(self, method: StringMethod, X: Any, train: np.ndarray) -> Any:
+        """Return the symbols of all clips; the quantizer learns from the training part."""
         if method.symbols is None:
             return X
         key = method.encoder, len(X), train.tobytes()
         return self._once(key, lambda: clone(method.symbols).fit(X[train]).transform(X))
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the symbols kept under a key, else those that are made now; two are kept."""
+        """Return the symbols that are kept under a key; make them if they are not kept."""
         if key not in self._symbols:
             while len(self._symbols) >= KEPT:
                 del self._symbols[next(iter(self._symbols))]
             self._symbols[key] = make()
-        self._symbols[key] = self._symbols.pop(key)  # the last one used is the last to go
+        self._symbols[key] = self._symbols.pop(key)  # the symbols used last are dropped last
         return self._symbols[key]
 
-    def gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
+    def _gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips."""
         if method.symbols is not None or method.learns_words:
             return self._compute_gram(method, symbols, train)
-        key = str(method)  # nothing is learned: it is the same in every fold
+        key = str(method)  # the method learns nothing, so the matrix is the same in every fold
         if key not in self._grams:
             self._grams[key] = self._compute_gram(method, symbols, train)
         return self._grams[key]
 
     def _compute_gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
-        kernel = method.reader(self.n_jobs, self.memory_limit).fit(symbols[train])
+        kernel = method.sequence_kernel(self.n_jobs, self.memory_limit).fit(symbols[train])
         return kernel.compare(kernel.read_new(symbols), None)[0]
 
     def _train(
-        self, method: StringMethod, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, folds=5
-    ) -> tuple[Problems, Trained]:
-        """Train on classes 0, 1, ..., none missing, by the scheme that validates best."""
-        results = []
-        for scheme in method.schemes:
-            problems = Problems(len(np.unique(y)), scheme)
-            trainer = Trainer(problems, y, np.ones(len(y)), groups, folds, seed, self.n_jobs)
-            results.append((problems, trainer(lambda _: K, CANDIDATES, lambda *_: None)))
-        return max(results, key=lambda result: _validated(result[1]))
+        self, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, folds: int = FOLDS
+    ) -> list[tuple[Problems, Trained]]:
+        """Train both schemes on classes 0, 1, ...; every class has a member."""
+        both = [Problems(len(np.unique(y)), scheme) for scheme in SCHEMES]
+        ones = np.ones(len(y))
+        trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in both]
+        trained = [each(lambda _: K, CANDIDATES, lambda *_: None) for each in trainers]
+        return [*zip(both, trained, strict=True)]
 
     def _choose(self, methods, data, cut, groups, seed) -> Method:
         """Return the method that does best in inner validation on some of the training part."""
@@ -118,14 +137,13 @@ class Workshop:
         return methods[int(np.argmax(scores))]
 
     def _score(self, method: Method, data: MusicSet, some: np.ndarray, groups, seed) -> float:
-        """Return the accuracy of a method in inner folds of some clips, with its best C."""
+        """Return the accuracy of a method in inner folds, with its best C and scheme."""
         X, y = data.view(method.view), np.unique(data.y[some], return_inverse=True)[1]
         if isinstance(method, EstimatorMethod):
             return _estimated_score(method, X[some], y, groups, seed)
         symbols = self._few_symbols(method, X, some)
         K = self._compute_gram(method, symbols, np.arange(len(some)))
-        _, trained = self._train(method, K, y, groups, seed, CHOICE_FOLDS)
-        return _validated(trained)
+        return max(_validated(each) for _, each in self._train(K, y, groups, seed, CHOICE_FOLDS))
 
     def _few_symbols(self, method: StringMethod, X: Any, some: np.ndarray) -> Any:
         if method.symbols is None:
@@ -134,8 +152,12 @@ class Workshop:
         return self._once(key, lambda: clone(method.symbols).fit_transform(X[some]))
 
 
+def _predicted(problems: Problems, trained: Trained, values: np.ndarray) -> np.ndarray:
+    return problems.predicted(problems.decision(trained.margins.of(values)))
+
+
 def _validated(trained: Trained) -> float:
-    """Return the accuracy in the inner folds with the best C; 0 where there were none."""
+    """Return the accuracy in the inner folds with the best C; 0 without inner folds."""
     return float(trained.scores.mean(axis=1).max()) if trained.scores.size else 0.0
 
 
@@ -156,10 +178,10 @@ def _estimated(method: EstimatorMethod, data: MusicSet, cut: Cut, groups: Any) -
 
 
 def _subset(y: np.ndarray, size: int, seed: int) -> np.ndarray:
-    """Indices of at most `size` clips, classes in proportion.
+    """Return the indices of at most `size` clips, classes in proportion.
 
-    At least one of each class is left out, as the cutter asks; single members of their classes
-    are drawn with the largest.
+    scikit-learn's splitter must leave out one clip of each class at least, and it refuses a class
+    with a single member: such members are drawn together with the largest class.
     """
     if len(y) <= size:
         return np.arange(len(y))

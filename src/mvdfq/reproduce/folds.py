@@ -1,0 +1,202 @@
+"""The tables about music: every fold of a cell is a job, and the folds together give a row."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.threads import Report
+from mvdfq.evaluation import Evaluation, Fold
+from mvdfq.reproduce.cells import Cell, EstimatorMethod
+from mvdfq.reproduce.runner import Record, complete
+from mvdfq.reproduce.sets import Cut, MusicSet
+from mvdfq.reproduce.sources import source_digest
+from mvdfq.reproduce.store import Store
+from mvdfq.reproduce.workshop import POLICY, Workshop
+
+__all__ = ["FoldJob", "Measured", "measure"]
+
+# A cell is not repeated with other seeds if its kernel matrix takes longer than these seconds.
+SLOW = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class FoldJob:
+    """One fold of one cell."""
+
+    cell: Cell
+    protocol: str
+    seed: int
+    cut: Cut
+    data: MusicSet = field(repr=False)
+
+    @cached_property
+    def key(self) -> dict[str, Any]:
+        """Everything that the predictions of this fold depend on."""
+        return {
+            "data": [self.data.digest(view) for view in sorted(self.cell.views)],
+            "cut": self.data.cut_digest(self.cut, self.protocol),
+            "protocol": self.protocol,
+            "seed": self.seed,
+            "fold": self.cut.name,
+            "methods": self.cell.described,
+            "policy": POLICY,
+            "source": source_digest("mvdfq.reproduce.workshop", *_baselines(self.cell)),
+        }
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Sorting by this puts cells that share the symbols of a fold next to each other."""
+        return self.seed, self.protocol, self.cut.name, self.cell.methods[0].encoder
+
+
+def _baselines(cell: Cell) -> list[str]:
+    """Return the modules of the baselines of a cell, which the workshop does not import."""
+    methods = [method for method in cell.methods if isinstance(method, EstimatorMethod)]
+    return sorted({type(method.estimator).__module__ for method in methods})
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The folds of a cell under one protocol and one multi-class scheme.
+
+    `scheme` is "ovo" or "ovr"; it is empty for baselines, and where inner validation chooses the
+    scheme of each fold.
+    """
+
+    cell: Cell
+    protocol: str
+    scheme: str
+    records: list[Record]
+    evaluation: Evaluation
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Error in percent of every seed."""
+        return np.array([*self.by_seed.values()])
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over the folds of all seeds, in percent."""
+        return 100 * self.evaluation.spread
+
+    @property
+    def methods(self) -> list[str]:
+        """The method and the scheme of every fold, in words."""
+        labels = {str(method): method.label for method in self.cell.methods}
+        found = [(labels[r["method"]], _scheme(r, self.scheme)) for r in self.records]
+        return [f"{label}, {scheme}" if scheme else label for label, scheme in found]
+
+    def seconds(self, part: str) -> float:
+        """Return the mean over the folds of the seconds that a part of the work took."""
+        return float(np.mean([record["seconds"].get(part, 0.0) for record in self.records]))
+
+    @property
+    def by_seed(self) -> dict[str, float]:
+        """Error in percent of every seed, over all its test parts together."""
+        seeds: dict[str, list[np.ndarray]] = {}
+        for fold in self.evaluation.folds:
+            seeds.setdefault(str(fold.seed), []).append(fold.truth != fold.predicted)
+        return {seed: 100 * float(np.mean(np.concatenate(w))) for seed, w in seeds.items()}
+
+
+def measure(
+    cells: Sequence[Cell],
+    data: MusicSet,
+    protocols: Sequence[str],
+    seeds: Sequence[int],
+    workshop: Workshop | None,
+    store: Store,
+    progress: Report | None = None,
+) -> list[Measured]:
+    """Compute the folds that are not kept, and return all cells that are complete.
+
+    Without a workshop nothing is computed.
+
+    The first seed of all cells comes first. Other seeds are run for the first protocol alone, if
+    its folds depend on the seed, and not for slow cells.
+    """
+    repeated = [protocol for protocol in protocols[:1] if data.shuffles(protocol)]
+    first = _jobs(cells, data, protocols, seeds[:1])
+    others = _jobs(cells, data, repeated, seeds[1:])
+
+    def work(jobs: Sequence[FoldJob]) -> Iterator[tuple[FoldJob, Record]]:
+        for job in jobs:
+            if workshop is not None:
+                yield job, workshop.run(job.cell.methods, data, job.cut, job.protocol, job.seed)
+
+    computed = None if workshop is None else work
+    records = complete(first, store, computed, _part_of(progress, 0, len(first) + len(others)))
+    if workshop is not None:
+        others = [job for job in others if not _is_slow(job.cell, records)]
+    total = len(first) + len(others)
+    records |= complete(others, store, computed, _part_of(progress, len(first), total))
+    return [*_collected(cells, protocols, [*first, *others], records)]
+
+
+def _part_of(progress: Report | None, before: int, total: int) -> Report | None:
+    """Return a report of some jobs that counts the jobs before them, out of all jobs."""
+    return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+def _jobs(
+    cells: Sequence[Cell], data: MusicSet, protocols: Sequence[str], seeds: Sequence[int]
+) -> list[FoldJob]:
+    jobs = [
+        FoldJob(cell, protocol, seed, cut, data)
+        for seed in seeds
+        for protocol in protocols
+        for cut in data.cuts(protocol, seed)
+        for cell in cells
+    ]
+    return sorted(jobs, key=lambda job: job.order)
+
+
+def _is_slow(cell: Cell, records: Mapping[FoldJob, Record]) -> bool:
+    """Return whether the kernel matrix of a cell took long in the folds of the first seed."""
+    mine = [record for job, record in records.items() if job.cell is cell]
+    return float(np.median([r["seconds"].get("gram", 0.0) for r in mine])) > SLOW
+
+
+def _collected(
+    cells: Sequence[Cell],
+    protocols: Sequence[str],
+    jobs: Sequence[FoldJob],
+    records: Mapping[FoldJob, Record],
+) -> Iterator[Measured]:
+    """Yield every cell with the folds of each protocol; a seed counts if all its folds are kept."""
+    for protocol in protocols:
+        for cell in cells:
+            mine = [job for job in jobs if job.cell is cell and job.protocol == protocol]
+            lacking = {job.seed for job in mine if job not in records}
+            whole = [(job, records[job]) for job in mine if job.seed not in lacking]
+            for scheme in _schemes(cell, whole):
+                yield _measured(cell, protocol, scheme, whole)
+
+
+def _schemes(cell: Cell, folds: Sequence[tuple[FoldJob, Record]]) -> Iterable[str]:
+    """Return the schemes under which a cell is shown; tuned cells let each fold choose."""
+    if not folds:
+        return []
+    return [""] if cell.reading == "tuned" else folds[0][1]["said"]
+
+
+def _measured(
+    cell: Cell, protocol: str, scheme: str, folds: Sequence[tuple[FoldJob, Record]]
+) -> Measured:
+    found = []
+    for job, record in folds:
+        test = np.array(record["test"])
+        predicted = np.array(record["said"][_scheme(record, scheme)]["predicted"])
+        found.append(Fold(job.cut.name, job.seed, test, job.data.y[test], predicted))
+    classes = [*range(len(folds[0][0].data.classes))]
+    records = [record for _, record in folds]
+    return Measured(cell, protocol, scheme, records, Evaluation(protocol, classes, found))
+
+
+def _scheme(record: Record, scheme: str) -> str:
+    """Return the scheme asked for; if none is asked for, the scheme that validates best."""
+    said = record["said"]
+    return scheme if scheme in said else max(said, key=lambda name: said[name]["score"])

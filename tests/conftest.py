@@ -29,6 +29,7 @@ def size(usual, small):
 # repeat on more options what a quick file tests.
 # In other files the marker `slow` stands at the tests themselves.
 SLOW_FILES = {
+    "test_adding",
     "test_audio",
     "test_baselines",
     "test_cli",

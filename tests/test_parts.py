@@ -317,7 +317,7 @@ def test_evidence_sums_to_the_margin(name):
 
 @pytest.mark.parametrize("name", UNEXPLAINED)
 def test_kernels_that_are_not_explained_say_so(name):
-    with pytest.raises(ValueError, match="can be traced to frames"):
+    with pytest.raises(ValueError, match="cannot be traced to frames"):
         classifier(name).explain(data_for(name)[0])
 
 

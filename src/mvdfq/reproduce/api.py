@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mvdfq._utils.folders import cache_folder
 from mvdfq._utils.threads import Report, n_threads
 from mvdfq.reproduce import families, music, workshop
 from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
@@ -23,7 +24,7 @@ from mvdfq.reproduce.rows import (
     time_row,
 )
 from mvdfq.reproduce.sets import MusicSet
-from mvdfq.reproduce.store import Store, default_folder
+from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.timing import processor, timed
 
 __all__ = ["TABLES", "check_request", "run"]
@@ -127,7 +128,7 @@ def run(
     """
     check_request(table, readings, protocols or [])
     existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
-    store = Store(default_folder() if cache is None else cache)
+    store = Store(cache_folder("reproduce") if cache is None else cache)
     options = Options(
         Path(folder), tuple(readings), protocols, 1 if quick else seeds, quick, kept,
         n_jobs, memory_limit, progress,

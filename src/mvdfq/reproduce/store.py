@@ -5,19 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from mvdfq._utils.files import replace_file
 
-__all__ = ["Store", "default_folder"]
+__all__ = ["Store"]
 
 # Records of another format are not used. Format 2: one prediction for each multi-class scheme.
 FORMAT = 2
-
-
-def default_folder() -> Path:
-    """Return the folder of kept records, unless the user names another: the user's cache."""
-    return platformdirs.user_cache_path("mvdfq") / "reproduce"
 
 
 class Store:

@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 
 from made_sets import write_all, write_gtzan, write_ismir, write_tone
 from mvdfq import CodebookQuantizer, DirectQuantizer, SequenceKernel, Spectrum
+from mvdfq._utils.folders import cache_folder
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
 from mvdfq.reproduce.baselines import MeanVariance
@@ -23,7 +24,7 @@ from mvdfq.reproduce.loaders import LOADERS
 from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.sets import MusicSet, load_artist20, load_gtzan
 from mvdfq.reproduce.sources import PACKAGE, source_digest, source_files
-from mvdfq.reproduce.store import Store, default_folder
+from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
 
 SPECTRUM = StringMethod(DirectQuantizer(4, strategy="uniform"), Spectrum(2), True)
@@ -450,4 +451,4 @@ def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.setattr(
         "platformdirs.user_cache_path", lambda name: Path(tmp_path, name), raising=True
     )
-    assert default_folder() == Path(tmp_path, "mvdfq", "reproduce")
+    assert cache_folder("reproduce") == Path(tmp_path, "mvdfq", "reproduce")

@@ -8,7 +8,7 @@ the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places with
 import numpy as np
 from numba import njit
 
-from mvdfq._engines.cpu import read_words, segment
+from mvdfq._engines.cpu import is_present, read_words, segment
 
 EMPTY = np.uint64(2**64 - 1)
 
@@ -205,3 +205,60 @@ def scratch_for(most, n_fine):
     """Return memory to count `most` words: local keys, counts, touched places."""
     capacity = most * 3 // 2 + 1
     return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)
+
+
+@njit(nogil=True, cache=True)
+def count_rows(codes, offsets, present, group, base, n_levels, counts):
+    """Count the words of one group in every row of every sequence.
+
+    All rows have alphabets of `base` symbols. Writes (n_sequences, n_rows, n_cells, n_words)
+    counts; `group` is as in `score_dense`.
+    """
+    cells = np.empty(counts.shape[2:])
+    for s in range(offsets.size - 1):
+        for r in range(codes.shape[0]):
+            here = present[r] if present.size else np.empty(0, np.bool_)
+            count_dense(codes[r], offsets[s], offsets[s + 1], here, group, base, n_levels, cells)
+            counts[s, r] = cells
+
+
+@njit(nogil=True, cache=True)
+def spread_words(codes, present, group, base, values, scale, owners, steps, out):
+    """Add the evidence of every occurrence in one sequence to the frames that it rests on.
+
+    `values` is (n_rows, n_words, n_columns), the weights of words without a pyramid; `scale`
+    (n_rows,) the factor of each row; `owners` (n_rows, n_most) the lines of `out` that share the
+    evidence of a row, filled up with -1. A symbol at frame t rests on the frames
+    ``t + steps``, cut off at the ends. `out` is (n_columns, n_lines, n_frames).
+    """
+    read, weights, buffer = group
+    layouts, windows, _ = read
+    n = codes.shape[1]
+    count = np.empty(values.shape[1])
+    shares = np.empty((values.shape[1], values.shape[2]))
+    for r in range(codes.shape[0]):
+        here = present[r] if present.size else np.empty(0, np.bool_)
+        count[:] = 0
+        for j in range(weights.size):
+            words = buffer[: max(n - windows[j, -1], 0)]
+            for i in range(read_words(codes[r], 0, read, j, base, here, words)):
+                count[words[i]] += weights[j]
+        n_owners = np.sum(owners[r] >= 0)
+        for word in range(count.size):
+            factor = scale[r] / np.sqrt(count[word]) if count[word] > 0 else 0.0
+            shares[word] = factor * values[r, word] / (n_owners * steps.size * layouts.shape[1])
+        for j in range(weights.size):
+            for t in range(n - windows[j, -1]):
+                if here.size and not is_present(here, t, windows[j]):
+                    continue
+                word = np.uint64(0)
+                for o in layouts[j]:
+                    word = word * base + np.uint64(codes[r, t + o])
+                for o in layouts[j]:
+                    for step in steps:
+                        frame = min(max(t + o + step, 0), n - 1)
+                        for owner in owners[r]:
+                            if owner < 0:
+                                break
+                            for c in range(out.shape[0]):
+                                out[c, owner, frame] += weights[j] * shares[word, c]

@@ -18,7 +18,13 @@ from sklearn.utils.validation import _check_sample_weight
 
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
-from mvdfq.classifier.parts import candidates, fit_encoders, fit_matrix, settings_for
+from mvdfq.classifier.parts import (
+    candidates,
+    fit_encoders,
+    fit_matrix,
+    fit_views,
+    settings_for,
+)
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.questions import Questions
 from mvdfq.machines.svm import Problems
@@ -238,9 +244,11 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
                 self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
             with progress.stage("kernel") as report:
                 matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
+                views = fit_views(self, settings, matrix, X, symbols)
             with progress.stage("machines") as report:
-                trained = trainer(matrix, candidates(settings.C), report)
-            self.machine_ = machine(trained.margins)
+                trained = trainer(views.matrix, candidates(settings.C), report)
+            margins, self.views_ = views.divided(trained.margins)
+            self.machine_ = machine(margins)
             self._remember(trained)
         return self
 
@@ -331,7 +339,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             One-vs-rest: the margins. One-vs-one: votes, and less than half a vote for the
             margins. Of two classes: the margin of the second.
         """
-        return self.decide(self.encode(X))
+        return self.problems_.decision(self._margins(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each sequence.

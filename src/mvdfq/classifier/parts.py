@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -13,6 +14,7 @@ from mvdfq._utils.checks import check_positive
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.presets import PRESETS, Settings, part
+from mvdfq.classifier.views import NoViews, ViewSum
 from mvdfq.gram.base import are_letters
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
@@ -29,6 +31,7 @@ __all__ = [
     "encode",
     "fit_encoders",
     "fit_matrix",
+    "fit_views",
     "fitted_kernel",
     "kernel_for",
     "settings_for",
@@ -58,6 +61,9 @@ def settings_for(classifier: Any, X: Any) -> Settings:
         if kind in own:
             own[kind] = part(kind, own[kind])
     settings = replace(PRESETS[name](), **own)
+    changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
+    if changed or classifier.gamma is not None or classifier.weights is not None:
+        settings = replace(settings, views=None)  # views belong to the parts of the preset
     if not isinstance(settings.kernel, Kernel):
         raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
     if isinstance(X, Symbols) or not settings.kernel.reads_symbols:
@@ -170,6 +176,16 @@ def fit_matrix(
         return clone(reader).set_params(**learned(learn)).fit_transform(symbols)
 
     return matrix, lambda margins: machine(margins=margins)
+
+
+def fit_views(
+    classifier: Any, settings: Settings, matrix: Matrix, X: Any, symbols: Any
+) -> NoViews | ViewSum:
+    """Fit the views beside the first kernel, if the preset has views for these sequences."""
+    values = matrix(np.arange(len(X)))
+    if settings.views is None or sp.issparse(values) or not isinstance(symbols, Symbols):
+        return NoViews(matrix)
+    return ViewSum(values, settings.weight, settings.views(X), X, symbols, classifier)
 
 
 def _options(classifier: Any, settings: Settings) -> dict[str, Any]:

@@ -4,12 +4,13 @@ Settings are those of the paper's text; those that its comments give instead end
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
 from mvdfq.classifier.registry import NAMED
+from mvdfq.classifier.views import View, filter_views
 from mvdfq.frames import Delta, Rotate, Smooth, Standardize
 from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum, Words
 from mvdfq.symbols import (
@@ -35,6 +36,9 @@ class Settings:
     pyramid: int = 1
     multi_class: str = "ovo"
     C: Any = "auto"
+    # Views beside the first kernel, given the training sequences; and the weight of the first.
+    views: Callable[[Any], list[View]] | None = None
+    weight: float = 1.0
 
 
 def part(kind: str, value: Any) -> Any:
@@ -65,6 +69,18 @@ def _numbers() -> Settings:
     rows = Rows([(name, make_pipeline(*steps)) for name, *steps in views])
     triples = [(0, step, 2 * step) for step in (1, 4, 16)]
     return Settings(rows, _with_short(triples), None, True, 2, "ovr", 100)
+
+
+def _accurate() -> Settings:
+    """The default, its words once more in standardized form, and words of filter responses."""
+    first = _numbers()
+    layouts = [group.layouts[0].offsets for group in first.kernel.groups(2)]
+
+    def views(X: Any) -> list[View]:
+        words = View("standard words", Words(layouts), None, 2, weight=2.0, min_share=0.2)
+        return [words, *filter_views(X, weight=2.0)]
+
+    return replace(first, C=10, views=views)
 
 
 def _pairs() -> JointQuantizer:
@@ -141,6 +157,7 @@ def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], 
 
 PRESETS: dict[str, Callable[[], Settings]] = {
     "numbers": _numbers,
+    "accurate": _accurate,
     "letters": _letters,
     **_paper(),
 }

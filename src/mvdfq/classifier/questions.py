@@ -12,13 +12,14 @@ from mvdfq._utils.checks import check_whole
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.stream import Stream
+from mvdfq.classifier.views import FittedView
 from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.importance import row_importance
 from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Problems
-from mvdfq.sequences import Ragged
+from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Neighbour", "Questions"]
@@ -67,6 +68,7 @@ class Questions:
     machine_: Machine
     problems_: Problems
     frames_: Any
+    views_: list[FittedView] = []  # noqa: RUF012 (model files of earlier versions have none)
 
     @property
     def encoders(self) -> list[Any]:
@@ -89,6 +91,15 @@ class Questions:
         """
         symbols = encode(self.encoders, X)
         return self.kernel_.read_new(symbols)
+
+    def _margins(self, X: Any) -> np.ndarray:
+        """Return the margins of sequences: of the first kernel and of all views."""
+        if not self.views_:
+            return self.machine_.of(self.encode(X))
+        X = check_sequences(X)
+        symbols = encode(self.encoders, X)
+        margins = self.machine_.of(self.kernel_.read_new(symbols))
+        return sum([view.margins(X, symbols) for view in self.views_], start=margins)
 
     @property
     def feature_importance_(self) -> np.ndarray:

@@ -14,9 +14,9 @@ from mvdfq._utils.checks import check_several
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import Ragged, Sequences
 
-__all__ = ["Filters"]
+__all__ = ["Filters", "auto_dilations"]
 
 # The taps of weight +2: all choices of three taps out of nine.
 TAPS = np.array(list(combinations(range(N_TAPS), 3)))
@@ -149,8 +149,7 @@ class Filters(SequenceTransformer):
                 raise ValueError(
                     f"dilations must be 'auto' or whole numbers >= 1, got {self.dilations!r}."
                 )
-            longest = max((int(np.median(X.lengths)) - 1) // (N_TAPS - 1), 1)
-            return [2**i for i in range(longest.bit_length())]
+            return auto_dilations(X)
         dilations = check_several(self.dilations, "dilations")
         if max(dilations) >= LONGEST:
             raise ValueError(f"dilations must be below {LONGEST}, got {max(dilations)}.")
@@ -208,6 +207,12 @@ class Filters(SequenceTransformer):
         members, n_numeric = self.members_, int((~self._symbolic_mask).sum())
         known = members.shape[1] and (members[:, 0] >= 0).all() and (members >= -1).all()
         require(known and (members < n_numeric).all(), "members_ must hold channels that there are")
+
+
+def auto_dilations(X: Ragged) -> list[int]:
+    """Return 1, 2, 4, ... while a filter is not longer than the median sequence."""
+    longest = max((int(np.median(X.lengths)) - 1) // (N_TAPS - 1), 1)
+    return [2**i for i in range(longest.bit_length())]
 
 
 def _draw_members(n_rows: int, n_channels: int, random: np.random.RandomState) -> np.ndarray:

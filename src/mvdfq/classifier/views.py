@@ -1,0 +1,193 @@
+r"""Views of the same sequences beside the first kernel: sums of kernels, each part with its weight.
+
+.. math:: K = \sum_v w_v \, K_v / s_v \, \Big/ \sum_v w_v
+
+where the scale :math:`s_v` is the variance of the features of part `v` over the training sequences
+(the centred trace of its kernel matrix). So parts count by their weights alone, however many
+words they have.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.frames import Filters, Standardize
+from mvdfq.frames.filters import auto_dilations
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.kernels import Kernel, Words
+from mvdfq.machines.standard import StandardGram, WordMachine, root_shares
+from mvdfq.machines.svm import Margins
+from mvdfq.machines.word_table import DENSE_WORDS
+from mvdfq.sequences import Ragged
+from mvdfq.symbols import Symbols, ThresholdQuantizer
+
+__all__ = ["FittedView", "NoViews", "View", "ViewSum", "filter_views"]
+
+# Sequences that the bins of a view are learned from: thresholds of more sequences hardly differ.
+SAMPLE = 200
+# Frames that are encoded at once: a filter view has hundreds of rows.
+BLOCK_FRAMES = 2**14
+
+
+@dataclass(frozen=True)
+class View:
+    """Standardized words of the symbols of a classifier (no encoder), or of an encoder of its own.
+
+    Views of one name share one weight. `min_share` is the share of the training sequences that
+    must hold a word.
+    """
+
+    name: str
+    kernel: Kernel
+    encoder: Any = None
+    pyramid: int = 1
+    weight: float = 1.0
+    min_share: float = 0.0
+
+
+@dataclass
+class FittedView:
+    """A fitted view: its encoder and its machine.
+
+    Without an encoder the view reads `rows` of the symbols of the classifier.
+    """
+
+    name: str
+    encoder: Any
+    rows: np.ndarray
+    machine: WordMachine
+
+    def read(self, X: Any, symbols: Any) -> Any:
+        """Return the symbols of new sequences as the machine reads them."""
+        mine = symbols.rows(self.rows) if self.encoder is None else self.encoder.transform(X)
+        return self.machine.reader.read_new(mine)
+
+    def margins(self, X: Any, symbols: Any) -> np.ndarray:
+        """Return the margins of new sequences, encoded a few at a time."""
+        if self.encoder is None:
+            return self.machine.of(self.read(X, symbols))
+        return np.concatenate([self.machine.of(self.read(X[b], None)) for b in _blocks(X)])
+
+
+def filter_views(X: Ragged, weight: float, n_thresholds: int = 7) -> list[View]:
+    """Return one view per dilation: single symbols and triples of filter responses.
+
+    The symbols of a triple are as far apart as the taps of the filter.
+    """
+    views = []
+    for i, d in enumerate(auto_dilations(X)):
+        filters = Filters(d, random_state=i)
+        encoder = make_pipeline(Standardize(), filters, ThresholdQuantizer(n_thresholds))
+        views.append(View("filters", Words([(0,), (0, d, 2 * d)]), encoder, weight=weight))
+    return views
+
+
+@dataclass(frozen=True)
+class NoViews:
+    """The first kernel alone: its matrix as a function of the sequences to learn from."""
+
+    matrix: Callable[[np.ndarray], Any]
+
+    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView]]:
+        """Return the margins as they are, and no views."""
+        return margins, []
+
+
+class ViewSum:
+    """The first kernel and the views, fitted: one kernel matrix, and how to divide its machine."""
+
+    def __init__(
+        self, K: np.ndarray, weight: float, views: list[View], X: Any, symbols: Any, classifier: Any
+    ) -> None:
+        n = len(K)
+        self.views = views
+        self.encoders: list[Any] = []
+        self.rows = _countable(symbols, views)
+        self.grams: list[StandardGram] = []
+        for view in views:
+            encoder, gram = _fitted(view, X, symbols.rows(self.rows), classifier)
+            self.encoders.append(encoder)
+            self.grams.append(gram)
+        spread = float(np.trace(K) / n - K.mean())
+        total = weight + sum(next(same).weight for _, same in groupby(views, lambda v: v.name))
+        self.first_share = weight / total / spread if spread > 0 else 0.0
+        self.shares = [self._share(view) / total for view in views]
+        self.values = self.first_share * K
+        for share, gram in zip(self.shares, self.grams, strict=True):
+            self.values += share * gram.values
+            gram.values = np.empty((0, 0))  # large, and part of the sum now
+
+    def _share(self, view: View) -> float:
+        """Return the weight of a view over the variance of all views of its name."""
+        mine = [gram.n_words for v, gram in zip(self.views, self.grams, strict=True)
+                if v.name == view.name]  # fmt: skip
+        return view.weight / max(sum(mine), 1)
+
+    def matrix(self, learn: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix, which does not depend on the sequences to learn from."""
+        return self.values
+
+    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView]]:
+        """Return the margins of the first kernel, with the intercepts, and the fitted views."""
+        first = Margins(self.first_share * margins.coefficients, margins.intercepts)
+        rows = zip(self.views, self.encoders, self.grams, self.shares, strict=True)
+        views = [
+            FittedView(view.name, encoder, self.rows, gram.machine(share * margins.coefficients))
+            for view, encoder, gram, share in rows
+        ]
+        return first, views
+
+
+def _countable(symbols: Symbols, views: list[View]) -> np.ndarray:
+    """Return the rows whose words can be counted in a dense array: not those of many categories."""
+    longest = max((g.length for v in views if v.encoder is None for g in v.kernel.groups(2)),
+                  default=1)  # fmt: skip
+    return np.flatnonzero(symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS)
+
+
+def _fitted(view: View, X: Any, symbols: Any, classifier: Any) -> tuple[Any, StandardGram]:
+    """Fit the encoder on some of the sequences and count the words of all of them."""
+    encoder = None
+    if view.encoder is not None:
+        chosen = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
+        encoder = clone(view.encoder).fit(X[chosen])
+        symbols = encoder.transform(X[:0])
+    options = {"manifold": True, "normalize": False, "constant_rows": "keep"}
+    reader = SequenceFeatures(clone(view.kernel), pyramid=view.pyramid, **options)
+    reader.fit_reader(symbols)
+    pieces = _pieces(reader, encoder, X, symbols, classifier.n_jobs)
+    limit, n_jobs = classifier.memory_limit, classifier.n_jobs
+    return encoder, StandardGram(reader, pieces, len(X), view.min_share, limit, n_jobs)
+
+
+def _pieces(
+    reader: Any, encoder: Any, X: Any, symbols: Any, n_jobs: int | None
+) -> list[tuple[np.ndarray, Callable[[], np.ndarray]]]:
+    """Return the pieces of a view: its rows one by one, or all rows of sequences encoded anew."""
+    plan = reader.plan_
+    if encoder is None:
+        single = [np.array([r]) for r in range(len(plan.n_symbols))]
+        return [(rows, lambda rows=rows: root_shares(symbols, plan, rows)) for rows in single]
+    rows = np.arange(len(plan.n_symbols))
+
+    def encoded(block: slice) -> np.ndarray:
+        return root_shares(encoder.transform(X[block]), plan, rows)
+
+    def make() -> np.ndarray:
+        done = run_in_order(encoded, _blocks(X), n_threads(n_jobs))
+        return np.concatenate([shares for _, shares in done])
+
+    return [(rows, make)]
+
+
+def _blocks(X: Ragged) -> list[slice]:
+    """Cut a collection into blocks of about `BLOCK_FRAMES` frames, at least one sequence each."""
+    blocks = X.offsets[:-1] // BLOCK_FRAMES
+    cuts = [0, *(np.flatnonzero(np.diff(blocks)) + 1).tolist(), len(X)]
+    return [slice(a, b) for a, b in pairwise(cuts)]

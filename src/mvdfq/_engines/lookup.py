@@ -8,7 +8,7 @@ the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places with
 import numpy as np
 from numba import njit
 
-from mvdfq._engines.cpu import is_present, read_words, segment
+from mvdfq._engines.cpu import is_present, read_keys, read_words, segment
 
 EMPTY = np.uint64(2**64 - 1)
 
@@ -248,12 +248,12 @@ def spread_words(codes, present, group, base, values, scale, owners, steps, out)
             factor = scale[r] / np.sqrt(count[word]) if count[word] > 0 else 0.0
             shares[word] = factor * values[r, word] / (n_owners * steps.size * layouts.shape[1])
         for j in range(weights.size):
-            for t in range(n - windows[j, -1]):
+            words = buffer[: max(n - windows[j, -1], 0)]
+            read_keys(codes[r], 0, layouts[j], base, words)
+            for t in range(words.size):
                 if here.size and not is_present(here, t, windows[j]):
                     continue
-                word = np.uint64(0)
-                for o in layouts[j]:
-                    word = word * base + np.uint64(codes[r, t + o])
+                word = words[t]
                 for o in layouts[j]:
                     for step in steps:
                         frame = min(max(t + o + step, 0), n - 1)

@@ -247,7 +247,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
                 views = fit_views(self, settings, matrix, X, symbols)
             with progress.stage("machines") as report:
                 trained = trainer(views.matrix, candidates(settings.C), report)
-            margins, self.views_ = views.divided(trained.margins)
+            margins, self.views_, self.view_shares_ = views.divided(trained.margins)
             self.machine_ = machine(margins)
             self._remember(trained)
         return self

@@ -12,14 +12,14 @@ from mvdfq._utils.checks import check_whole
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.stream import Stream
-from mvdfq.classifier.views import FittedView
+from mvdfq.classifier.views import FittedView, explain_views
 from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.importance import row_importance
+from mvdfq.explain.importance import row_norms, shares_of_norms
 from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Problems
-from mvdfq.sequences import Ragged, check_sequences
+from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Neighbour", "Questions"]
@@ -68,6 +68,7 @@ class Questions:
     machine_: Machine
     problems_: Problems
     frames_: Any
+    view_shares_: np.ndarray = np.ones(1)
     views_: list[FittedView] = []  # noqa: RUF012 (model files of earlier versions have none)
 
     @property
@@ -108,15 +109,30 @@ class Questions:
         That of a row of symbols is its share of the squared norms of all machines,
         :math:`\sum_c a_c^T K_r a_c`; a row made of several channels is divided among them.
         """
-        return self.row_importance_ @ shares_of(self.encoders, self.n_channels_in_)
+        n = self.kernel_.n_rows_in_
+        rows = self.row_importance_
+        channels = rows[:n] @ shares_of(self.encoders, self.n_channels_in_)
+        return channels + rows[n:] if len(rows) > n else channels
 
     @property
     def row_importance_(self) -> np.ndarray:
-        """Share of each row of symbols in what was learned, (n_rows,); they sum to 1."""
+        """Share of each row of symbols in what was learned, (n_rows,); they sum to 1.
+
+        A classifier with filters has one more entry per channel: the filters on that channel.
+        """
         check_is_fitted(self)
-        shares = np.zeros(self.kernel_.n_rows_in_)
-        shares[self.kernel_.rows_] = self.machine_.once("row importance", row_importance)
-        return shares
+        norms = np.zeros(self.kernel_.n_rows_in_)
+        norms[self.kernel_.rows_] = self.machine_.once("row norms", row_norms)
+        first, *shares = self.view_shares_.tolist()
+        norms /= first
+        filters = np.zeros(self.n_channels_in_ * any(view.encoder for view in self.views_))
+        for view, share in zip(self.views_, shares, strict=True):
+            mine = view.machine.norms / share
+            if view.encoder is None:
+                norms[view.rows] += mine
+            else:
+                filters += mine @ shares_of([view.encoder], self.n_channels_in_)
+        return shares_of_norms(np.concatenate([norms, filters]))
 
     def explain(self, x: Any) -> Explanation:
         """Return why one sequence is put into its class.
@@ -131,18 +147,17 @@ class Questions:
         explanation : Explanation
             Evidence by row, time and layout that sums to the decision value.
         """
-        symbols = self._encode_one(x, "explain")
-        margins = self.machine_.of(symbols)
+        X, symbols = self._encode_one(x, "explain")
+        margins = self._margins(X)
         label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
-        evidence = find_evidence(self.machine_, symbols)
         kernel, classes = self.kernel_, self.classes_.tolist()
         last = (steps_of(*self.encoders) or [kernel.letters_])[-1]
         names = names_of(last, kernel.n_symbols_.tolist())
-        return Explanation(
+        plain = Explanation(
             [classes[i] if j < 0 else (classes[i], classes[j]) for i, j in self.problems_.pairs],
             label.item() if isinstance(label, np.generic) else label,
             margins[0],
-            evidence,
+            find_evidence(self.machine_, symbols),
             symbols,
             [self._row_names()[r] for r in kernel.rows_],
             [[one.offsets for one in group.layouts] for group in kernel.plan_.groups(0)],
@@ -150,14 +165,19 @@ class Questions:
             self._channel_names(),
             partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
         )
+        return self._explain_views(plain, check_sequences(X)) if self.views_ else plain
 
-    def _encode_one(self, x: Any, method: str) -> Any:
-        """Encode a single sequence, given by itself or as a collection of one."""
+    def _explain_views(self, plain: Explanation, X: Sequences) -> Explanation:
+        return explain_views(plain, self, X, encode(self.encoders, X))
+
+    def _encode_one(self, x: Any, method: str) -> tuple[Any, Any]:
+        """Return a single sequence as a collection, and encoded."""
         is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
-        symbols = self.encode(x if is_collection else [x])
+        X = x if is_collection else [x]
+        symbols = self.encode(X)
         if len(symbols) != 1:
             raise ValueError(f"{method} takes one sequence, got {len(symbols)}.")
-        return symbols
+        return X, symbols
 
     def _channel_names(self) -> list[str]:
         return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
@@ -185,7 +205,7 @@ class Questions:
         neighbours : list of Neighbour
             Index in the training set, kernel value and label, the most similar first.
         """
-        symbols = self._encode_one(x, "neighbours")
+        _, symbols = self._encode_one(x, "neighbours")
         similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + 1e-8
         nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
         labels = self.classes_.tolist()  # plain text and numbers, which print as such

@@ -50,7 +50,7 @@ class Stream:
                 "a classifier with symbols=... of its own turns into symbols."
             )
         self._symbolic = getattr(steps_of(*classifier.encoders)[0], "symbolic_in_", ())
-        self._reach = reach_of(*classifier.encoders)
+        self._reach = None if classifier.views_ else reach_of(*classifier.encoders)
         n_channels = classifier.n_channels_in_
         self._tail = np.empty((n_channels, 0), np.float32)  # frames that later ones bear on
         self._gap = self._tail  # missing frames at the end: part of the sequence if it goes on
@@ -95,7 +95,7 @@ class Stream:
         decision : ndarray of shape (n_classes,) or float
             As in `SequenceClassifier.decision_function`.
         """
-        return self._classifier.decide(self._symbols())[0]
+        return self._decision()[0]
 
     def predict(self) -> Any:
         """Return the class of the frames so far.
@@ -106,7 +106,7 @@ class Stream:
             One of the classes.
         """
         clf = self._classifier
-        return clf.classes_[clf.problems_.predicted(clf.decide(self._symbols()))[0]]
+        return clf.classes_[clf.problems_.predicted(self._decision())[0]]
 
     def predict_proba(self) -> np.ndarray:
         """Return the probability of each class given the frames so far.
@@ -116,7 +116,13 @@ class Stream:
         probabilities : ndarray of shape (n_classes,)
             They sum to 1.
         """
-        return self._classifier.probabilities(self._classifier.decide(self._symbols()))[0]
+        return self._classifier.probabilities(self._decision())[0]
+
+    def _decision(self) -> np.ndarray:
+        """Return the decision values of all frames so far, as one sequence."""
+        if self._classifier.views_:  # every view encodes the frames in its own way
+            return self._classifier.decision_function(self._sequence(self._tail))
+        return self._classifier.decide(self._symbols())
 
     def _checked(self, frames: Any) -> np.ndarray:
         n_channels = len(self._tail)

@@ -8,7 +8,8 @@ words they have.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -17,17 +18,20 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
 from mvdfq.frames import Filters, Standardize
 from mvdfq.frames.filters import auto_dilations
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel, Words
-from mvdfq.machines.standard import StandardGram, WordMachine, root_shares
+from mvdfq.machines.standard import Piece, StandardGram, WordMachine, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import DENSE_WORDS
-from mvdfq.sequences import Ragged
+from mvdfq.sequences import Ragged, Sequences
 from mvdfq.symbols import Symbols, ThresholdQuantizer
+from mvdfq.symbols.naming import numbered
 
-__all__ = ["FittedView", "NoViews", "View", "ViewSum", "filter_views"]
+__all__ = ["FittedView", "NoViews", "View", "ViewSum", "explain_views", "filter_views"]
 
 # Sequences that the bins of a view are learned from: thresholds of more sequences hardly differ.
 SAMPLE = 200
@@ -72,7 +76,12 @@ class FittedView:
         """Return the margins of new sequences, encoded a few at a time."""
         if self.encoder is None:
             return self.machine.of(self.read(X, symbols))
-        return np.concatenate([self.machine.of(self.read(X[b], None)) for b in _blocks(X)])
+
+        def one(block: slice) -> np.ndarray:
+            return self.machine.of(self.read(X[block], None), n_jobs=1)
+
+        done = run_in_order(one, _blocks(X), n_threads(self.machine.n_jobs))
+        return np.concatenate([margins for _, margins in done])
 
 
 def filter_views(X: Ragged, weight: float, n_thresholds: int = 7) -> list[View]:
@@ -94,9 +103,9 @@ class NoViews:
 
     matrix: Callable[[np.ndarray], Any]
 
-    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView]]:
-        """Return the margins as they are, and no views."""
-        return margins, []
+    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView], np.ndarray]:
+        """Return the margins as they are, no views, and the share of the first kernel."""
+        return margins, [], np.ones(1)
 
 
 class ViewSum:
@@ -133,15 +142,53 @@ class ViewSum:
         """Return the kernel matrix, which does not depend on the sequences to learn from."""
         return self.values
 
-    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView]]:
-        """Return the margins of the first kernel, with the intercepts, and the fitted views."""
+    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView], np.ndarray]:
+        """Return the margins of the first kernel, with the intercepts, the views and all shares."""
         first = Margins(self.first_share * margins.coefficients, margins.intercepts)
         rows = zip(self.views, self.encoders, self.grams, self.shares, strict=True)
         views = [
             FittedView(view.name, encoder, self.rows, gram.machine(share * margins.coefficients))
             for view, encoder, gram, share in rows
         ]
-        return first, views
+        return first, views, np.array([self.first_share, *self.shares])
+
+
+def explain_views(plain: Explanation, clf: Any, X: Sequences, symbols: Symbols) -> Explanation:
+    """Return an explanation by the first kernel with the evidence of all views added.
+
+    `symbols` are those of the first kernel, before rows are left out.
+    """
+    n, evidence = clf.n_channels_in_, plain.evidence
+    offsets, filters = list(plain.offsets), [v for v in clf.views_ if v.encoder is not None]
+    for view in clf.views_:
+        if view.encoder is None:
+            places = _places(view.rows, clf.kernel_.rows_)
+            evidence = add_evidence(evidence, view.machine, view.read(X, symbols), places)
+    if filters:
+        evidence = with_rows(evidence, n)
+    for view in filters:
+        evidence = add_filters(evidence, view.machine, view.read(X, None), view.encoder, n)
+        groups = view.machine.reader.plan_.groups(0)
+        offsets += [[one.offsets for one in group.layouts] for group in groups]
+    if not filters:
+        return replace(plain, evidence=evidence)
+    channels = plain.channels
+    return replace(
+        plain,
+        evidence=evidence,
+        symbols=with_levels(plain.symbols, X),
+        row_names=[*plain.row_names, *(f"filters on {name}" for name in channels)],
+        offsets=offsets,
+        names=[*plain.names, *([numbered(LEVELS)] * n)],
+        find_shares=lambda: np.concatenate([plain.find_shares(), np.eye(n)]),
+    )
+
+
+def _places(rows: np.ndarray, in_use: np.ndarray) -> np.ndarray:
+    """Return the place of every row among the rows in use, -1 for a row that is left out."""
+    places = np.searchsorted(in_use, rows)
+    found = np.append(in_use, -1)[places] == rows
+    return np.where(found, places, -1)
 
 
 def _countable(symbols: Symbols, views: list[View]) -> np.ndarray:
@@ -158,22 +205,24 @@ def _fitted(view: View, X: Any, symbols: Any, classifier: Any) -> tuple[Any, Sta
         chosen = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
         encoder = clone(view.encoder).fit(X[chosen])
         symbols = encoder.transform(X[:0])
-    options = {"manifold": True, "normalize": False, "constant_rows": "keep"}
-    reader = SequenceFeatures(clone(view.kernel), pyramid=view.pyramid, **options)
-    reader.fit_reader(symbols)
+    reader = SequenceFeatures(
+        clone(view.kernel),
+        manifold=True,
+        normalize=False,
+        pyramid=view.pyramid,
+        constant_rows="keep",
+    ).fit_reader(symbols)
     pieces = _pieces(reader, encoder, X, symbols, classifier.n_jobs)
     limit, n_jobs = classifier.memory_limit, classifier.n_jobs
     return encoder, StandardGram(reader, pieces, len(X), view.min_share, limit, n_jobs)
 
 
-def _pieces(
-    reader: Any, encoder: Any, X: Any, symbols: Any, n_jobs: int | None
-) -> list[tuple[np.ndarray, Callable[[], np.ndarray]]]:
+def _pieces(reader: Any, encoder: Any, X: Any, symbols: Any, n_jobs: int | None) -> list[Piece]:
     """Return the pieces of a view: its rows one by one, or all rows of sequences encoded anew."""
     plan = reader.plan_
     if encoder is None:
         single = [np.array([r]) for r in range(len(plan.n_symbols))]
-        return [(rows, lambda rows=rows: root_shares(symbols, plan, rows)) for rows in single]
+        return [(rows, partial(root_shares, symbols, plan, rows)) for rows in single]
     rows = np.arange(len(plan.n_symbols))
 
     def encoded(block: slice) -> np.ndarray:

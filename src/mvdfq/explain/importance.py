@@ -5,19 +5,26 @@ import numpy as np
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.machines.alignment import row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
+from mvdfq.machines.standard import WordMachine
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["row_importance"]
+__all__ = ["row_norms", "shares_of_norms"]
 
 
-def row_importance(machine: Machine) -> np.ndarray:
-    """Return the share of each row in the squared norms of all machines."""
+def row_norms(machine: Machine) -> np.ndarray:
+    """Return the part of each row in the squared norms of all machines."""
+    if isinstance(machine, WordMachine):
+        return machine.norms
     if isinstance(machine, KernelMachine):
         norms = _kernel_norms(machine)
     else:
         assert isinstance(machine, LinearMachine)
         norms = _linear_norms(machine)
-    norms = np.maximum(norms, 0)  # rounding may leave a norm just below 0
+    return np.maximum(norms, 0)  # rounding may leave a norm just below 0
+
+
+def shares_of_norms(norms: np.ndarray) -> np.ndarray:
+    """Return norms as shares that sum to 1; equal shares if all norms are 0."""
     return norms / norms.sum() if norms.any() else np.full(len(norms), 1 / len(norms))
 
 

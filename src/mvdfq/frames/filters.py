@@ -189,6 +189,11 @@ class Filters(SequenceTransformer):
         """Return the distance from the middle tap to the outermost tap of the largest dilation."""
         return N_TAPS // 2 * int(self.dilations_.max())
 
+    def taps(self) -> np.ndarray:
+        """Return the frames that a response rests on, as distances from its own frame."""
+        middle = N_TAPS // 2
+        return np.unique(np.outer(np.arange(-middle, middle + 1), self.dilations_))
+
     def channel_shares(self) -> np.ndarray:
         """Return equal shares of the channels that a filter sums."""
         shares = np.zeros((len(self.members_), self.n_channels_in_))

@@ -27,7 +27,7 @@ from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import GroupTable, WordTable
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["StandardGram", "WordMachine", "root_shares"]
+__all__ = ["Piece", "StandardGram", "WordMachine", "root_shares"]
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], np.ndarray]]
@@ -72,10 +72,11 @@ class WordMachine(Machine):
     values: list[np.ndarray] = field(default_factory=list)
     norms: np.ndarray = field(default_factory=lambda: np.empty(0))
 
-    def of(self, collection: Any) -> np.ndarray:
+    def of(self, collection: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the margins of sequences; words with unseen symbols do not count."""
         assert self.table is not None
-        return self.table.margins(collection, self.n_jobs)[0] + self.margins.intercepts
+        margins, _ = self.table.margins(collection, n_jobs or self.n_jobs)
+        return margins + self.margins.intercepts
 
     def _build(self) -> WordTable:
         plan = self.reader.plan_
@@ -84,7 +85,7 @@ class WordMachine(Machine):
         for group, values in zip(plan.groups(0), self.values, strict=True):
             first = np.concatenate([[0], np.cumsum(bases**group.length)])
             tables.append(GroupTable(group, bases, first, np.empty(0, np.uint64), values))
-        return WordTable(plan, np.arange(len(bases)), tables, 1.0)
+        return WordTable(plan, np.arange(len(bases)), tables, self.reader.row_mean())
 
 
 class StandardGram:
@@ -137,6 +138,7 @@ class StandardGram:
             squares = np.zeros(scale.mean.size)
             squares[scale.kept] = (learned**2).sum(axis=1)
             norms[rows] = squares.reshape(len(rows), -1).sum(axis=1)
+            weights *= self.reader.row_mean()  # tables divide by it, as kernels do
             _place(weights.reshape(len(rows), -1, n_columns), rows, firsts, values)
         margins = Margins(np.zeros((0, n_columns)), intercepts)
         return WordMachine(self.reader, margins, None, self.n_jobs, values=values, norms=norms)

@@ -153,6 +153,27 @@ def _check_linear_machine(value: Any) -> None:
     require(found == size, f"train must have one column for each of {size} words, got {found}")
 
 
+def _check_word_machine(value: Any) -> None:
+    plan, n_columns = value.reader.plan_, value.margins.intercepts.size
+    groups, bases = plan.groups(0), np.maximum(plan.n_symbols, 1)
+    is_list = isinstance(value.values, list) and len(value.values) == len(groups)
+    require(is_list, f"values must be a list of {len(groups)} arrays, one per group of layouts")
+    for group, values in zip(groups, value.values, strict=True):
+        n_slots = sum(int(base) ** group.length for base in bases)
+        check_array(values, "values", (n_slots, len(plan.cells), n_columns), np.float32)
+    check_array(value.norms, "norms", (len(bases),))
+
+
+def _check_view(value: Any) -> None:
+    n_rows = len(value.machine.reader.n_symbols_)
+    if value.encoder is None:
+        check_array(value.rows, "rows", (n_rows,), np.int64)
+        require((value.rows >= 0).all(), f"rows must not be negative, got {value.rows}")
+    for step in steps_of(value.encoder):
+        is_fitted = hasattr(step, "n_channels_in_")
+        require(is_fitted, f"the encoder of a view must be fitted, got {step!r}, which is not")
+
+
 def _check_classifier(value: Any) -> None:
     n_classes, machine, problems = len(value.classes_), value.machine_, value.problems_
     require(
@@ -167,6 +188,11 @@ def _check_classifier(value: Any) -> None:
     for step in steps_of(value.frames_, value.symbols_):
         is_fitted = hasattr(step, "n_channels_in_")
         require(is_fitted, f"frames_ and symbols_ must be fitted, got {step!r}, which is not")
+    for view in value.views_:
+        found = view.machine.margins.intercepts.size
+        require(found == wanted, f"a view must have {wanted} columns, got {found}")
+    n_shares = 1 + len(value.views_)
+    check_array(value.view_shares_, "view_shares_", (n_shares,))
     n = len(machine.train.indptr) - 1 if hasattr(machine, "train") else len(machine.reader.train_)
     check_array(value.train_index_, "train_index_", (n,), None)
     check_array(value.train_y_, "train_y_", (n,), None)
@@ -187,5 +213,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "Margins": _check_margins,
     "KernelMachine": _check_kernel_machine,
     "LinearMachine": _check_linear_machine,
+    "WordMachine": _check_word_machine,
+    "FittedView": _check_view,
     "SequenceClassifier": _check_classifier,
 }

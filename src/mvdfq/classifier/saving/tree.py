@@ -28,7 +28,9 @@ MOST_DEEP = 200
 # that the rooms export.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
+    "FittedView": "mvdfq.classifier.views",
     **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machines.machine"),
+    "WordMachine": "mvdfq.machines.standard",
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
     **dict.fromkeys(["Problems", "Margins"], "mvdfq.machines.svm"),

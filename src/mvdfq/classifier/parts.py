@@ -23,7 +23,7 @@ from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.validation import CANDIDATES
-from mvdfq.sequences import check_sequences
+from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
@@ -183,7 +183,7 @@ def fit_views(
 ) -> NoViews | ViewSum:
     """Fit the views beside the first kernel, if the preset has views for these sequences."""
     values = matrix(np.arange(len(X)))
-    if settings.views is None or sp.issparse(values) or not isinstance(symbols, Symbols):
+    if settings.views is None or sp.issparse(values) or not isinstance(X, Sequences):
         return NoViews(matrix)
     return ViewSum(values, settings.weight, settings.views(X), X, symbols, classifier)
 

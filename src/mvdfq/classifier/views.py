@@ -84,14 +84,16 @@ class FittedView:
         return np.concatenate([margins for _, margins in done])
 
 
-def filter_views(X: Ragged, weight: float, n_thresholds: int = 7) -> list[View]:
+def filter_views(X: Sequences, weight: float, n_thresholds: int = 7) -> list[View]:
     """Return one view per dilation: single symbols and triples of filter responses.
 
     The symbols of a triple are as far apart as the taps of the filter.
     """
-    views = []
+    views: list[View] = []
+    if X.symbolic_mask.all():
+        return views
     for i, d in enumerate(auto_dilations(X)):
-        filters = Filters(d, random_state=i)
+        filters = Filters(d, keep_symbolic=False, random_state=i)
         encoder = make_pipeline(Standardize(), filters, ThresholdQuantizer(n_thresholds))
         views.append(View("filters", Words([(0,), (0, d, 2 * d)]), encoder, weight=weight))
     return views

@@ -36,7 +36,7 @@ class Filters(SequenceTransformer):
     are fixed; `fit` draws the sets and, if asked, chooses the dilations. Beyond the ends of a
     sequence, rows of even number repeat its first and last frame, rows of odd number read zeros,
     so put `Standardize` before. A response whose taps read a NaN is NaN. Sequences shorter than a
-    filter respond like any other. Symbolic channels pass through, after the responses. Costs
+    filter respond like any other. Costs
     O(n) in the number of frames for each of the ``84 * len(dilations_)`` rows.
 
     Parameters
@@ -44,6 +44,9 @@ class Filters(SequenceTransformer):
     dilations : int, sequence of int or "auto", default="auto"
         Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, ... while a
         filter is no longer than the median training sequence.
+
+    keep_symbolic : bool, default=True
+        Pass symbolic channels through, after the responses, or else leave them out.
 
     random_state : int, RandomState or None, default=0
         Seed of the sets of channels.
@@ -80,9 +83,15 @@ class Filters(SequenceTransformer):
     members_: np.ndarray
 
     def __init__(
-        self, dilations: Any = "auto", *, random_state: Any = 0, n_jobs: int | None = None
+        self,
+        dilations: Any = "auto",
+        *,
+        keep_symbolic: bool = True,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.dilations = dilations
+        self.keep_symbolic = keep_symbolic
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -127,6 +136,7 @@ class Filters(SequenceTransformer):
         """
         X = self._read(X)
         symbolic = X.symbolic_mask
+        passed = self._passed
         rows = np.empty((len(self.members_), X.data.shape[1]), X.data.dtype)
         jobs = [(i, a, b) for i in range(len(self.dilations_)) for a, b in self._cuts(len(X))]
         data = np.ascontiguousarray(X.data[~symbolic])
@@ -135,13 +145,18 @@ class Filters(SequenceTransformer):
             self._respond(data, X.offsets, job, rows)
 
         deque(run_in_order(respond, jobs, n_threads(self.n_jobs)), maxlen=0)
-        passed = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
+        names = channel_names(X)
         return replace(
             X,
-            data=np.concatenate([rows, X.data[symbolic]]) if passed else rows,
-            channel_names=(*self._row_names(channel_names(X)), *passed),
-            symbolic=(False,) * len(rows) + (True,) * len(passed) if passed else (),
+            data=np.concatenate([rows, X.data[passed]]) if passed.size else rows,
+            channel_names=(*self._row_names(names), *(names[j] for j in passed)),
+            symbolic=(False,) * len(rows) + (True,) * passed.size if passed.size else (),
         )
+
+    @property
+    def _passed(self) -> np.ndarray:
+        """The symbolic channels that pass through."""
+        return np.flatnonzero(self._symbolic_mask) if self.keep_symbolic else np.empty(0, int)
 
     def _dilations(self, X: Sequences) -> list[int]:
         if isinstance(self.dilations, str):
@@ -200,7 +215,7 @@ class Filters(SequenceTransformer):
         numeric = np.flatnonzero(~self._symbolic_mask)
         for row, members in zip(shares, self.members_, strict=True):
             row[numeric[members[members >= 0]]] = 1 / np.count_nonzero(members >= 0)
-        return np.concatenate([shares, np.eye(self.n_channels_in_)[self._symbolic_mask]])
+        return np.concatenate([shares, np.eye(self.n_channels_in_)[self._passed]])
 
     def check_learned(self) -> None:
         """Raise an error unless every row sums at least one channel that there is."""

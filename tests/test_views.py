@@ -1,0 +1,170 @@
+"""Sums of kernels: standardized words and filters beside the first kernel."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mvdfq
+import naive_views
+from mvdfq import SequenceClassifier, SequenceFeatures, Words
+from mvdfq.classifier.views import View, ViewSum, filter_views
+from mvdfq.machines.standard import StandardGram, root_shares
+from mvdfq.machines.svm import Margins
+from mvdfq.symbols import Symbols
+
+LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
+pytestmark = pytest.mark.filterwarnings("ignore:.*No word of this kernel")
+
+
+def made(n=24, seed=0):
+    """Sequences of unequal length, some with gaps, one shorter than a filter, one empty."""
+    X, y = mvdfq.make_autoregressive(n, 3, (10, 40), n_classes=3, random_state=seed)
+    X = [x.astype(np.float32) for x in X]
+    X[1][1, 4] = np.nan
+    X[2][:, 6:8] = np.nan
+    X[3] = X[3][:, :3]
+    return X, y
+
+
+X, Y = made()
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return SequenceClassifier("accurate", cv=2).fit(X, Y)
+
+
+# Standardized words
+
+
+@pytest.fixture(scope="module")
+def symbols():
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(0, 3, (2, n)).astype(np.uint8) for n in (12, 9, 3, 0, 15, 20)]
+    rows[1][0, 4] = 255
+    offsets = np.cumsum([0, *(row.shape[1] for row in rows)])
+    return Symbols(np.concatenate(rows, axis=1), offsets, n_symbols=np.array([3, 3]))
+
+
+def standard_gram(symbols, n_levels, min_share, **options):
+    reader = SequenceFeatures(
+        Words(LAYOUTS), manifold=True, normalize=False, pyramid=n_levels, constant_rows="keep"
+    ).fit_reader(symbols)
+    pieces = [
+        (rows, lambda rows=rows: root_shares(symbols, reader.plan_, rows))
+        for rows in (np.array([0]), np.array([1]))
+    ]
+    return StandardGram(reader, pieces, len(symbols), min_share, **options)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2])
+@pytest.mark.parametrize("min_share", [0.0, 0.4])
+def test_standardized_words_match_naive(symbols, n_levels, min_share):
+    gram = standard_gram(symbols, n_levels, min_share)
+    expected, n_words = np.zeros((len(symbols), len(symbols))), 0
+    for r in range(2):
+        rows = [symbols[i][r].tolist() for i in range(len(symbols))]
+        features = naive_views.standardized(rows, LAYOUTS, n_levels, min_share, missing=255)
+        products, n = naive_views.gram(features)
+        expected += products
+        n_words += n
+    assert gram.n_words == n_words
+    assert_allclose(gram.values, expected, rtol=1e-4, atol=1e-4)
+    assert_allclose(np.trace(gram.values) / len(symbols), n_words, rtol=1e-4)  # the scale
+
+
+def test_the_machine_gives_the_margins_of_the_kernel(symbols):
+    gram = standard_gram(symbols, 2, 0.1)
+    alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
+    margins = gram.machine(alpha).of(symbols)
+    assert_allclose(margins, gram.values @ alpha, rtol=1e-4, atol=1e-4)
+
+
+def test_features_that_do_not_fit_are_made_again(symbols):
+    alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
+    roomy, tight = standard_gram(symbols, 2, 0.1), standard_gram(symbols, 2, 0.1, memory_limit=1)
+    assert_array_equal(tight.machine(alpha).of(symbols), roomy.machine(alpha).of(symbols))
+
+
+# The sum
+
+
+def test_the_sum_is_divided_exactly():
+    class Options:
+        n_jobs, memory_limit = None, None
+
+    sequences = mvdfq.check_sequences(X)
+    quantizer = mvdfq.DirectQuantizer(4)
+    symbols = quantizer.fit_transform(sequences)
+    kernel = mvdfq.SequenceKernel(Words(LAYOUTS), manifold=True)
+    K = kernel.fit_transform(symbols)
+    views = [View("words", Words(LAYOUTS), min_share=0.2), *filter_views(sequences, 2.0, 3)]
+    total = ViewSum(K, 1.0, views, sequences, symbols, Options())
+    spread = np.trace(total.values) / len(K) - total.values.mean()
+    assert_allclose(spread, 1, rtol=1e-4)  # the parts have unit variance, and so has their mean
+    alpha, bias = np.random.default_rng(0).normal(size=(len(K), 2)), np.array([1.0, -1.0])
+    alpha -= alpha.mean(axis=0)  # as of any support vector machine
+    first, fitted, shares = total.divided(Margins(alpha, bias))
+    margins = first.of(K) + sum(view.margins(sequences, symbols) for view in fitted)
+    assert_allclose(margins, total.values @ alpha + bias, rtol=1e-3, atol=1e-3)
+    assert len(shares) == 1 + len(fitted)
+
+
+def test_evidence_of_all_views_sums_to_the_margins(fitted):
+    for x in X[:4]:
+        found = fitted.explain(x)
+        assert_allclose(found.margins, fitted.decision_function([x])[0])
+        for part in (found.by_row, found.by_time, found.by_layout, found.by_channel):
+            assert_allclose(part.sum(axis=1) + found.constant, found.margins, atol=1e-5)
+    assert found.row_names[-3:] == ["filters on x0", "filters on x1", "filters on x2"]
+    assert found.by_frame.shape[1] == len(found.row_names) == found.symbols.n_rows
+    assert len(found.offsets) == found.by_layout.shape[1]
+    assert found.plot() is not None
+
+
+def test_importance_finds_the_channel_that_tells():
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 2
+    noise = rng.normal(size=(30, 3, 40))
+    noise[:, 1] += 3 * np.sin(np.arange(40) * np.where(y, 0.3, 0.9)[:, None])
+    clf = SequenceClassifier("accurate", cv=2).fit(noise, y)
+    assert_allclose(clf.feature_importance_.sum(), 1)
+    assert clf.feature_importance_.argmax() == 1
+    assert len(clf.row_importance_) == clf.kernel_.n_rows_in_ + 3
+
+
+def test_answers_do_not_depend_on_company_threads_or_memory(fitted):
+    decision = fitted.decision_function(X)
+    alone = np.concatenate([fitted.decision_function([x]) for x in X])
+    assert_array_equal(alone, decision)
+    other = SequenceClassifier("accurate", cv=2, n_jobs=2).fit(X, Y)
+    assert_array_equal(other.decision_function(X), decision)
+
+
+def test_a_stream_says_what_the_batch_says(fitted):
+    stream = fitted.stream()
+    for frame in X[0].T:
+        stream.update(frame)
+    assert_array_equal(stream.decision_function(), fitted.decision_function([X[0]])[0])
+
+
+def test_a_saved_model_answers_the_same(fitted, tmp_path):
+    fitted.save(tmp_path / "model.mvdfq")
+    again = mvdfq.load(tmp_path / "model.mvdfq")
+    assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+    assert_array_equal(again.feature_importance_, fitted.feature_importance_)
+    assert_array_equal(again.explain(X[0]).by_frame, fitted.explain(X[0]).by_frame)
+
+
+def test_symbolic_channels_have_words_and_no_filters():
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("AB" if i % 2 else "BC"), 20)) for i in range(12)]
+    sequences = [[text, rng.normal(size=20)] for text in texts]
+    clf = SequenceClassifier("accurate", cv=2).fit(sequences, np.arange(12) % 2)
+    assert clf.score(sequences, np.arange(12) % 2) == 1
+    assert_allclose(clf.feature_importance_.sum(), 1)
+
+
+@pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"solver": "linear"}])
+def test_views_belong_to_the_parts_of_the_preset(parts):
+    assert not SequenceClassifier("accurate", cv=2, **parts).fit(X, Y).views_

@@ -52,8 +52,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     ----------
     preset : str, default=None
         A method by its name: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
-        lists them) are those of the paper [1]_. None is ``"numbers"`` or ``"letters"``, as X
-        is. The arguments below replace single parts; None leaves them to the preset.
+        lists them) are those of the paper [1]_; ``"accurate"`` sums three kernels. None is
+        ``"numbers"`` or ``"letters"``, as X is. The arguments below replace single parts; None leaves them to the preset.
 
     frames : transformer or str, default=None
         What is done to the numbers first: `Delta`, `Rotate`, a pipeline, ... or a name, such
@@ -131,6 +131,12 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
 
     kernel_ : SequenceKernel or SequenceFeatures
         What the machines are trained on.
+
+    views_ : list
+        The fitted parts beside `kernel_`; empty but for ``preset="accurate"``.
+
+    view_shares_ : ndarray of shape (1 + n_views,)
+        Factors of the kernel matrices of `kernel_` and of the views in their sum.
 
     C_ : float
         The penalty used.

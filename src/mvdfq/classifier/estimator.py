@@ -53,7 +53,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     preset : str, default=None
         A method by its name: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
         lists them) are those of the paper [1]_; ``"accurate"`` sums three kernels. None is
-        ``"numbers"`` or ``"letters"``, as X is. The arguments below replace single parts; None leaves them to the preset.
+        ``"numbers"`` or ``"letters"``, as X is. The arguments below replace single parts;
+        None leaves them to the preset.
 
     frames : transformer or str, default=None
         What is done to the numbers first: `Delta`, `Rotate`, a pipeline, ... or a name, such

@@ -170,8 +170,8 @@ def list_presets() -> list[str]:
     -------
     names : list of str
         ``"numbers"`` and ``"letters"`` are the defaults; ``"accurate"`` adds two more kernels
-        to the first; the others are the methods of the paper, an ``m`` after the family for the manifold embedding, ``-alt`` for the settings
-        in its comments.
+        to the first; the others are the methods of the paper, an ``m`` after the family for
+        the manifold embedding, ``-alt`` for the settings in its comments.
 
     Examples
     --------

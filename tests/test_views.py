@@ -82,7 +82,7 @@ def test_the_machine_gives_the_margins_of_the_kernel(symbols):
 
 def test_features_that_do_not_fit_are_made_again(symbols):
     alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
-    roomy, tight = standard_gram(symbols, 2, 0.1), standard_gram(symbols, 2, 0.1, memory_limit=1)
+    roomy, tight = standard_gram(symbols, 2, 0.1), standard_gram(symbols, 2, 0.1, memory=1)
     assert_array_equal(tight.machine(alpha).of(symbols), roomy.machine(alpha).of(symbols))
 
 

@@ -10,13 +10,14 @@ words they have.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
+from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
@@ -116,19 +117,18 @@ class ViewSum:
     def __init__(
         self, K: np.ndarray, weight: float, views: list[View], X: Any, symbols: Any, classifier: Any
     ) -> None:
-        n = len(K)
-        self.views = views
-        self.encoders: list[Any] = []
         self.rows = _countable(symbols, views)
-        self.grams: list[StandardGram] = []
-        for view in views:
-            encoder, gram = _fitted(view, X, symbols.rows(self.rows), classifier)
-            self.encoders.append(encoder)
-            self.grams.append(gram)
-        spread = float(np.trace(K) / n - K.mean())
-        total = weight + sum(next(same).weight for _, same in groupby(views, lambda v: v.name))
-        self.first_share = weight / total / spread if spread > 0 else 0.0
-        self.shares = [self._share(view) / total for view in views]
+        self.views = [v for v in views if v.encoder is not None or self.rows.size]
+        mine = symbols.rows(self.rows)
+        memory = parse_memory(classifier.memory_limit) // max(len(self.views), 1)
+        fitted = [_fitted(v, X, mine, memory, classifier.n_jobs) for v in self.views]
+        self.encoders, self.grams = [e for e, _ in fitted], [gram for _, gram in fitted]
+        spread = float(np.trace(K) / len(K) - K.mean())
+        weights = {view.name: view.weight for view in self.views}
+        total = weight + sum(weights.values())
+        # all sequences may be alike to the first kernel: then its matrix tells nothing
+        self.first_share = weight / total / (spread if spread > 0 else 1)
+        self.shares = [self._share(view) / total for view in self.views]
         self.values = self.first_share * K
         for share, gram in zip(self.shares, self.grams, strict=True):
             self.values += share * gram.values
@@ -200,7 +200,9 @@ def _countable(symbols: Symbols, views: list[View]) -> np.ndarray:
     return np.flatnonzero(symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS)
 
 
-def _fitted(view: View, X: Any, symbols: Any, classifier: Any) -> tuple[Any, StandardGram]:
+def _fitted(
+    view: View, X: Any, symbols: Any, memory: int, n_jobs: int | None
+) -> tuple[Any, StandardGram]:
     """Fit the encoder on some of the sequences and count the words of all of them."""
     encoder = None
     if view.encoder is not None:
@@ -214,9 +216,8 @@ def _fitted(view: View, X: Any, symbols: Any, classifier: Any) -> tuple[Any, Sta
         pyramid=view.pyramid,
         constant_rows="keep",
     ).fit_reader(symbols)
-    pieces = _pieces(reader, encoder, X, symbols, classifier.n_jobs)
-    limit, n_jobs = classifier.memory_limit, classifier.n_jobs
-    return encoder, StandardGram(reader, pieces, len(X), view.min_share, limit, n_jobs)
+    pieces = _pieces(reader, encoder, X, symbols, n_jobs)
+    return encoder, StandardGram(reader, pieces, len(X), view.min_share, memory, n_jobs)
 
 
 def _pieces(reader: Any, encoder: Any, X: Any, symbols: Any, n_jobs: int | None) -> list[Piece]:

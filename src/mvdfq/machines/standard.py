@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import lookup
-from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
@@ -92,7 +91,7 @@ class StandardGram:
     """The kernel matrix of standardized words, and the machine that belongs to it.
 
     A piece is some rows of one alphabet and a function that makes their root shares. Features
-    that do not fit the memory limit are made a second time for the machine.
+    that do not fit into `memory` bytes are made a second time for the machine.
     """
 
     def __init__(
@@ -101,14 +100,14 @@ class StandardGram:
         pieces: list[Piece],
         n_sequences: int,
         min_share: float,
-        memory_limit: Any = None,
+        memory: int = 2**31,
         n_jobs: int | None = None,
     ) -> None:
         self.reader, self.pieces, self.n_jobs = reader, pieces, n_jobs
         self.values = np.zeros((n_sequences, n_sequences))
         self.scales: list[Scale] = []
         self._kept: list[np.ndarray | None] = []
-        room = parse_memory(memory_limit)
+        room = memory
         workers = n_threads(n_jobs) if len(pieces) > 1 else 1
         for _, (scale, z, product) in run_in_order(partial(_measured, min_share), pieces, workers):
             self.values += product

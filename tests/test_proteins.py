@@ -132,7 +132,10 @@ def test_any_letters_are_taken_without_an_alphabet(tmp_path):
         ({"alphabet": "greek"}, "alphabet must be"),
         ({"lower": "no"}, "lower must be"),
         ({"strands": "two"}, "strands must be"),
-        ({"strands": "both"}, "strands='both' needs alphabet='dna' or 'rna', got 'protein'"),
+        (
+            {"strands": "both", "alphabet": "protein"},
+            "strands='both' needs alphabet='auto', 'dna' or 'rna', got 'protein'",
+        ),
         ({"lower": "mask", "alphabet": None}, "lower='mask' needs an alphabet"),
         ({"label": "("}, "label='.' is not a regular expression"),
         ({"group": -1}, "group must be a pattern or the number of a word"),

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from mvdfq._utils.checks import check_positive
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import Report
+from mvdfq.classifier.letters_default import are_nucleic, nucleic
 from mvdfq.classifier.presets import PRESETS, Settings, part
 from mvdfq.gram.base import are_letters
 from mvdfq.gram.features import SequenceFeatures
@@ -20,7 +21,7 @@ from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.validation import CANDIDATES
+from mvdfq.machines.validation import CANDIDATES, Cautious
 from mvdfq.sequences import check_sequences
 from mvdfq.symbols.base import Symbols
 
@@ -57,7 +58,8 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     for kind in ("frames", "symbols", "kernel"):
         if kind in own:
             own[kind] = part(kind, own[kind])
-    settings = replace(PRESETS[name](), **own)
+    for_dna = name == "letters" and are_nucleic(X)
+    settings = replace(nucleic() if for_dna else PRESETS[name](), **own)
     if not isinstance(settings.kernel, Kernel):
         raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
     if isinstance(X, Symbols) or not settings.kernel.reads_symbols:
@@ -108,6 +110,8 @@ def candidates(C: Any) -> tuple[float, ...]:
         if C != "auto":
             raise ValueError(f"C must be a number, several numbers or 'auto', got {C!r}.")
         return CANDIDATES
+    if isinstance(C, Cautious):
+        return C
     values = tuple(check_positive(value, "C") for value in np.ravel(np.asarray(C, dtype=object)))
     if not values:
         raise ValueError("C must hold at least one number.")

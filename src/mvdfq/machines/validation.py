@@ -12,12 +12,23 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from mvdfq._utils.threads import Report
 from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
 
-__all__ = ["CANDIDATES", "Trained", "Trainer", "inner_folds"]
+__all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "inner_folds"]
 
 # Penalties to choose from; on normalised kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
 # The penalty to use where nothing can be validated.
 FALLBACK = 10.0
+
+
+class Cautious(tuple[float, ...]):
+    """Penalties of which the smallest is taken that is nearly as good as the best.
+
+    Nearly: its mean recall is at most one standard error over the folds below the best mean
+    recall. A small penalty over-fits less where the folds are easier than new sequences are, as
+    when homologues stand in several folds. Recall, because a small penalty may give all sequences
+    of a rare class away, which accuracy hardly shows.
+    """
+
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 
@@ -64,6 +75,10 @@ class Trainer:
             scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
             report(f + 1, len(folds) + 1)
         best = int(scores.mean(axis=1).argmax()) if folds else 0
+        if folds and isinstance(candidates, Cautious):
+            pairs = list(zip(decisions, folds, strict=True))
+            recalls = [[self._recall(d, check) for d in fold] for fold, (_, check) in pairs]
+            best = _smallest_near_best(np.transpose(recalls))
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
         temperature = 1.0
         if folds:
@@ -93,6 +108,18 @@ class Trainer:
         """Return the share of weight classified correctly: mean recall for balanced weights."""
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
+
+    def _recall(self, decision: np.ndarray, check: np.ndarray) -> float:
+        """Return the mean over the classes of a fold of the share classified correctly."""
+        y, right = self.y[check], self.problems.predicted(decision) == self.y[check]
+        return float(np.mean([right[y == c].mean() for c in np.unique(y)]))
+
+
+def _smallest_near_best(scores: np.ndarray) -> int:
+    """Return the first candidate whose mean is within a standard error of the best mean."""
+    means = scores.mean(axis=1)
+    error = scores[means.argmax()].std() / np.sqrt(max(scores.shape[1] - 1, 1))
+    return int(np.argmax(means >= means.max() - error))
 
 
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:

@@ -18,15 +18,18 @@ __all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "inner_folds"]
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
 # The penalty to use where nothing can be validated.
 FALLBACK = 10.0
+# Smallest share of the weight that a class of an even set has; more than two classes have less.
+EVEN = 0.35
 
 
 class Cautious(tuple[float, ...]):
-    """Penalties of which the smallest is taken that is nearly as good as the best.
+    """Penalties, ascending, of which a small penalty is taken if nearly as good as the best.
 
-    Nearly: its mean recall is at most one standard error over the folds below the best mean
-    recall. A small penalty over-fits less where the folds are easier than new sequences are, as
-    when homologues stand in several folds. Recall, because a small penalty may give all sequences
-    of a rare class away, which accuracy hardly shows.
+    Two classes of like weight: the smallest penalty whose mean recall is at most one standard error
+    over the folds below the best. The folds are easier than new sequences are where relatives stand
+    in several folds, and a small penalty over-fits less. Other classes: the best mean recall, of
+    equals the largest penalty. A rare class needs a large penalty: on 54 families of proteins,
+    penalty 1 loses 1.7 points of ROC50 against 10; on 7 classes of proteins 3 to 8 points.
     """
 
 
@@ -78,7 +81,7 @@ class Trainer:
         if folds and isinstance(candidates, Cautious):
             pairs = list(zip(decisions, folds, strict=True))
             recalls = [[self._recall(d, check) for d in fold] for fold, (_, check) in pairs]
-            best = _smallest_near_best(np.transpose(recalls))
+            best = _cautious(np.transpose(recalls), self._has_even_classes())
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
         temperature = 1.0
         if folds:
@@ -109,15 +112,22 @@ class Trainer:
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
 
+    def _has_even_classes(self) -> bool:
+        """Tell whether there are two classes, neither much heavier than the other."""
+        weights = np.bincount(self.y, weights=self.sample_weight)
+        return bool(weights.min() >= EVEN * weights.sum())
+
     def _recall(self, decision: np.ndarray, check: np.ndarray) -> float:
         """Return the mean over the classes of a fold of the share classified correctly."""
         y, right = self.y[check], self.problems.predicted(decision) == self.y[check]
         return float(np.mean([right[y == c].mean() for c in np.unique(y)]))
 
 
-def _smallest_near_best(scores: np.ndarray) -> int:
-    """Return the first candidate whose mean is within a standard error of the best mean."""
+def _cautious(scores: np.ndarray, is_even: bool) -> int:
+    """Return the place of the penalty to take, see `Cautious`; scores (n_candidates, n_folds)."""
     means = scores.mean(axis=1)
+    if not is_even:
+        return int(np.flatnonzero(means == means.max())[-1])
     error = scores[means.argmax()].std() / np.sqrt(max(scores.shape[1] - 1, 1))
     return int(np.argmax(means >= means.max() - error))
 

@@ -94,12 +94,15 @@ class Letters(SequenceTransformer):
         X = _only_letters(self._read_training(X))
         self.alphabets_, self.folds_case_ = [], []
         for row in X.data:
-            present = letters_of(row)
-            folds = self._folds(present)
-            found = present if self.alphabet is None else self.alphabet
-            self.alphabets_.append(_folded(found) if folds else found)
+            folds = self._folds(letters_of(row))
+            learned = letters_of(_fold(row) if folds else row)
+            self.alphabets_.append(learned if self.alphabet is None else self._given(folds))
             self.folds_case_.append(folds)
         return self
+
+    def _given(self, folds: bool) -> str:
+        alphabet = str(self.alphabet)
+        return alphabet.translate(TO_UPPER) if folds else alphabet
 
     def _folds(self, present: str) -> bool:
         if self.fold_case != "auto":
@@ -188,11 +191,6 @@ def _fold(values: np.ndarray) -> np.ndarray:
     """Return the codes of a row with a to z as A to Z; letters of other scripts stay."""
     is_lower = (values >= ord("a")) & (values <= ord("z"))
     return np.where(is_lower, values - (ord("a") - ord("A")), values)
-
-
-def _folded(alphabet: str) -> str:
-    """Return the alphabet in upper case, each letter once, in the same order."""
-    return "".join(dict.fromkeys(alphabet.translate(TO_UPPER)))
 
 
 def _check_fold_case(fold_case: Any) -> None:

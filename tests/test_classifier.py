@@ -38,6 +38,22 @@ def test_the_default_is_excellent_without_an_argument(vowels):
     assert clf.machine_.table is not None
 
 
+@pytest.mark.parametrize(
+    ("letters", "longest", "pyramid"),
+    [("ACGT", 6, 1), ("acgtN", 6, 1), ("ACGU", 6, 1), ("ABCD", 3, 3), ("ACG", 3, 3)],
+)
+def test_dna_and_rna_have_long_words_and_no_pyramid(letters, longest, pyramid):
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list(letters), 60)) + letters for _ in range(20)]
+    X = [x[:20] + "ACCGCAAG" * (i % 2) + x[20:] for i, x in enumerate(X)]
+    clf = SequenceClassifier().fit(X, np.arange(20) % 2)
+    assert max(map(len, clf.kernel_.kernel.layouts)) == longest
+    assert clf.kernel_.pyramid == pyramid
+    assert clf.C_ in (1, 10)
+    own = SequenceClassifier("letters", pyramid=2, C=3).fit(X, np.arange(20) % 2)
+    assert (own.kernel_.pyramid, own.C_) == (2, 3)
+
+
 def classes_of(make, n=20):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2

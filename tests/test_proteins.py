@@ -18,6 +18,7 @@ from mvdfq.io.labels import read_labels
 from mvdfq.io.profile_npz import read_profile_npz
 from mvdfq.io.profiles import FORMAT, log_odds_to_probabilities, read_profiles
 from mvdfq.io.proteins import read_fasta
+from mvdfq.io.reading import read
 from mvdfq.io.scales import (
     AMINO_ACIDS,
     MATRICES,
@@ -132,7 +133,10 @@ def test_any_letters_are_taken_without_an_alphabet(tmp_path):
         ({"alphabet": "greek"}, "alphabet must be"),
         ({"lower": "no"}, "lower must be"),
         ({"strands": "two"}, "strands must be"),
-        ({"strands": "both"}, "strands='both' needs alphabet='dna' or 'rna', got 'protein'"),
+        (
+            {"strands": "both", "alphabet": "protein"},
+            "strands='both' needs alphabet='auto', 'dna' or 'rna', got 'protein'",
+        ),
         ({"lower": "mask", "alphabet": None}, "lower='mask' needs an alphabet"),
         ({"label": "("}, "label='.' is not a regular expression"),
         ({"group": -1}, "group must be a pattern or the number of a word"),
@@ -326,10 +330,17 @@ def test_words_of_both_strands_are_the_sum_and_none_spans(alphabet, X, k):
 
 
 def test_both_strands_of_a_file(tmp_path):
-    data = read_fasta(write(tmp_path, ">a\nAAC\n>b\nG\n"), alphabet="dna", strands="both")
+    path = write(tmp_path, ">a\nAAC\n>b\nG\n")
+    data = read_fasta(path, strands="both")
+    assert_array_equal(read(path, strands="both").X.data, data.X.data)
+    assert_array_equal(both_strands(["AAC", "G"]).data, data.X.data)
     letters = ["".join("_" if np.isnan(c) else chr(int(c)) for c in x[0]) for x in data.X]
     assert letters == ["AAC_GTT", "G_C"]
     assert data.take([1]).X.lengths.tolist() == [3]
+    rna = write(tmp_path, ">a\nAAU\n")
+    with pytest.raises(ReadError, match=r"'U' at position 3 is not in 'dna'; .*alphabet='rna'"):
+        read_fasta(rna, strands="both")
+    assert read_fasta(rna, strands="both", alphabet="rna").X.lengths.tolist() == [7]
     assert both_strands(["", "A"]).lengths.tolist() == [0, 3]
     with pytest.raises(ValueError, match="X holds no sequences"):
         both_strands([])

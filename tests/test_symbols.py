@@ -346,6 +346,42 @@ def test_letters_beyond_ascii_and_in_several_rows():
     assert letters.transform([["éa", "😀b"]])[0].tolist() == [[1, 0], [1, 0]]
 
 
+PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
+
+
+@pytest.mark.parametrize(
+    ("X", "alphabet"),
+    [
+        (["ACgtN", "acgt"], "ACGNT"),
+        (["ACGUacgu"], "ACGU"),
+        ([PROTEIN, PROTEIN.lower(), "xbz*"], "*ABCDEFGHIKLMNPQRSTVWXYZ"),
+        (["Anna", "Bob"], "ABabno"),  # a name
+        (["aAbBcC", "CGA"], "ABCGabc"),  # states
+        ([PROTEIN, "of no protein"], "".join(sorted({*PROTEIN, *"of no protein"}))),
+        (["ACGTü", "acgt"], "ACGTacgtü"),
+    ],
+)
+def test_the_case_of_dna_rna_and_proteins_is_folded_and_no_other(X, alphabet):
+    letters = Letters().fit(X)
+    assert letters.alphabets_ == [alphabet]
+    folds = letters.folds_case_[0]
+    assert folds == (not set(alphabet) & set("acgt"))
+    read = [x.upper() if folds else x for x in X]
+    assert codes(letters.transform(X)) == [alphabet.index(c) for x in read for c in x]
+
+
+def test_each_row_is_folded_by_itself_and_folding_can_be_switched():
+    assert Letters().fit([["acgtA", "abcdA"]]).alphabets_ == ["ACGT", "Aabcd"]
+    assert Letters(fold_case=False).fit(["ACGTa"]).alphabets_ == ["ACGTa"]
+    assert Letters(fold_case=True).fit(["Anna"]).alphabets_ == ["AN"]
+    assert codes(Letters("ACGT").fit(["ACGTacgt"]).transform(["Aa"])) == [0, None]
+    assert codes(Letters("tgca", fold_case=True).fit(["A"]).transform(["Aa"])) == [3, 3]
+    with pytest.raises(ValueError, match="alphabet='Aa' holds a character twice"):
+        Letters("Aa", fold_case=True).fit(["A"])
+    with pytest.raises(ValueError, match="fold_case must be True, False or 'auto', got 'yes'"):
+        Letters(fold_case="yes").fit(["A"])
+
+
 def test_letters_refuse_numbers_and_repeated_characters():
     with pytest.raises(TypeError, match="Letters reads strings, got sequences of numbers"):
         Letters().fit([[1.0, 2.0]])

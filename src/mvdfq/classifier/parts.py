@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from mvdfq._utils.checks import check_positive
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import Report
+from mvdfq.classifier.letters_default import are_nucleic, nucleic
 from mvdfq.classifier.presets import PRESETS, Settings, part
 from mvdfq.classifier.views import NoViews, ViewSum
 from mvdfq.gram.base import are_letters
@@ -22,7 +23,7 @@ from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.validation import CANDIDATES
+from mvdfq.machines.validation import CANDIDATES, Cautious
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
 
@@ -60,7 +61,8 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     for kind in ("frames", "symbols", "kernel"):
         if kind in own:
             own[kind] = part(kind, own[kind])
-    settings = replace(PRESETS[name](), **own)
+    for_dna = name == "letters" and are_nucleic(X)
+    settings = replace(nucleic() if for_dna else PRESETS[name](), **own)
     changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
     if changed or classifier.gamma is not None or classifier.weights is not None:
         settings = replace(settings, views=None)  # views belong to the parts of the preset
@@ -114,6 +116,8 @@ def candidates(C: Any) -> tuple[float, ...]:
         if C != "auto":
             raise ValueError(f"C must be a number, several numbers or 'auto', got {C!r}.")
         return CANDIDATES
+    if isinstance(C, Cautious):
+        return C
     values = tuple(check_positive(value, "C") for value in np.ravel(np.asarray(C, dtype=object)))
     if not values:
         raise ValueError("C must hold at least one number.")

@@ -13,6 +13,7 @@ from mvdfq.classifier.registry import NAMED
 from mvdfq.classifier.views import View, filter_views
 from mvdfq.frames import Delta, Rotate, Smooth, Standardize
 from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum, Words
+from mvdfq.machines.validation import Cautious
 from mvdfq.symbols import (
     CodebookQuantizer,
     DirectQuantizer,
@@ -56,6 +57,8 @@ def part(kind: str, value: Any) -> Any:
 # Single symbols and pairs count so little that they only matter to sequences too short for more.
 SHORT = [(0,), (0, 1)]
 LITTLE = 0.01
+# Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
+PENALTIES = Cautious((1.0, 10.0))
 
 
 def _numbers() -> Settings:
@@ -88,9 +91,12 @@ def _pairs() -> JointQuantizer:
 
 
 def _letters() -> Settings:
-    """Triples with gaps, chosen by benchmarks/choose_defaults.py."""
+    """Triples with gaps, chosen by benchmarks/choose_defaults.py.
+
+    DNA and RNA have other parts: see letters_default.py.
+    """
     triples = [group.layouts[0].offsets for group in Spatial(t=3, k=1, d=5).groups(2)]
-    return Settings(Letters(), _with_short(triples), None, True, 3, "ovr", 100)
+    return Settings(Letters(), _with_short(triples), None, True, 3, "ovr", PENALTIES)
 
 
 def _with_short(layouts: Sequence[tuple[int, ...]]) -> Words:

@@ -20,7 +20,7 @@ def read_fasta(
     label: str | int | None = None,
     group: str | int | None = None,
     labels: str | Path | Mapping[str, str] | None = None,
-    alphabet: str | None = "protein",
+    alphabet: str | None = "auto",
     lower: str = "upper",
     strands: str = "one",
     skip_bad: bool = False,
@@ -46,16 +46,18 @@ def read_fasta(
     labels : str, Path or mapping, default=None
         A table ``id,label[,group]`` (see `read_labels`), or a mapping of id to class.
 
-    alphabet : {"protein", "dna", "rna", None}, default="protein"
+    alphabet : {"auto", "protein", "dna", "rna", None}, default="auto"
         Which letters may occur, ambiguity codes and gaps (``-`` and ``.``) among them; None
         takes any. ``"protein"`` has all letters and ``*``, so that DNA passes as well.
+        ``"auto"`` is ``"dna"`` for both strands, ``"protein"`` otherwise.
 
     lower : {"upper", "mask", "keep"}, default="upper"
         Lower case becomes upper case; or marks masked residues, which become X (N in nucleic
         acids); or stays.
 
     strands : {"one", "both"}, default="one"
-        ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`.
+        ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`; RNA
+        needs ``alphabet="rna"``.
 
     skip_bad : bool, default=False
         Leave bad records out and list them in `Dataset.skipped`, rather than raise.
@@ -82,6 +84,8 @@ def read_fasta(
     >>> data.X, data.names, data.y.tolist()
     (['MVLSPAD', 'QVQL'], ['d1', 'd2'], ['a', 'b'])
     """
+    if alphabet == "auto":
+        alphabet = "dna" if strands == "both" else "protein"
     _check_options(alphabet, lower, strands)
     about = _labeller(path, label, group, labels)
     entries: dict[str, tuple[str, About]] = {}
@@ -105,13 +109,15 @@ def read_fasta(
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
     if alphabet is not None and alphabet not in ALPHABETS:
-        raise ValueError(f"alphabet must be 'protein', 'dna', 'rna' or None, got {alphabet!r}.")
+        raise ValueError(
+            f"alphabet must be 'auto', 'protein', 'dna', 'rna' or None, got {alphabet!r}."
+        )
     if lower not in ("upper", "mask", "keep"):
         raise ValueError(f"lower must be 'upper', 'mask' or 'keep', got {lower!r}.")
     if strands not in ("one", "both"):
         raise ValueError(f"strands must be 'one' or 'both', got {strands!r}.")
     if strands == "both" and alphabet not in ("dna", "rna"):
-        raise ValueError(f"strands='both' needs alphabet='dna' or 'rna', got {alphabet!r}.")
+        raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
     if lower == "mask" and alphabet is None:
         raise ValueError("lower='mask' needs an alphabet, whose unknown letter it writes.")
 
@@ -132,7 +138,14 @@ def _residues(path: str | Path, record: Record, alphabet: str | None, lower: str
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:
-        raise ReadError(path, f"{where}: {error}", "alphabet=None takes any letters") from None
+        raise ReadError(path, f"{where}: {error}", _advice(alphabet)) from None
+
+
+def _advice(alphabet: str | None) -> str:
+    """Say which alphabet takes the letter: both strands are known for DNA and RNA only."""
+    if alphabet == "dna":
+        return "read_fasta(alphabet='rna') takes RNA, strands='one' takes proteins"
+    return "read_fasta(alphabet=None) takes any letters"
 
 
 def _labeller(
@@ -186,10 +199,8 @@ def _match(pattern: str, what: str) -> Callable[[str], str | None]:
     return find
 
 
-def _read(source: Source, strands: str = "one", **options: Any) -> Dataset:
-    alphabet = "protein" if strands == "one" else "dna"
-    options |= {"alphabet": alphabet, "strands": strands, "skip_bad": source.skip_bad}
-    return read_fasta(source.path, **options)
+def _read(source: Source, **options: Any) -> Dataset:
+    return read_fasta(source.path, skip_bad=source.skip_bad, **options)
 
 
 FORMAT = Format(

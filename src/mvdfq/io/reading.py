@@ -56,7 +56,8 @@ def read(
         A table ``id,label[,group]`` for FASTA files and profiles.
 
     strands : {"one", "both"}, default="one"
-        ``"both"`` reads FASTA as DNA, each sequence with its reverse complement.
+        ``"both"`` reads FASTA as DNA, each sequence with its reverse complement, as
+        `both_strands` does; predict with the same option.
 
     group_pattern : str, default=None
         Regular expression that finds the group in the name of a sequence.

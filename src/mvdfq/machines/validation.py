@@ -12,12 +12,26 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from mvdfq._utils.threads import Report
 from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
 
-__all__ = ["CANDIDATES", "Trained", "Trainer", "inner_folds"]
+__all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "inner_folds"]
 
 # Penalties to choose from; on normalised kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
 # The penalty to use where nothing can be validated.
 FALLBACK = 10.0
+# Smallest share of the weight that a class of an even set has; more than two classes have less.
+EVEN = 0.35
+
+
+class Cautious(tuple[float, ...]):
+    """Penalties, ascending, of which a small penalty is taken if nearly as good as the best.
+
+    Two classes of like weight: the smallest penalty whose mean recall is at most one standard error
+    over the folds below the best. The folds are easier than new sequences are where relatives stand
+    in several folds, and a small penalty over-fits less. Other classes: the best mean recall, of
+    equals the largest penalty. A rare class needs a large penalty: on 54 families of proteins,
+    penalty 1 loses 1.7 points of ROC50 against 10; on 7 classes of proteins 3 to 8 points.
+    """
+
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 
@@ -64,6 +78,10 @@ class Trainer:
             scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
             report(f + 1, len(folds) + 1)
         best = int(scores.mean(axis=1).argmax()) if folds else 0
+        if folds and isinstance(candidates, Cautious):
+            pairs = list(zip(decisions, folds, strict=True))
+            recalls = [[self._recall(d, check) for d in fold] for fold, (_, check) in pairs]
+            best = _cautious(np.transpose(recalls), self._has_even_classes())
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
         temperature = 1.0
         if folds:
@@ -93,6 +111,25 @@ class Trainer:
         """Return the share of weight classified correctly: mean recall for balanced weights."""
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
+
+    def _has_even_classes(self) -> bool:
+        """Tell whether there are two classes, neither much heavier than the other."""
+        weights = np.bincount(self.y, weights=self.sample_weight)
+        return bool(weights.min() >= EVEN * weights.sum())
+
+    def _recall(self, decision: np.ndarray, check: np.ndarray) -> float:
+        """Return the mean over the classes of a fold of the share classified correctly."""
+        y, right = self.y[check], self.problems.predicted(decision) == self.y[check]
+        return float(np.mean([right[y == c].mean() for c in np.unique(y)]))
+
+
+def _cautious(scores: np.ndarray, is_even: bool) -> int:
+    """Return the place of the penalty to take, see `Cautious`; scores (n_candidates, n_folds)."""
+    means = scores.mean(axis=1)
+    if not is_even:
+        return int(np.flatnonzero(means == means.max())[-1])
+    error = scores[means.argmax()].std() / np.sqrt(max(scores.shape[1] - 1, 1))
+    return int(np.argmax(means >= means.max() - error))
 
 
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:

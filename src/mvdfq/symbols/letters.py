@@ -1,5 +1,6 @@
 """Strings as symbols: one row, one code per character."""
 
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,17 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import letter_name
 from mvdfq.symbols.values import MISSING, encode_values, to_symbols
 
-__all__ = ["Letters"]
+__all__ = ["Letters", "is_nucleic", "letters_of"]
+
+# Letters that DNA, RNA and proteins are written with. Text in a language holds O or J almost
+# always, so these two rare residue codes are left out: text must not pass as a protein.
+BASES = [set("ACGT"), set("ACGU")]
+BASE_CODES = set("RYSWKMBDHVNX-.")
+RESIDUES = set("ACDEFGHIKLMNPQRSTVWY")
+RESIDUE_CODES = set("BZXU*-.")
+# Residues that must occur before letters are called a protein; small sets may lack W or C.
+MIN_RESIDUES = 15
+TO_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 class Letters(SequenceTransformer):
@@ -24,11 +35,21 @@ class Letters(SequenceTransformer):
         the distinct characters of the training strings, sorted; one not among them gets a
         fresh code from ``n_symbols`` upwards, which matches no training symbol.
 
+    fold_case : bool or "auto", default="auto"
+        Whether lower-case letters a to z are read as upper case. ``"auto"`` folds a row of DNA,
+        RNA or proteins, because genomes mark repeats by lower case, and no other row: the row
+        must hold A, C, G and T (or U) and otherwise only ambiguity codes, or at least 15 of
+        the 20 amino acids and otherwise only B, Z, X, U, ``*`` and gaps. ``"auto"`` never folds
+        where `alphabet` is given.
+
     Attributes
     ----------
     alphabets_ : list of str
         The alphabet of each row; strings have one row, sequences given as lists of several
         strings have more.
+
+    folds_case_ : list of bool
+        Whether the case of each row is folded.
 
     Examples
     --------
@@ -38,12 +59,18 @@ class Letters(SequenceTransformer):
     ['ABC']
     >>> letters.transform(["CAX"])[0]
     array([[2, 0, 3]], dtype=uint8)
+
+    Case is folded in DNA, and kept in other strings:
+
+    >>> Letters().fit(["ACGTacgt"]).alphabets_, Letters().fit(["Anna"]).alphabets_
+    (['ACGT'], ['Aan'])
     """
 
     alphabets_: list[str]
 
-    def __init__(self, alphabet: str | None = None) -> None:
+    def __init__(self, alphabet: str | None = None, fold_case: bool | str = "auto") -> None:
         self.alphabet = alphabet
+        self.fold_case = fold_case
 
     def fit(self, X: Any, y: Any = None) -> "Letters":
         """Learn the alphabet.
@@ -61,13 +88,26 @@ class Letters(SequenceTransformer):
         self : Letters
             The fitted transformer.
         """
+        _check_fold_case(self.fold_case)
         if self.alphabet is not None:
-            _check_alphabet(self.alphabet)
+            _check_alphabet(self.alphabet, self.fold_case)
         X = _only_letters(self._read_training(X))
-        present = [np.unique(row[~np.isnan(row)]) for row in X.data]
-        learned = ["".join(map(chr, row.astype(int).tolist())) for row in present]
-        self.alphabets_ = learned if self.alphabet is None else [self.alphabet] * X.n_rows
+        self.alphabets_, self.folds_case_ = [], []
+        for row in X.data:
+            folds = self._folds(letters_of(row))
+            learned = letters_of(_fold(row) if folds else row)
+            self.alphabets_.append(learned if self.alphabet is None else self._given(folds))
+            self.folds_case_.append(folds)
         return self
+
+    def _given(self, folds: bool) -> str:
+        alphabet = str(self.alphabet)
+        return alphabet.translate(TO_UPPER) if folds else alphabet
+
+    def _folds(self, present: str) -> bool:
+        if self.fold_case != "auto":
+            return bool(self.fold_case)
+        return self.alphabet is None and _is_biological(present)
 
     def transform(self, X: Any) -> Symbols:
         """Encode the characters.
@@ -83,7 +123,10 @@ class Letters(SequenceTransformer):
             One row of codes per string.
         """
         X = self._read(_only_letters(check_sequences(X)))
-        rows = [self._encode(*pair) for pair in zip(X.data, self.alphabets_, strict=True)]
+        # Model files of earlier versions do not hold `folds_case_`: their case is kept.
+        folds = getattr(self, "folds_case_", [False] * X.n_rows)
+        values = [_fold(row) if one else row for row, one in zip(X.data, folds, strict=True)]
+        rows = [self._encode(*pair) for pair in zip(values, self.alphabets_, strict=True)]
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
         return to_symbols(X, rows, sizes, X.channel_names)
 
@@ -109,6 +152,11 @@ class Letters(SequenceTransformer):
             f"alphabets_ must hold one text of different characters for each of the {n} rows, "
             f"got {found!r}",
         )
+        folds = getattr(self, "folds_case_", [False] * n)
+        require(
+            isinstance(folds, list) and len(folds) == n and all(type(f) is bool for f in folds),
+            f"folds_case_ must hold True or False for each of the {n} rows, got {folds!r}",
+        )
 
     def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
         points = np.array([ord(letter) for letter in alphabet], dtype=float)
@@ -121,12 +169,42 @@ class Letters(SequenceTransformer):
         return codes
 
 
-def _check_alphabet(alphabet: Any) -> None:
+def letters_of(values: np.ndarray) -> str:
+    """Return the distinct characters among the codes of a row, sorted."""
+    return "".join(map(chr, np.unique(values[~np.isnan(values)]).astype(int).tolist()))
+
+
+def _is_biological(letters: str) -> bool:
+    """Tell whether these are the letters of DNA, RNA or proteins, in any mix of cases."""
+    found = set(letters.translate(TO_UPPER))
+    is_protein = len(found & RESIDUES) >= MIN_RESIDUES and found <= RESIDUES | RESIDUE_CODES
+    return is_protein or is_nucleic(letters)
+
+
+def is_nucleic(letters: str) -> bool:
+    """Tell whether these are the letters of DNA or RNA: all four bases, and ambiguity codes."""
+    found = set(letters.translate(TO_UPPER))
+    return any(bases <= found <= bases | BASE_CODES for bases in BASES)
+
+
+def _fold(values: np.ndarray) -> np.ndarray:
+    """Return the codes of a row with a to z as A to Z; letters of other scripts stay."""
+    is_lower = (values >= ord("a")) & (values <= ord("z"))
+    return np.where(is_lower, values - (ord("a") - ord("A")), values)
+
+
+def _check_fold_case(fold_case: Any) -> None:
+    if not isinstance(fold_case, bool | np.bool_) and fold_case != "auto":
+        raise ValueError(f"fold_case must be True, False or 'auto', got {fold_case!r}.")
+
+
+def _check_alphabet(alphabet: Any, fold_case: bool | str) -> None:
     if not isinstance(alphabet, str):
         raise TypeError(f"alphabet must be a string of characters, got {alphabet!r}.")
     if not alphabet:
         raise ValueError("alphabet must hold at least one character; None learns it in fit.")
-    if len(set(alphabet)) != len(alphabet):
+    read = alphabet if fold_case == "auto" or not fold_case else alphabet.translate(TO_UPPER)
+    if len(set(read)) != len(alphabet):
         raise ValueError(f"alphabet={alphabet!r} holds a character twice.")
 
 

@@ -387,7 +387,7 @@ def test_options_that_do_not_exist(options, error, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"y": np.zeros(36)}, "At least two classes are needed, y holds 1 class"),
+        ({"y": np.zeros(36)}, "y must hold at least two classes, got 1 class"),
         ({"y": Y[:-1]}, "X holds 36 sequences, y 35 entries"),
         ({"y": None}, "requires y to be passed"),
         ({"y": np.where(Y == 0, np.nan, Y)}, "y contains NaN"),

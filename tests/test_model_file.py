@@ -764,7 +764,7 @@ def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, me
         ("vq", "CodebookQuantizer", "scaler_", UNFITTED, "scaler_ must be None or a fitted"),
         ("hashing", "HashingQuantizer", "modes_", [{"tuple": [3, 1]}], "modes_ must hold pairs"),
         ("hashing", "HashingQuantizer", "modes_", [{"tuple": [0, 0]}], "modes_ must hold pairs"),
-        ("letters", "Letters", "alphabets_", ["AA"], "one text of different characters"),
+        ("letters", "Letters", "alphabets_", ["AA"], "one string of distinct characters"),
         ("names", "Smooth", "channel_names_in_", ["a"], "channel_names_in_ must hold one name"),
         ("rotated", "Recipe", "n_levels", 0, "n_levels must be a whole number"),
         ("rotated", "Recipe", "n_levels", 60, "n_levels must be a whole number"),

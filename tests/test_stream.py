@@ -112,7 +112,7 @@ def test_bad_frames_are_refused_and_change_nothing(data):
     clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(1), C=1).fit(*data)
     stream = clf.stream().update(data[0][0])
     before = stream.decision_function()
-    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"frames must have shape \(2, n_frames\), got \(3, 5\)"):
         stream.update(np.ones((3, 5)))
     with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(4,\)"):
         stream.update(np.ones(4))  # one frame has two values

@@ -347,11 +347,11 @@ def test_letters_beyond_ascii_and_in_several_rows():
 
 
 def test_letters_refuse_numbers_and_repeated_characters():
-    with pytest.raises(TypeError, match="Letters reads strings, got sequences of numbers"):
+    with pytest.raises(TypeError, match="X must hold strings, got sequences of numbers"):
         Letters().fit([[1.0, 2.0]])
-    with pytest.raises(ValueError, match="alphabet='AA' holds a character twice"):
+    with pytest.raises(ValueError, match="alphabet must hold each character once, got 'AA'"):
         Letters("AA").fit(["A"])
-    with pytest.raises(ValueError, match="alphabet must hold at least one character"):
+    with pytest.raises(ValueError, match="alphabet must hold characters"):
         Letters("").fit(["A"])
     with pytest.raises(TypeError, match="alphabet must be a string of characters, got 5"):
         Letters(5).fit(["A"])
@@ -706,7 +706,7 @@ def test_joined_symbols_keep_missing_values_missing():
 
 def test_letters_do_not_read_numbers():
     letters = Letters().fit(["AB", "BA"])
-    with pytest.raises(TypeError, match="Letters reads strings, got sequences of numbers"):
+    with pytest.raises(TypeError, match="X must hold strings, got sequences of numbers"):
         letters.transform([[65.0, 66.0]])
 
 

@@ -116,7 +116,7 @@ def test_bad_frames_are_refused_and_change_nothing(data):
         stream.update(np.ones((3, 5)))
     with pytest.raises(ValueError, match=r"must have shape \(2, n_frames\), got \(4,\)"):
         stream.update(np.ones(4))  # one frame has two values
-    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(2, n_frames\), got \(1, 3\)"):
         stream.update("ABC")
     with pytest.raises(ValueError, match="channel 1: the value at time 0 is infinite"):
         stream.update([0.0, np.inf])

@@ -61,7 +61,7 @@ QUICK = {"preset": "mvdfqm-spectrum-alt", "C": 10, "cv": 2}
     ],
     expected_failed_checks=lambda estimator: CANNOT_HOLD,
 )
-@pytest.mark.filterwarnings("ignore:No word of this kernel", "ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:The kernel finds no word", "ignore::RuntimeWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -387,7 +387,7 @@ def test_options_that_do_not_exist(options, error, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"y": np.zeros(36)}, "At least two classes are needed, y holds 1 class"),
+        ({"y": np.zeros(36)}, "y must hold at least two classes, got 1 class"),
         ({"y": Y[:-1]}, "X holds 36 sequences, y 35 entries"),
         ({"y": None}, "requires y to be passed"),
         ({"y": np.where(Y == 0, np.nan, Y)}, "y contains NaN"),
@@ -440,7 +440,7 @@ def test_classes_of_one_member_each_are_learned_but_not_validated():
     assert np.isnan(fitted.validation_score_)
     assert np.isnan(fitted.validation_std_)
     assert fitted.C_ == 10
-    with pytest.raises(ValueError, match="Nothing can be held out to validate on"):
+    with pytest.raises(ValueError, match="The search needs a class with two members"):
         SequenceClassifierCV(quick()).fit(X, y)
 
 

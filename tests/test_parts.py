@@ -149,7 +149,7 @@ CLASS_OF = {name: cls for classes in EXPORTED.values() for name, cls in classes.
 KIND_OF = {name: kind for kind, classes in EXPORTED.items() for name in classes}
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*No word of this kernel"),
+    pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
     pytest.mark.filterwarnings("ignore:.*positive semi-definite"),
 ]
 

@@ -139,18 +139,18 @@ def test_tables_are_listed_and_shown_without_data(wide):
 def test_settings_are_only_quoted_where_data_are_at_hand_too(wide, tmp_path):
     done = run("settings", "--data", tmp_path)
     assert "VQ codewords" in done.stdout
-    assert "nothing to run" in done.stderr
+    assert "cannot be computed" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["nothing"], 2, "no table 'nothing'"),
+        (["nothing"], 2, "TABLE='nothing' is not known"),
         (["genre", "--data", ".", "--reading", "loud"], 2, "no reading 'loud'"),
         (["homology", "--data", ".", "--protocol", "5-fold"], 2, "this table has none"),
-        (["genre", "-o", "out"], 2, "need a table that is run"),
-        (["genre", "--kept"], 2, "need a table that is run"),
-        (["settings", "--data", ".", "--seeds", "2"], 2, "need a table that is run"),
+        (["genre", "-o", "out"], 2, "only work when a table is computed"),
+        (["genre", "--kept"], 2, "only work when a table is computed"),
+        (["settings", "--data", ".", "--seeds", "2"], 2, "only work when a table is computed"),
         (["datasets", "--data", "nowhere"], 3, "nowhere: is not there"),
         (["genre", "--data", ".", "-o", "no/such/place"], 6, "is not a folder"),
     ],

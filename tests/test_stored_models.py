@@ -12,7 +12,7 @@ MODELS = sorted((Path(__file__).parent / "models").glob("*.mvdfq"))
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),
-    pytest.mark.filterwarnings("ignore:.*No word of this kernel"),
+    pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
 ]
 
 

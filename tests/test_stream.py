@@ -42,7 +42,7 @@ def feed(stream, x, cuts):
     return stream
 
 
-@pytest.mark.filterwarnings("ignore:No word of this kernel")
+@pytest.mark.filterwarnings("ignore:The kernel finds no word")
 @given(data=st.data())
 def test_a_stream_says_what_the_batch_says(fitted, data):
     clf, _ = fitted
@@ -112,11 +112,11 @@ def test_bad_frames_are_refused_and_change_nothing(data):
     clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(1), C=1).fit(*data)
     stream = clf.stream().update(data[0][0])
     before = stream.decision_function()
-    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"frames must have shape \(2, n_frames\), got \(3, 5\)"):
         stream.update(np.ones((3, 5)))
-    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(4,\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(2, n_frames\), got \(4,\)"):
         stream.update(np.ones(4))  # one frame has two values
-    with pytest.raises(ValueError, match=r"of shape \(2, n_frames\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(2, n_frames\), got \(1, 3\)"):
         stream.update("ABC")
     with pytest.raises(ValueError, match="channel 1: the value at time 0 is infinite"):
         stream.update([0.0, np.inf])

@@ -195,7 +195,7 @@ def test_drawing_a_classifier_computes_nothing(telling_channel, monkeypatch):
         ({"weights": "groups", "kernel": "mismatch"}, "has no groups to weight"),
         ({"weights": "rows", "kernel": "profile"}, r"Profile\(\) reads all rows together"),
         ({"weights": "groups", "kernel": mvdfq.Subsequence(2)}, "has no groups to weight"),
-        ({"solver": "linear", "kernel": mvdfq.Subsequence(2)}, "which solver='linear' needs"),
+        ({"solver": "linear", "kernel": mvdfq.Subsequence(2)}, "no features for solver='linear'"),
         ({"manifold": "yes"}, "manifold must be True or False"),
     ],
     ids=str,

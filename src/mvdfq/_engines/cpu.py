@@ -1,4 +1,4 @@
-"""Keys, counts and sums of products; compiled, unchecked, one thread each.
+"""Keys, counts and sums of products: compiled loops without checks, one thread each.
 
 A collection is one flat row of codes and its `offsets`. An *entry* packs everything that is
 known about one word into 64 bits, ``key | sequence | layout`` from high to low. One stable sort
@@ -11,14 +11,15 @@ Callers guarantee that entries fit into 64 bits and that outputs are large enoug
 import numpy as np
 from numba import njit
 
-# Eleven bits a pass: 2048 buckets of 8 bytes stay in the first-level cache. Passes of 8, 12
-# and 16 bits took the same time within a tenth on 1.3 million entries.
+# Bits per pass of the sort: 2048 buckets of 8 bytes fit into the first-level cache. Measured on
+# 1.3 million entries: 8, 12 and 16 bits per pass take the same time within a tenth.
 DIGIT = 11
 
 
 @njit(nogil=True, cache=True)
 def segment(n_words, level, cell):
-    """First and last + 1 word start t with ``floor(t * 2**level / n_words) == cell``."""
+    """Return the first and last + 1 start t with ``floor(t * 2**level / n_words) == cell``."""
+    # -(-a // b) rounds up, in whole numbers: the cells of a level cover every word exactly once.
     cells = 1 << level
     return -(-cell * n_words // cells), -(-(cell + 1) * n_words // cells)
 
@@ -35,8 +36,8 @@ def is_present(present, t, window):
 @njit(nogil=True, cache=True)
 def read_keys(codes, start, layout, base, out):
     """Read the words that start at `start` and after as numbers in base `base`, filling `out`."""
-    # Offsets outside, positions inside, and slices that begin at 0: so the compiler sees loops
-    # over neighbours without negative indices and uses vector instructions (5 times faster).
+    # The loop over offsets is outside and the loop over positions inside, on slices that begin at
+    # 0: the compiler sees no negative index and uses vector instructions (5 times faster).
     out[:] = 0
     for o in layout:
         symbols = codes[start + o : start + o + out.size]
@@ -47,8 +48,8 @@ def read_keys(codes, start, layout, base, out):
 @njit(nogil=True, cache=True)
 def mark_repeated(codes, start, layouts, j, repeated):
     """Mark the windows, from `start` on, in which a layout before `j` reads the same word."""
-    # Window by window inside, as in `read_keys`: vector instructions make up for comparing all
-    # symbols, also after a first difference.
+    # The loop over windows is inside, as in `read_keys`: vector instructions save more time than
+    # stopping at the first difference would.
     same = np.empty_like(repeated)
     for i in range(j):
         same[:] = True
@@ -94,6 +95,7 @@ def emit(codes, offsets, read, base, present, level, cell, shifts, out):
     tells which positions hold a symbol (of size 0: all positions do); `shifts` are the places of
     the key and of the sequence.
     """
+    # Words are read straight into `out` and get their tag there, so no word is stored twice.
     count = 0
     base = np.uint64(base)
     key_shift, sequence_shift = np.uint64(shifts[0]), np.uint64(shifts[1])
@@ -115,13 +117,13 @@ def emit(codes, offsets, read, base, present, level, cell, shifts, out):
 def sort_by_key(entries, spare, low, bits):
     """Sort by the `bits` bits above bit `low`, stably; return the array that holds the result.
 
-    A radix sort, least digit first. On entries of 31 key bits it takes a seventh of the time
-    of ``np.sort``. The lower bits need no sorting: they are in order already.
+    A radix sort, lowest digit first. Measured on entries with 31 key bits: a seventh of the time
+    of ``np.sort``. The bits below `low` are in order already.
     """
     n_passes = (bits + DIGIT - 1) // DIGIT
     mask = np.uint64((1 << DIGIT) - 1)
     places = np.zeros((n_passes, 1 << DIGIT), dtype=np.uint64)
-    for entry in entries:
+    for entry in entries:  # one pass counts the digits of all passes
         rest = entry >> np.uint64(low)
         for p in range(n_passes):
             places[p, rest & mask] += np.uint64(1)
@@ -130,7 +132,7 @@ def sort_by_key(entries, spare, low, bits):
         place = places[p]
         total = np.uint64(0)
         for digit in range(place.size):
-            total, place[digit] = total + place[digit], total
+            total, place[digit] = total + place[digit], total  # counts become first places
         shift = np.uint64(low + p * DIGIT)
         for entry in entries:
             digit = (entry >> shift) & mask
@@ -193,7 +195,7 @@ def add_dense_counts(entries, shifts, weights, counts):
 
 @njit(nogil=True, cache=True)
 def left_degrees(indptr, sequence, n_left):
-    """Number of entries of each column whose sequence is below `n_left`."""
+    """Return the number of entries of each column whose sequence is below `n_left`."""
     degree = np.zeros(indptr.size - 1, dtype=np.int64)
     for c in range(degree.size):
         e = indptr[c]
@@ -207,21 +209,22 @@ def left_degrees(indptr, sequence, n_left):
 def add_outer_products(indptr, middle, sequence, value, columns, first_right, symmetric, out):
     """Add the outer product of every given column with itself to `out`.
 
-    The left part of column ``c`` ends at ``middle[c]``; within one collection (`symmetric`) an
-    entry meets itself and all entries after it, which fills the upper triangle. Writing into `out`
-    directly was 1.7 times faster than gathering one row of `out` at a time. Sequences are
-    unsigned, so that no index is checked for being negative, which took a third of the time.
+    The left part of column ``c`` ends at ``middle[c]``. Within one collection (`symmetric`) an
+    entry is multiplied with itself and all later entries, which fills the upper triangle. Measured:
+    writing into `out` directly is 1.7 times faster than collecting one row of `out` at a time;
+    unsigned sequence numbers save a third of the time, since no index can be negative.
     """
     for c in columns:
         who = sequence[indptr[c] : indptr[c + 1]]
         much = value[indptr[c] : indptr[c + 1]]
         n_left, n_all = middle[c] - indptr[c], who.size
         a = 0
-        while a + 4 <= n_left:  # four rows at once read their places once: a third less time
+        while a + 4 <= n_left:  # four rows share each read of `who`: a third less time
             row0, row1, row2, row3 = out[who[a]], out[who[a + 1]], out[who[a + 2]], out[who[a + 3]]
-            # counts may be single, their products not
+            # counts may be float32; their products must be float64
             own0, own1 = np.float64(much[a]), np.float64(much[a + 1])
             own2, own3 = np.float64(much[a + 2]), np.float64(much[a + 3])
+            # the four entries with themselves and with each other, then with all later entries
             for p in range(a, a + 4 if symmetric else a):
                 for b in range(p, a + 4):
                     out[who[p], who[b]] += np.float64(much[p]) * much[b]
@@ -244,7 +247,7 @@ def count_grid(words, order, group, p, q, out):
 
     `order` brings words of one `group` together. Each group of more than one word gives all
     pairs of a symbol seen at `p` and a symbol seen at `q`. Returns the number of words; writes
-    words while they fit into `out`.
+    words while they fit into `out`, so a first call with an empty `out` only counts.
     """
     count = start = 0
     largest = 0
@@ -289,6 +292,7 @@ def add_neighbours(ids, factors, gapped_ptr, gapped_sequence, gapped_count, n_se
     """
     indptr, sequence, count = columns
     total = np.zeros(n_sequences)
+    # stamp[s] == w: total[s] belongs to word w; so `total` is not cleared for every word
     stamp = np.full(n_sequences, -1)
     n_counts = 0
     for w in range(ids.shape[0]):
@@ -315,9 +319,9 @@ def add_neighbours(ids, factors, gapped_ptr, gapped_sequence, gapped_count, n_se
 def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
     """Write an entry for every word whose summed cost is below `sigma`, at every position.
 
-    `costs` is (n_letters, n_frames), `least` the smallest cost of each frame, which tells early
-    that the beginning of a word cannot be completed. Returns the number of words; writes entries
-    while they fit into `out`.
+    `costs` is (n_letters, n_frames), `least` the smallest cost of each frame: the search stops
+    early where even the cheapest rest of a word costs too much. Returns the number of words;
+    writes entries while they fit into `out`.
     """
     n_letters = costs.shape[0]
     letter, cost = np.zeros(k, np.int64), np.zeros(k + 1)
@@ -352,7 +356,7 @@ def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
 
 @njit(nogil=True, cache=True)
 def subsequence_product(x, y, k, decay, missing):
-    """Gap-weighted subsequence kernel of two rows, by Lodhi's recursion."""
+    """Return the gap-weighted subsequence kernel of two rows, by Lodhi's recursion."""
     prefix = np.zeros((k, y.size + 1))  # K'_i(a, b) for the current a
     prefix[0] = 1
     total = 0.0
@@ -374,7 +378,7 @@ def subsequence_product(x, y, k, decay, missing):
 
 @njit(nogil=True, cache=True)
 def add_subsequence_products(codes, offsets, k, decay, missing, first_right, symmetric, own, out):
-    """Add the subsequence kernel of every left and right sequence to `out`, and `own`."""
+    """Add the kernel of every left and right sequence to `out`, of each with itself to `own`."""
     for i in range(offsets.size - 1):
         x = codes[offsets[i] : offsets[i + 1]]
         own[i] += subsequence_product(x, x, k, decay, missing)

@@ -1,4 +1,4 @@
-"""Responses of short filters along time; compiled, unchecked, one thread each.
+"""Responses of short filters along time: compiled loops without checks, one thread each.
 
 Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``. A filter has nine taps `dilation` frames
 apart, six of weight -1 and three of weight +2, and reads the sum of a few channels.
@@ -7,7 +7,7 @@ apart, six of weight -1 and three of weight +2, and reads the sum of a few chann
 import numpy as np
 from numba import njit
 
-# Taps of a filter; with three of nine taps set to +2 there are 84 filters.
+# Number of taps of a filter; with three of nine taps set to +2 there are 84 filters.
 N_TAPS = 9
 
 
@@ -39,9 +39,9 @@ def filter_responses(data, offsets, dilation, taps, members, zero_padded, used, 
 
         response = 3 * (sum of three taps) - (sum of all nine taps),
 
-    and the second sum is the same for all filters that read a channel: it is computed once for
-    each channel and kind of padding (the sharing of MiniRocket, Dempster et al. 2021). Sums run
-    in the same order for every sequence, so a sequence alone gives the same numbers.
+    The second sum is the same for all filters that read a channel, so it is computed once for
+    each channel and kind of padding, as in MiniRocket (Dempster et al. 2021). Sums run in the
+    same order for every sequence, so one sequence alone gives the same numbers.
     """
     pad = (N_TAPS // 2) * dilation
     n_channels = data.shape[0]

@@ -1,4 +1,4 @@
-"""Prediction by looking words up: compiled, unchecked, one thread each.
+"""Prediction by looking words up: compiled loops without checks, one thread each.
 
 A *table* gives every word of one row and one group of layouts a slot of weights. Slots of small
 alphabets are the keys themselves (*dense*). Other slots are found by open addressing (*hashed*):
@@ -10,6 +10,7 @@ from numba import njit
 
 from mvdfq._engines.cpu import is_present, read_keys, read_words, segment
 
+# Marks a place without a key; callers guarantee that all keys are smaller.
 EMPTY = np.uint64(2**64 - 1)
 
 
@@ -19,7 +20,7 @@ def place_of(keys, key):
     # the finaliser of splitmix64 (Steele et al. 2014), so that neighbouring keys are spread
     x = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    # the upper half as a fraction of the places: their number need not be a power of two
+    # scale the upper half to the number of places, which need not be a power of two
     place = ((x >> np.uint64(32)) * np.uint64(keys.size)) >> np.uint64(32)
     while keys[place] != key and keys[place] != EMPTY:
         place += np.uint64(1)
@@ -140,6 +141,7 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
             if known and value > 0:
                 for c in range(margin.size):
                     margin[c] += np.float32(value) * values[place, cell, c]
+        # clear only the touched places: clearing all would take longer than a short sequence
         count[slot] = 0
         local[slot] = EMPTY
     return squares
@@ -203,7 +205,7 @@ def score_hashed(
 @njit(nogil=True, cache=True)
 def scratch_for(most, n_fine):
     """Return memory to count `most` words: local keys, counts, touched places."""
-    capacity = most * 3 // 2 + 1
+    capacity = most * 3 // 2 + 1  # at most two thirds full, so searches stay short
     return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)
 
 

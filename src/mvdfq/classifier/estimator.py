@@ -43,71 +43,70 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
 
     .. math:: f_c(x) = \sum_i a_{ic} K(x, x_i) + b_c,
 
-    with the kernel of `SequenceKernel`. Without any argument the parts are those that did best
-    in inner validation on a dozen sets of motion, speech, music and proteins. Fitting costs one
-    kernel matrix; prediction looks words up in a table and does not grow with the number of
-    training sequences.
+    with the kernel of `SequenceKernel`. The default parts did best in inner validation on a dozen
+    data sets of motion, speech, music and proteins. `fit` computes one kernel matrix; `predict`
+    looks words up in a word table, so its time does not grow with the number of training
+    sequences.
 
     Parameters
     ----------
     preset : str, default=None
-        A method by its name: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
-        lists them) are those of the paper [1]_; ``"accurate"`` sums three kernels. None is
-        ``"numbers"`` or ``"letters"``, as X is. The arguments below replace single parts;
-        None leaves them to the preset.
+        Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
+        lists all) are methods of the paper [1]_; ``"accurate"`` is a sum of three kernels. None
+        means ``"letters"`` if X holds letters, else ``"numbers"``. Each argument below replaces one part; None keeps the preset's part.
 
     frames : transformer or str, default=None
-        What is done to the numbers first: `Delta`, `Rotate`, a pipeline, ... or a name, such
-        as ``"delta"``; ``"passthrough"`` does nothing.
+        Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name
+        such as ``"delta"``; ``"passthrough"`` leaves the numbers as they are.
 
     symbols : quantizer or str, default=None
-        How numbers become symbols: `DirectQuantizer`, `Rows`, ... or a name, such as
-        ``"direct"``; ``"passthrough"`` where X holds symbols already.
+        Quantizer that turns numbers into symbols: `DirectQuantizer`, `Rows`, ... or a name such
+        as ``"direct"``; ``"passthrough"`` if X already holds symbols.
 
     kernel : Kernel or str, default=None
-        What counts as a word: `Spectrum`, `Spatial`, ... or a name, such as ``"sssk"``.
+        Kernel on rows of symbols: `Spectrum`, `Spatial`, ... or a name such as ``"sssk"``.
 
     manifold : bool, default=None
-        Take square roots of the counts, see `SequenceKernel`.
+        Whether to take square roots of the counts, see `SequenceKernel`.
 
     pyramid : int, default=None
-        Levels of the temporal pyramid.
+        Number of levels of the temporal pyramid.
 
     gamma : float, default=None
-        Use the Hellinger RBF of the kernel.
+        Parameter of a Hellinger RBF on top of the kernel; None uses no RBF.
 
     weights : {None, "rows", "groups"}, default=None
-        Learn how much each row, or each group of layouts, has to say, by centred alignment
-        with the classes; None weighs them equally.
+        Learn one weight per row of symbols, or per group of layouts, by centred alignment of its
+        kernel matrix with the classes; None gives all the same weight.
 
     C : float, sequence of float or "auto", default=None
-        Penalty of the machines. Of several, or of 1, 10, 100 and 1000 for ``"auto"``, the one
-        that does best in inner cross-validation is taken; the kernel is computed once.
+        Penalty of the machines. Given several values, `fit` takes the best in inner
+        cross-validation; ``"auto"`` tries 1, 10, 100, 1000. The kernel is computed once.
 
     multi_class : {"ovr", "ovo"}, default=None
-        One machine a class, or one for each pair of classes and a vote.
+        One machine per class, or one machine per pair of classes and a vote.
 
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
 
     solver : {"auto", "kernel", "linear"}, default="auto"
-        Machines on the kernel matrix, or linear ones on explicit features; ``"auto"`` takes
-        the latter beyond 10 000 sequences.
+        ``"kernel"`` trains on the kernel matrix, ``"linear"`` on explicit features; ``"auto"``
+        takes explicit features for more than 10 000 sequences.
 
     n_features : int, default=None
-        Columns to hash words to in the linear solver. None keeps every word while there can
-        be at most 2**20, and hashes to that many otherwise.
+        Number of columns that the linear solver hashes words to. None keeps one column per word
+        if there can be at most 2**20 words, and hashes to 2**20 columns otherwise.
 
     cv : int, default=5
-        Folds of the inner cross-validation, which chooses `C` and fits the scale of
-        probabilities; fewer if a class is smaller.
+        Number of folds of the inner cross-validation, which chooses `C` and the scale of the
+        probabilities; fewer folds if a class has fewer members.
 
     memory_limit : int or str, default=None
-        Bytes, or text such as ``"500 MB"``, that computations and the table of words may take;
-        two gibibytes by default.
+        Limit for computations and the word table: bytes, or text such as ``"500 MB"``. The
+        default is 2 GiB.
 
     n_jobs : int, default=None
-        Number of threads; -1 is all processors. Results do not depend on it.
+        Number of threads; -1 means all processors. Results do not depend on it.
 
     random_state : int, default=0
         Seed of the folds and of the linear solver.
@@ -124,14 +123,14 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Number of channels seen in `fit`.
 
     n_features_in_ : int
-        Number of columns, if `fit` was given a 2-D array; the sequences of other input have no
-        common length, and none is asked of those to predict.
+        Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
+        sequences to predict may have any length.
 
     frames_, symbols_ : object
-        The fitted parts; None where there is nothing to do.
+        The fitted parts; None for a part that is left out.
 
     kernel_ : SequenceKernel or SequenceFeatures
-        What the machines are trained on.
+        The fitted kernel, or explicit features, that the machines are trained on.
 
     views_ : list
         The fitted parts beside `kernel_`; empty but for ``preset="accurate"``.
@@ -146,21 +145,21 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Accuracy of each candidate for `C` in each inner fold, weighted as in training.
 
     validation_score_, validation_std_ : float
-        Mean and standard deviation over the folds for the candidate taken; NaN if a class is
-        too small to be split.
+        Mean and standard deviation of the accuracy of `C_` over the folds; NaN if the training
+        sequences cannot be split into folds.
 
     temperature_ : float
-        Factor of decision values in `predict_proba`.
+        Factor that `predict_proba` multiplies decision values by.
 
     row_weights_, group_weights_ : ndarray
         Weights of the rows of symbols and of the groups of layouts.
 
     feature_importance_, row_importance_ : ndarray
-        Share of each channel, and of each row of symbols, in what was learned. Computed when
-        asked for, at the cost of a kernel matrix.
+        Share of each channel, and of each row of symbols, in what was learned. The first access
+        computes the shares and takes as long as a kernel matrix.
 
     train_index_, train_y_ : ndarray
-        Which of the sequences given were learned from, and the number of their class.
+        Indices of the sequences that `fit` learned from, and the codes of their classes.
 
     References
     ----------
@@ -226,24 +225,24 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes, or `Symbols`.
+            Training sequences, or any other input of `mvdfq.check_sequences`, or `Symbols`.
 
         y : array-like of shape (n_sequences,)
-            Their labels: text or whole numbers.
+            Labels of the sequences: text or whole numbers.
 
         sample_weight : array-like of shape (n_sequences,), default=None
-            How much each sequence counts; those of weight 0 are left out altogether.
+            Weight of each sequence; sequences of weight 0 are left out.
 
         groups : array-like of shape (n_sequences,), default=None
-            Sequences of one group (a speaker, an album) are kept together by the inner
-            cross-validation.
+            Group of each sequence (a speaker, an album); the inner cross-validation keeps each
+            group in one fold.
 
         Returns
         -------
         self : SequenceClassifier
             The fitted classifier.
         """
-        # Features must not become a data frame on their way to the machines.
+        # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
         plain = config_context(transform_output="default")
         with plain, Progress(self, 3, self.verbose) as progress:
             X, y, trainer, settings = self._check_training(X, y, sample_weight, groups)
@@ -262,11 +261,11 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
     ) -> tuple[Any, np.ndarray, Trainer, Settings]:
-        """Check all that `fit` is given; return what is left of it and how to train."""
+        """Check the arguments of `fit`; return the sequences to learn from and how to train."""
         check_whole(self.cv, "cv", at_least=2)
         given, X = X, self._read(X)
         settings = settings_for(self, X)
-        candidates(settings.C)  # refused here if at all, not after the work
+        candidates(settings.C)  # raises an error now, before the long computation
         y, weight, groups = _check_targets(len(X), y, sample_weight, groups)
         used = np.flatnonzero(weight > 0)
         if len(used) < len(y):
@@ -274,7 +273,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             groups = None if groups is None else groups[used]
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"At least two classes are needed, y holds {len(classes)} class.")
+            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
         weight = weight * compute_sample_weight(self.class_weight, y)
         seed = check_random_state(self.random_state).randint(2**31)
         problems = Problems(len(classes), settings.multi_class)
@@ -288,7 +287,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         return X, y, trainer, settings
 
     def _forget(self) -> None:
-        """Drop the last fit: if this one is broken off, old machines must not give new labels."""
+        """Drop the last fit: if the new fit breaks off, old machines must not give new labels."""
         for name in ("machine_", "n_features_in_"):
             self.__dict__.pop(name, None)
 
@@ -297,9 +296,9 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         if not isinstance(X, Ragged):
             as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
             X = check_symbols(X) if as_symbols else check_sequences(X)
-        if not X.lengths.any():  # in words that scikit-learn's users know
+        if not X.lengths.any():  # the words that scikit-learn's checks expect
             raise ValueError(
-                f"X holds nothing but empty sequences: 0 feature(s) (shape=({len(X)}, 0)) while "
+                f"X holds only empty sequences: 0 feature(s) (shape=({len(X)}, 0)) while "
                 f"a minimum of 1 is required."
             )
         return X
@@ -323,7 +322,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Parameters
         ----------
         symbols : Symbols
-            What `encode` returns.
+            Sequences that `encode` has turned into symbols.
 
         Returns
         -------
@@ -333,7 +332,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         return self.problems_.decision(self.machine_.of(symbols))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return how much speaks for each class.
+        """Return the decision value of each class.
 
         Parameters
         ----------
@@ -343,8 +342,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Returns
         -------
         decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            One-vs-rest: the margins. One-vs-one: votes, and less than half a vote for the
-            margins. Of two classes: the margin of the second.
+            One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
+            margins. For two classes: the margin of the second class.
         """
         return self.problems_.decision(self._margins(X))
 
@@ -367,8 +366,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     def predict_proba(self, X: Any) -> np.ndarray:
         r"""Return the probability of each class.
 
-        They are :math:`p_c \propto \exp(\tau f_c)` with the factor :math:`\tau` that fits the
-        labels of the inner folds best, so that the most probable class is the one predicted.
+        The probabilities are :math:`p_c \propto \exp(\tau f_c)`. The factor :math:`\tau` fits the
+        labels of the inner folds best. The most probable class is the predicted class.
 
         Parameters
         ----------
@@ -423,5 +422,5 @@ def _check_targets(
     groups = None if groups is None else column_or_1d(groups)
     for name, given in [("y", y), ("groups", groups)]:
         if given is not None and len(given) != n_sequences:
-            raise ValueError(f"X holds {n_sequences} sequences, {name} {len(given)} entries.")
+            raise ValueError(f"{name} must have {n_sequences} entries, got {len(given)}.")
     return y, _check_sample_weight(sample_weight, y, ensure_non_negative=True), groups

@@ -38,9 +38,9 @@ __all__ = [
     "settings_for",
 ]
 
-# Sequences beyond which explicit features are cheaper than a matrix of all pairs.
+# With more sequences than this, explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
-# Words are hashed to this many columns where there may be more words than this.
+# If there can be more words than this, words are hashed to this many columns.
 MANY_WORDS = 2**20
 
 Matrix = Callable[[np.ndarray], Any]
@@ -52,7 +52,7 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     if name is None:
         name = "letters" if are_letters(X) else "numbers"
     if name not in PRESETS:
-        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() names all presets.")
+        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() lists all presets.")
     own = {
         key: value
         for key in ("frames", "symbols", "kernel", "manifold", "pyramid", "multi_class", "C")
@@ -97,13 +97,13 @@ def _check_settings(classifier: Any, settings: Settings) -> None:
     if not isinstance(settings.manifold, bool | np.bool_):
         raise ValueError(f"manifold must be True or False, got {settings.manifold!r}.")
     if classifier.solver == "linear" and classifier.gamma is not None:
-        raise ValueError("gamma needs solver='kernel': the RBF has no explicit features.")
+        raise ValueError("gamma needs solver='kernel', got 'linear': the RBF has no features.")
 
 
 def _check_features(classifier: Any, kernel: Kernel) -> None:
     """Refuse options that need explicit features, or several rows or groups."""
     if classifier.solver == "linear" and not kernel.has_features:
-        raise ValueError(f"{kernel!r} has no explicit features, which solver='linear' needs.")
+        raise ValueError(f"{kernel!r} has no features for solver='linear'; pass 'kernel'.")
     if classifier.weights == "groups" and not kernel.has_groups:
         raise ValueError(f"{kernel!r} has no groups to weight; pass weights=None.")
     if classifier.weights == "rows" and not kernel.reads_symbols:
@@ -120,7 +120,7 @@ def candidates(C: Any) -> tuple[float, ...]:
         return C
     values = tuple(check_positive(value, "C") for value in np.ravel(np.asarray(C, dtype=object)))
     if not values:
-        raise ValueError("C must hold at least one number.")
+        raise ValueError("C must hold at least one number, got an empty sequence.")
     return tuple(sorted(values))
 
 

@@ -1,6 +1,6 @@
-"""The recipes that have a name: the methods of the paper, and the parts they are made of.
+"""Presets: settings of a classifier that have a name, among them the methods of the paper.
 
-Settings are those of the paper's text; those that its comments give instead end in ``-alt``.
+Settings follow the paper's text; presets that follow its comments instead end in ``-alt``.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ __all__ = ["PRESETS", "Settings", "list_presets", "part"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The parts of a classifier; None or "passthrough" where there is nothing to do."""
+    """The parts of a classifier; None or "passthrough" for a part that is left out."""
 
     symbols: Any
     kernel: Kernel
@@ -43,18 +43,18 @@ class Settings:
 
 
 def part(kind: str, value: Any) -> Any:
-    """Return a part given by its name as an object; return other values as they are."""
+    """Return the part that a name stands for; return other values as they are."""
     if not isinstance(value, str) or value == "passthrough":
         return value
     if value not in NAMED[kind]:
         raise ValueError(
-            f"{kind}={value!r} is not known; names are {', '.join(sorted(NAMED[kind]))}, "
-            f"or pass an object."
+            f"{kind}={value!r} is not a known name; pass {', '.join(sorted(NAMED[kind]))}, "
+            f"or an object."
         )
     return NAMED[kind][value]()
 
 
-# Single symbols and pairs count so little that they only matter to sequences too short for more.
+# Single symbols and pairs have a small weight: they only matter in sequences shorter than 3 frames.
 SHORT = [(0,), (0, 1)]
 LITTLE = 0.01
 # Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
@@ -108,7 +108,7 @@ def _bins() -> DirectQuantizer:
     return DirectQuantizer(n_bins=32, strategy="uniform")
 
 
-# The kernels of each family: those of the text, then those of the comments.
+# The kernels of each family: first as in the paper's text, then as in its comments.
 SSSK = [lambda: Spatial(t=3, k=1, d=5), lambda: Spatial(t=3, k=2, d=5)]
 FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, list[Callable[[], Kernel]]]]] = {
     "mvdfq": (
@@ -139,7 +139,7 @@ FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, list[Callable[[], Kernel]
 
 
 def _paper() -> dict[str, Callable[[], Settings]]:
-    """List every method of the paper by its name; an `m` after the family is the manifold."""
+    """List every method of the paper by its name; an `m` after the family means manifold=True."""
     table: dict[str, Callable[[], Settings]] = {}
     for family, (symbols, kernels) in FAMILIES.items():
         for kernel, readings in kernels.items():
@@ -157,7 +157,7 @@ def _paper() -> dict[str, Callable[[], Settings]]:
 
 
 def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], Settings]:
-    """New parts for every call, so that nobody shares them."""
+    """Return a function that makes new parts in every call, so that no two presets share a part."""
     return lambda: Settings(symbols(), kernel(), manifold=manifold)
 
 
@@ -176,8 +176,8 @@ def list_presets() -> list[str]:
     -------
     names : list of str
         ``"numbers"`` and ``"letters"`` are the defaults; ``"accurate"`` adds two more kernels
-        to the first; the others are the methods of the paper, an ``m`` after the family for
-        the manifold embedding, ``-alt`` for the settings in its comments.
+        to the first; the others are the methods of the paper. ``m`` after the family means manifold embedding, ``-alt`` means the settings in the
+        comments of the paper.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a fitted classifier can be asked beside predictions: why, what matters, what is alike."""
+"""Questions to a fitted classifier beside predictions: why, what matters, what is alike."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -27,18 +27,18 @@ __all__ = ["Neighbour", "Questions"]
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A training sequence: its index, its kernel value with the sequence asked for, its label.
+    """A training sequence that is like a given sequence: index, kernel value and label.
 
     Parameters
     ----------
     index : int
-        Its place among the sequences given to `fit`.
+        Index of the training sequence among the sequences given to `fit`.
 
     similarity : float
         The kernel value of the two sequences.
 
     label : object
-        Its class.
+        Class of the training sequence.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Questions:
 
     @property
     def encoders(self) -> list[Any]:
-        """The fitted transformers that turn sequences into symbols, in their order."""
+        """The fitted transformers that turn sequences into symbols, in the order of use."""
         check_is_fitted(self)
         return [step for step in (self.frames_, self.symbols_) if step is not None]
 
@@ -88,7 +88,7 @@ class Questions:
         Returns
         -------
         symbols : Symbols
-            One row for each row of symbols that differs in the training sequences.
+            The rows of symbols that the kernel reads; rows constant in training are left out.
         """
         symbols = encode(self.encoders, X)
         return self.kernel_.read_new(symbols)
@@ -104,10 +104,10 @@ class Questions:
 
     @property
     def feature_importance_(self) -> np.ndarray:
-        r"""Share of each channel in what was learned, (n_channels,); they sum to 1.
+        r"""Share of each channel in what was learned, (n_channels,); the shares sum to 1.
 
-        That of a row of symbols is its share of the squared norms of all machines,
-        :math:`\sum_c a_c^T K_r a_c`; a row made of several channels is divided among them.
+        The share of a row of symbols is its part of the squared norms of all machines,
+        :math:`\sum_c a_c^T K_r a_c`. The share of a row is divided among its channels.
         """
         n = self.kernel_.n_rows_in_
         rows = self.row_importance_
@@ -116,7 +116,7 @@ class Questions:
 
     @property
     def row_importance_(self) -> np.ndarray:
-        """Share of each row of symbols in what was learned, (n_rows,); they sum to 1.
+        """Share of each row of symbols in what was learned, (n_rows,); the shares sum to 1.
 
         A classifier with filters has one more entry per channel: the filters on that channel.
         """
@@ -135,7 +135,7 @@ class Questions:
         return shares_of_norms(np.concatenate([norms, filters]))
 
     def explain(self, x: Any) -> Explanation:
-        """Return why one sequence is put into its class.
+        """Return why the classifier puts one sequence into its class.
 
         Parameters
         ----------
@@ -176,14 +176,14 @@ class Questions:
         X = x if is_collection else [x]
         symbols = self.encode(X)
         if len(symbols) != 1:
-            raise ValueError(f"{method} takes one sequence, got {len(symbols)}.")
+            raise ValueError(f"{method} takes one sequence, got {len(symbols)} sequences.")
         return X, symbols
 
     def _channel_names(self) -> list[str]:
         return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
 
     def _row_names(self) -> list[str]:
-        """Names of the rows of symbols; those of the channels where each is a row unnamed."""
+        """Names of the rows of symbols; unnamed rows, one per channel, take the channels' names."""
         names = list(self.kernel_.row_names_)
         is_unnamed = names == [f"row {r}" for r in range(len(names))]
         channels = self._channel_names()
@@ -198,52 +198,52 @@ class Questions:
             The sequence.
 
         n : int, default=5
-            How many.
+            Number of training sequences to return.
 
         Returns
         -------
         neighbours : list of Neighbour
-            Index in the training set, kernel value and label, the most similar first.
+            Index, kernel value and label of each training sequence, the most similar first.
         """
         _, symbols = self._encode_one(x, "neighbours")
-        similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + 1e-8
+        similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + rounding error
         nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
-        labels = self.classes_.tolist()  # plain text and numbers, which print as such
+        labels = self.classes_.tolist()  # Python's text and numbers print without their type
         return [
             Neighbour(int(self.train_index_[i]), float(similar[i]), labels[self.train_y_[i]])
             for i in nearest
         ]
 
     def stream(self) -> Stream:
-        """Return an empty sequence that takes frames as they arrive, and tells what it is so far.
+        """Return an empty stream, which takes frames as they arrive and classifies them so far.
 
         Returns
         -------
         stream : Stream
-            ``stream.update(frames).predict()`` and the like.
+            Use ``stream.update(frames).predict()``.
         """
         return Stream(self)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file that `mvdfq.load` reads.
 
-        The file holds numbers and text alone: loading it executes nothing.
+        The file holds only numbers and text: loading the file does not run code.
 
         Parameters
         ----------
         path : str or Path
-            The file, ``"genres.mvdfq"`` say; one that is there is replaced.
+            The file, for example ``"genres.mvdfq"``; an existing file is replaced.
         """
         check_is_fitted(self)
         save_model(self, path)
 
     def __dir__(self) -> list[str]:
-        # scikit-learn looks at all of these to draw an estimator; that must not take seconds
+        # scikit-learn reads every attribute to draw an estimator; drawing must not take seconds
         costly = ("feature_importance_", "row_importance_")
         names = [name for name in object.__dir__(self) if name not in costly]
         return [name for name in names if hasattr(self, name)]  # as scikit-learn does
 
 
 def _shares_of_rows(encoders: list[Any], n_channels: int, rows: np.ndarray) -> np.ndarray:
-    """How the rows that the kernel reads are made up of channels, (n_rows, n_channels)."""
+    """Return the channel shares of the rows that the kernel reads, (n_rows, n_channels)."""
     return shares_of(encoders, n_channels)[rows]

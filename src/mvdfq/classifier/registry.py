@@ -1,7 +1,7 @@
-"""The public parts: which have a name on the command line, and which a model file may hold.
+"""The public parts: their names on the command line, and the classes that a model file may hold.
 
-Both follow from what the rooms `frames`, `symbols` and `kernels` export, so that a new part is
-exported once and is then known everywhere.
+Both follow from the exports of the rooms `frames`, `symbols` and `kernels`: a new part is exported
+once and is then known everywhere.
 """
 
 from types import ModuleType
@@ -19,7 +19,7 @@ def _exported(room: ModuleType, base: type) -> dict[str, type]:
     return {name: cls for name, cls in classes.items() if issubclass(cls, base) and cls is not base}
 
 
-# By the parameter of `SequenceClassifier` that takes them.
+# The parts by the parameter of `SequenceClassifier` that takes them.
 EXPORTED = {
     "frames": _exported(frames, SequenceTransformer),
     "symbols": _exported(symbols, SequenceTransformer),

@@ -1,4 +1,4 @@
-"""The choice of kernel, bins and whatever else by inner validation, one kernel matrix each."""
+"""The choice of kernel, bins and other parameters by inner validation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,19 +17,19 @@ __all__ = ["SequenceClassifierCV"]
 class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Choose the parameters of a `SequenceClassifier` by its inner cross-validation.
 
-    Like scikit-learn's `GridSearchCV`, but every kernel matrix is computed once, not once for
-    each fold and each `C`: the parts that learn without labels are fitted on all sequences given,
-    the machines and learned weights inside each fold. All candidates see the same folds.
+    Like scikit-learn's `GridSearchCV`, but every kernel matrix is computed once, not once per fold
+    and `C`. Parts that learn without labels are fitted on all sequences that `fit` is given;
+    machines and learned weights are fitted inside each fold. All candidates use the same folds.
 
     Parameters
     ----------
     estimator : SequenceClassifier, default=None
-        The classifier to start from; None is ``SequenceClassifier(C="auto")``.
+        The classifier to start from; None means ``SequenceClassifier(C="auto")``.
 
     param_grid : dict or list of dict, default=None
         Values to try, by parameter, as in `GridSearchCV`: ``{"kernel": ["spectrum", "sssk"],
-        "symbols": [DirectQuantizer(4), DirectQuantizer(8)]}``. None tries the classifier as it
-        is.
+        "symbols": [DirectQuantizer(4), DirectQuantizer(8)]}``. None tries only the classifier
+        itself.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         The best candidate, fitted on all sequences.
 
     best_params_ : dict
-        Its parameters that were chosen, `C` among them.
+        The chosen parameters of the best candidate, with `C`.
 
     best_score_ : float
-        Its accuracy in the inner folds.
+        Accuracy of the best candidate in the inner folds.
 
     cv_results_ : dict of list
         ``params`` of every candidate, ``mean_test_score`` and ``std_test_score`` over the folds.
@@ -79,18 +79,18 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             Training sequences.
 
         y : array-like of shape (n_sequences,)
-            Their labels.
+            Labels of the sequences.
 
         sample_weight : array-like of shape (n_sequences,), default=None
-            How much each sequence counts.
+            Weight of each sequence.
 
         groups : array-like of shape (n_sequences,), default=None
-            Sequences of one group are kept together by the inner cross-validation.
+            Group of each sequence; the inner cross-validation keeps each group in one fold.
 
         Returns
         -------
         self : SequenceClassifierCV
-            The search, done.
+            The fitted search.
         """
         start = SequenceClassifier(C="auto") if self.estimator is None else self.estimator
         results: dict[str, list[Any]] = {
@@ -115,7 +115,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         return self
 
     def _candidates(self) -> list[dict[str, Any]]:
-        """Combinations of parameters; all values of `C` go to one candidate, for one matrix."""
+        """Return combinations of parameters; all values of `C` are one candidate, one matrix."""
         grids = self.param_grid or {}
         grids = [grids] if isinstance(grids, Mapping) else list(grids)
         return [
@@ -135,13 +135,13 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         Returns
         -------
         labels : ndarray of shape (n_sequences,)
-            What the best candidate says.
+            The predictions of the best candidate.
         """
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return how much speaks for each class.
+        """Return the decision value of each class.
 
         Parameters
         ----------
@@ -187,13 +187,13 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 def _check_validated(candidate: SequenceClassifier) -> None:
     if np.isnan(candidate.validation_score_):
         raise ValueError(
-            "Nothing can be held out to validate on: every class has a single member, or all "
-            "sequences are of one group."
+            "The search needs a class with two members, and two groups if groups are given, to "
+            "make inner folds; add sequences or leave out groups."
         )
 
 
 def _together(name: str, values: Any) -> list[Any]:
-    """Values to try one by one; those of `C` go to one candidate, as does "auto"."""
+    """Return the values to try; all values of `C`, or "auto", are one value."""
     if name != "C":
         return values
     return ["auto"] if "auto" in list(values) else [values]

@@ -12,13 +12,13 @@ __all__ = ["Stream"]
 
 
 class Stream:
-    """One sequence that arrives a few frames at a time, and what it is so far.
+    """One sequence that arrives a few frames at a time, classified after every update.
 
-    Made by `SequenceClassifier.stream`. `update` takes frames; the other methods tell what the
-    classifier says of all frames so far, to the last bit what it would say of them as one
-    sequence. An update encodes the new frames and the few before them that they bear on (all,
-    if a transformer looks at whole sequences, as `Centre` does); a reading costs as much as
-    classifying a sequence of the frames so far.
+    `SequenceClassifier.stream` makes a stream. `update` takes frames; the other methods classify
+    all frames so far, with the same result to the last bit as for one sequence of these frames.
+    `update` encodes the new frames and the few frames before them that can still change (all
+    frames, if a transformer such as `Centre` reads whole sequences). `predict` takes as long as
+    classifying one sequence of all frames so far.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ class Stream:
         self._classifier = classifier
         if not classifier.encoders:
             raise ValueError(
-                "The classifier was fitted on symbols; a stream takes numbers or letters, which "
-                "a classifier with symbols=... of its own turns into symbols."
+                "A stream takes numbers or letters, but the classifier was fitted on symbols; "
+                "fit a classifier with symbols=... on numbers or letters."
             )
         self._symbolic = getattr(steps_of(*classifier.encoders)[0], "symbolic_in_", ())
         self._reach = None if classifier.views_ else reach_of(*classifier.encoders)
         n_channels = classifier.n_channels_in_
-        self._tail = np.empty((n_channels, 0), np.float32)  # frames that later ones bear on
-        self._gap = self._tail  # missing frames at the end: part of the sequence if it goes on
+        self._tail = np.empty((n_channels, 0), np.float32)  # their symbols may change
+        self._gap = self._tail  # missing frames at the end: they count only if more frames follow
         self._settled: list[np.ndarray] = []
         self._n_settled = 0
         self._before = 0  # frames of the tail whose symbols are settled
@@ -65,12 +65,12 @@ class Stream:
         return self._n_settled + self._tail.shape[1] - self._before + self._gap.shape[1]
 
     def update(self, frames: Any) -> "Stream":
-        """Take frames.
+        """Append frames.
 
         Parameters
         ----------
         frames : array-like of shape (n_channels, n_frames) or (n_channels,), or str
-            The next frames, or the next one; of a single channel, its next values or letters.
+            The next frames or frame; if there is one channel, its next values or letters.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class Stream:
         Returns
         -------
         probabilities : ndarray of shape (n_classes,)
-            They sum to 1.
+            The probabilities sum to 1.
         """
         return self._classifier.probabilities(self._decision())[0]
 
@@ -131,7 +131,7 @@ class Stream:
             frames = frames.reshape(n_channels, -1)
         if frames.ndim != 2 or len(frames) != n_channels:
             raise ValueError(
-                f"Frames must be of shape ({n_channels}, n_frames), got {frames.shape}; the "
+                f"frames must have shape ({n_channels}, n_frames), got {frames.shape}; the "
                 f"classifier was fitted on {n_channels} channels."
             )
         frames = frames.astype(np.result_type(frames.dtype, np.float32))
@@ -142,12 +142,12 @@ class Stream:
         return Sequences(frames, np.array([0, frames.shape[1]]), symbolic=self._symbolic)
 
     def _settle(self) -> None:
-        """Encode the tail and put away the symbols that no later frame can change."""
+        """Encode the tail and store the symbols that no later frame can change."""
         if self._reach is None:
             return
         self._ending = self._classifier.encode(self._sequence(self._tail))
         if self._ending.unseen.any():
-            # fresh symbols are numbered anew in every call: these frames stay together
+            # symbols unseen in training get new codes in every call: keep these frames together
             self._ending = self._ending.with_data(self._ending.data[:, self._before :])
             return
         final = max(self._ending.data.shape[1] - self._reach, self._before)
@@ -158,7 +158,7 @@ class Stream:
         self._tail, self._before = self._tail[:, start:], final - start
 
     def _symbols(self) -> Symbols:
-        """Symbols of all frames so far, as one sequence."""
+        """Return the symbols of all frames so far, as one sequence."""
         if self._reach is None or self._ending is None:
             return self._classifier.encode(self._sequence(self._tail))
         parts = [*self._settled, self._ending.data]

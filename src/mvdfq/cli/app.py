@@ -27,7 +27,7 @@ __all__ = ["main"]
 
 EPILOG = (
     "Exit codes: 0 done, 2 wrong usage, 3 data cannot be read, 4 model cannot be read, 5 data or "
-    "options make no sense, 6 cannot write, 130 interrupted."
+    "options do not fit together, 6 cannot write, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -67,14 +67,14 @@ def version() -> None:
 
 
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Make every error of a command one sentence, a hint and a fixed exit code."""
+    """Print every error of a command as one sentence and a hint; exit with a fixed code."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
             sys.stdout.flush()
-        except BrokenPipeError:  # whoever read it has seen enough
+        except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Exception, KeyboardInterrupt) as error:
             known = described(error)

@@ -1,4 +1,4 @@
-"""``mvdfq demo``: who is speaking? The classifier on the data set that ships with the package."""
+"""``mvdfq demo``: the classifier on the data set that ships with the package."""
 
 import time
 from typing import Any
@@ -14,7 +14,7 @@ PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt
 
 
 def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
-    """Train and evaluate on the bundled recordings, and show why it decided as it did.
+    """Train and evaluate on the bundled recordings, and explain one prediction.
 
     Example: mvdfq demo
     """
@@ -24,7 +24,7 @@ def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
     test = load_japanese_vowels(split="test")
     note(
         f"Japanese Vowels: {len(train[0])} utterances to learn from, {len(test[0])} to recognise, "
-        f"9 speakers, 12 channels. The first run compiles, later ones do not.",
+        f"9 speakers, 12 channels. The first run is slower, because it compiles code.",
         quiet,
     )
     fitted, rows = {}, []
@@ -35,16 +35,16 @@ def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
     if format is Format.json:
         show_json({"classifiers": rows, "why": why})
         return
-    table(rows, "Who is speaking? Learned on the official training part, tested on the other.")
+    table(rows, "Who is speaking? Trained on the official training part, tested on the test part.")
     table(
         why["reasons"], f"\nWhy utterance 0 is by speaker {why['predicted']} (truly {test[1][0]})"
     )
     table(why["channels"], "\nChannels that matter most")
-    note("To go on with data of your own: mvdfq train --help", quiet)
+    note("To use your own data: mvdfq train --help", quiet)
 
 
 def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str, Any]]:
-    """Fit and test one classifier; return it and its row of the table."""
+    """Fit and test one classifier; return the classifier and its results."""
     import numpy as np
 
     from mvdfq.classifier.estimator import SequenceClassifier

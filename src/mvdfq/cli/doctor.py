@@ -1,4 +1,4 @@
-"""``mvdfq doctor``: what this installation has and can do."""
+"""``mvdfq doctor``: versions, compiler, sound formats and engines of this installation."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
 
 
 def doctor(format: o.Output = Format.human) -> None:
-    """Show versions, processors, the compiler cache and what is not installed.
+    """Show versions, processors, the compiler cache and missing packages.
 
     Example: mvdfq doctor --format json
     """
@@ -44,10 +44,10 @@ def _versions() -> dict[str, Any]:
 
 
 def _compiler() -> dict[str, Any]:
-    """Where compiled functions are kept, and whether they can be."""
+    """Return the folder of compiled functions, and whether it can be written."""
     from mvdfq._engines import cpu
 
-    cache = getattr(cpu.emit, "_cache", None)  # none where the compiler is switched off
+    cache = getattr(cpu.emit, "_cache", None)  # there is no cache if the compiler is switched off
     path = getattr(cache, "cache_path", None)
     if path is None:
         return {"compiler cache": "off"}
@@ -65,11 +65,11 @@ def _sound() -> dict[str, Any]:
 
 
 def _further() -> dict[str, Any]:
-    """Engines beyond the processor."""
+    """Return the engines beside the processor."""
     try:
         import torch
     except ImportError:
         return {"GPU": "torch is not installed", "cluster": "not in this version"}
     has_gpu = torch.cuda.is_available()
-    name = torch.cuda.get_device_name(0) if has_gpu else "none seen"
+    name = torch.cuda.get_device_name(0) if has_gpu else "no GPU found"
     return {"GPU": f"{name} (not used in this version)", "cluster": "not in this version"}

@@ -35,7 +35,7 @@ def described(error: BaseException) -> Described | None:
     from mvdfq.classifier.saving.file import ModelFileError
     from mvdfq.io import ReadError
 
-    # A hint is printed on its own line; a message without one is printed whole.
+    # A hint is printed on its own line; a message without a hint is printed as it is.
     message = getattr(error, "message", None) or str(error) or type(error).__name__
     hint = getattr(error, "hint", "")
     if isinstance(error, KeyboardInterrupt):

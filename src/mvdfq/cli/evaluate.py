@@ -1,4 +1,4 @@
-"""``mvdfq evaluate``: what a classifier is worth on a data set, by a protocol."""
+"""``mvdfq evaluate``: the error of a classifier on a data set, by a protocol."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from mvdfq.cli.train import labelled
 __all__ = ["evaluate"]
 
 PROTOCOLS = ("group", "group-per-class", "split", "homology")
-# A wider table of confusions does not fit a terminal.
+# A wider confusion matrix does not fit into a terminal.
 MOST_CLASSES = 20
 
 
@@ -49,19 +49,19 @@ def evaluate(
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
 ) -> None:
-    """Train and test by a protocol: error, F1, intervals, classes, confusions.
+    """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 
-    Without --protocol it is the split that the data say, else 5-fold cross-validation.
+    Default: the split that the data name, or 5-fold cross-validation if the data name no split.
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
-    reading = o.Reading(
+    options = o.DataOptions(
         as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
     _check_protocol(protocol, splits, seeds)
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
-    read = reading.read(data)
+    read = options.read(data)
     if protocol == "homology":
         _homology(clf, read, splits, format, quiet)
         return
@@ -110,7 +110,7 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
     table(plain["classes"], "\nclasses")
     names = [row["label"] for row in plain["classes"]]
     if len(names) > MOST_CLASSES:
-        note(f"The confusions of {len(names)} classes are in --format json.", quiet)
+        note(f"--format json shows the confusions of {len(names)} classes.", quiet)
     else:
         rows = [
             {"true \\ said": name, **dict(zip(names, line, strict=True))}
@@ -121,20 +121,21 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
 
 
 def _check_protocol(protocol: str, splits: Path | None, seeds: int) -> None:
-    """Refuse what cannot be meant, before data are read."""
+    """Raise an error for options that do not go together, before data are read."""
     is_k_fold = re.fullmatch(r"\d+-fold", protocol) is not None
     if protocol and not is_k_fold and protocol not in PROTOCOLS:
-        hint = f"a number as in 5-fold, or {', '.join(PROTOCOLS)}"
+        hint = f"use 5-fold (or another number), {', '.join(PROTOCOLS)}"
         raise Refused(f"protocol={protocol!r} is not known.", hint, USAGE)
     if protocol == "homology" and splits is None:
-        hint = "a table with family, role and id"
+        hint = "name a CSV file with the columns family, role and id"
         raise Refused("--protocol homology needs --splits.", hint, USAGE)
     if seeds > 1 and protocol and not is_k_fold:
-        raise Refused(f"--seeds has no meaning for --protocol {protocol}.", "leave it out", USAGE)
+        message = f"--seeds does not work with --protocol {protocol}."
+        raise Refused(message, "leave out --seeds", USAGE)
 
 
 def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> None:
-    """Each family against the rest, trained and tested as its splits say: ROC50."""
+    """Evaluate each family against the rest on the parts that `splits` names; show ROC50."""
     from mvdfq.evaluation import evaluate as measure
     from mvdfq.io.homology import homology_tasks, read_splits
 
@@ -144,7 +145,7 @@ def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> 
         for task in tasks:
             part = task.dataset(read)
             result = measure(clf, part.X, part.y, protocol="split", split=part.split)
-            areas = result.ranking or (0.0, 0.0)  # there are two classes, so there is one
+            areas = result.ranking or (0.0, 0.0)  # two classes always have a ranking
             rows.append({"family": task.family, "ROC50": areas[0], "ROC": areas[1]})
             if progress is not None:
                 progress(len(rows), len(tasks))

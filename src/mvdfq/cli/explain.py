@@ -1,4 +1,4 @@
-"""``mvdfq explain``: why a sequence was put into its class."""
+"""``mvdfq explain``: why the classifier puts a sequence into its class."""
 
 import json
 from pathlib import Path
@@ -20,33 +20,33 @@ PICTURES = (".png", ".svg", ".pdf")
 def explain(
     model: ModelPath,
     data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
-    which: Annotated[int, typer.Option(help="Number of the sequence in the file, from 0.")] = 0,
+    which: Annotated[int, typer.Option(help="Index of the sequence in the file, from 0.")] = 0,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="File to write; it ends in .json, .png, .svg or .pdf."),
     ] = None,
-    top: Annotated[int, typer.Option(help="How many words to show.", min=1)] = 10,
-    neighbours: Annotated[int, typer.Option(help="How many neighbours to show.", min=0)] = 3,
+    top: Annotated[int, typer.Option(help="Number of words to show.", min=1)] = 10,
+    neighbours: Annotated[int, typer.Option(help="Number of neighbours to show.", min=0)] = 3,
     as_: o.DataFormat = None,
     label: o.Label = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
 ) -> None:
-    """Show what spoke for the class of one sequence, exactly.
+    """Show the words that decided the class of one sequence, with their exact evidence.
 
     Example: mvdfq explain genres.mvdfq song.mp3 -o song.png
     """
     if output is not None:
         check_output(output, data)
         if output.suffix not in (".json", *PICTURES):
-            raise Refused(f"{output} has an unknown ending.", "use .json, .png, .svg or .pdf")
+            raise Refused(f"{output} must end in .json, .png, .svg or .pdf.", "name another file")
     clf = load(model)
     read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
     if not 0 <= which < len(read):
         raise Refused(
-            f"{data} holds {len(read)} sequences, so there is no sequence {which}.",
-            "--which counts from 0",
+            f"--which must be from 0 to {len(read) - 1}, got {which}.",
+            f"{data} holds {len(read)} sequences",
         )
     x = read.X[which] if isinstance(read.X, list) else read.X[[which]]
     explanation = clf.explain(x)
@@ -60,18 +60,18 @@ def explain(
     title = f"{read.names[which]}: {explanation.predicted}"
     show_rows(rows, format, title)
     if near and format is Format.human:
-        table(near, "\nmost like it, of the training sequences")
+        table(near, "\nmost similar training sequences")
 
 
 def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
-    """One line of the table: a training sequence by its name, where the model knows it."""
+    """Return one line of output: a training sequence, by its name if the model knows it."""
     names = getattr(clf, "source_", {}).get("names", [])
     name = names[one.index] if one.index < len(names) else str(one.index)
     return {"name": name, "label": one.label, "similarity": round(one.similarity, 4)}
 
 
 def reason_row(reason: Any) -> dict[str, Any]:
-    """One line of the table: a reason for people."""
+    """Return one line of output: a reason as text."""
     return {"evidence": round(reason.evidence, 4), "what": reason.text}
 
 

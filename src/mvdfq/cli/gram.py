@@ -1,4 +1,4 @@
-"""``mvdfq gram``: the kernel matrix of a data set, resumed where it stopped."""
+"""``mvdfq gram``: the kernel matrix of a data set, with stored parts."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,8 +32,8 @@ def gram(
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 
-    Parts are kept beside the output while the work goes on: a run that was broken off continues.
-    Bins and the like are learned on all sequences.
+    Finished parts are stored beside the output, so an interrupted run can continue. Bins and
+    codebooks are learned on all sequences.
     Example: mvdfq gram recordings/ -o K.npy
     """
     from mvdfq.classifier.parts import fitted_kernel
@@ -41,11 +41,13 @@ def gram(
 
     check_output(output, data)
     if output.suffix != ".npy":
-        raise Refused(f"{output} must end in .npy.")
-    read = o.Reading(as_, recipe, label, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet)
+        raise Refused(f"{output} must end in .npy.", "name another output")
+    options = o.DataOptions(
+        as_, recipe, label, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet
+    )
     parts = o.Parts(preset, frames, symbols, kernel)
     parts.check()
-    found = read.read(data)
+    found = options.read(data)
     clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)
     fitted = fitted_kernel(clf, found.X)
     with progress_bar("kernel", quiet) as progress:
@@ -54,7 +56,7 @@ def gram(
         "".join(f"{printable(name)}\n" for name in found.names), encoding="utf-8"
     )
     if resumed:
-        note(f"{resumed} parts were there from an earlier run.", quiet)
+        note(f"{resumed} parts come from an earlier run.", quiet)
     facts = {
         "matrix": str(output),
         "sequences": len(found),

@@ -1,4 +1,4 @@
-"""``mvdfq inspect``: what is in a data set, before anything is learned from it."""
+"""``mvdfq inspect``: the contents of a data set, before training."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from mvdfq.cli.output import Format, note, progress_bar, show_facts, table
 
 __all__ = ["inspect"]
 
-# What a person reads; machines get everything.
+# Limits of the output for people; --format json and csv show everything.
 MOST_ROWS, MOST_LINES = 40, 10
 
 
@@ -22,7 +22,7 @@ def inspect(
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
-    Of sound only the headers are read, and the content of files of equal size.
+    For audio, reads only the headers, and the content of files of equal size.
     Example: mvdfq inspect recordings/
     """
     from mvdfq.io import recognise
@@ -33,8 +33,8 @@ def inspect(
         with progress_bar("looking", quiet) as progress:
             facts = facts_of_audio(data, group_pattern, progress)
     else:
-        reading = o.Reading(kind, None, label, labels, group_pattern, True, None, 1, True)
-        facts = facts_of(reading.read(data))
+        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, True)
+        facts = facts_of(options.read(data))
     facts = {"data": str(data), "format": kind, **facts}
     if format is not Format.human:
         show_facts(facts, format)
@@ -53,4 +53,4 @@ def inspect(
 
 def _say_how_many_more(rest: list[Any], what: str) -> None:
     if rest:
-        note(f"... and {len(rest)} more {what}; --format json lists all")
+        note(f"... and {len(rest)} more {what}; --format json lists all of them")

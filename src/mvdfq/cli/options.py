@@ -1,4 +1,4 @@
-"""Arguments and options that commands share, and what they stand for."""
+"""Arguments and options that several commands share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from mvdfq.cli.output import Format, note, progress_bar
 __all__ = [
     "Cache",
     "DataFormat",
+    "DataOptions",
     "DataPath",
     "GroupPattern",
     "Jobs",
@@ -21,7 +22,6 @@ __all__ = [
     "Output",
     "Parts",
     "Quiet",
-    "Reading",
     "Recipe",
     "Seed",
     "SkipBad",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 READ, MODEL = "Reading data", "The classifier"
-# Sound that one process reads in about a second.
+# Bytes of audio that one process reads in about a second.
 MANY_BYTES = 50_000_000
 
 DataPath = Annotated[
@@ -41,7 +41,7 @@ DataFormat = Annotated[
     typer.Option(
         "--as",
         help="Format of the data: audio, fasta, profiles, ts, arff, npz, npy, parquet, long-csv, "
-        "wide-csv or csv-folder; by default recognised by content.",
+        "wide-csv or csv-folder; default: recognised by content.",
         rich_help_panel=READ,
     ),
 ]
@@ -86,7 +86,7 @@ SkipBad = Annotated[
 Strands = Annotated[
     str,
     typer.Option(
-        help="one, or both: FASTA is DNA, each sequence with its reverse complement.",
+        help="one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
         rich_help_panel=READ,
     ),
 ]
@@ -94,12 +94,15 @@ Cache = Annotated[
     Path | None, typer.Option(help="Folder that keeps audio features.", rich_help_panel=READ)
 ]
 Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress and no remarks.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
 Seed = Annotated[int, typer.Option(help="Seed of all random choices, a whole number.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Number of processors, -1 for all.")]
+Jobs = Annotated[int, typer.Option("--n-jobs", help="Number of processors; -1 means all.")]
 Memory = Annotated[
     str | None,
-    typer.Option("--memory-limit", help="Most memory for kernel matrices, such as 500MB or 2GB."),
+    typer.Option(
+        "--memory-limit",
+        help="Memory limit of kernel matrices, such as 500MB or 2GB; default 2GiB.",
+    ),
 ]
 PresetName = Annotated[
     str | None,
@@ -119,11 +122,15 @@ KernelName = Annotated[
 ]
 SymbolsName = Annotated[
     str | None,
-    typer.Option(help="codebook, direct, hashing, joint or letters.", rich_help_panel=MODEL),
+    typer.Option(
+        help="codebook, direct, hashing, joint, letters or threshold.", rich_help_panel=MODEL
+    ),
 ]
 FramesName = Annotated[
     str | None,
-    typer.Option(help="centre, delta, lags, rotate, smooth or standardize.", rich_help_panel=MODEL),
+    typer.Option(
+        help="centre, delta, filters, lags, rotate, smooth or standardize.", rich_help_panel=MODEL
+    ),
 ]
 Penalty = Annotated[
     str | None,
@@ -140,8 +147,8 @@ Balanced = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How data are read."""
+class DataOptions:
+    """The options that say how data are read."""
 
     format: str | None = None
     recipe: Any = None
@@ -155,7 +162,7 @@ class Reading:
     strands: str = "one"
 
     def read(self, path: Any) -> Any:
-        """Read a data set, with a bar; say what was left out."""
+        """Read a data set with a progress bar; print what was left out."""
         from mvdfq.io import read
 
         label: Any = self.label
@@ -181,7 +188,7 @@ class Reading:
 
 
 def _processes(path: Any) -> int:
-    """All processors for many bytes; for few, other processes take longer to start than to work."""
+    """Return -1, all processors, for many bytes; else 1, since starting processes takes longer."""
     total = 0
     for one in path if isinstance(path, list) else [path]:
         files = [one] if one.is_file() else (file for file in one.rglob("*") if file.is_file())
@@ -194,7 +201,7 @@ def _processes(path: Any) -> int:
 
 @dataclass(frozen=True)
 class Parts:
-    """Which classifier is meant."""
+    """The options that choose the parts of the classifier."""
 
     preset: str | None = None
     frames: str | None = None
@@ -204,19 +211,19 @@ class Parts:
     balanced: bool = False
 
     def check(self) -> None:
-        """Refuse names that are not known, before data are read."""
+        """Raise an error for unknown names, before data are read."""
         from mvdfq.classifier.presets import PRESETS, part
 
         if self.preset is not None and self.preset not in PRESETS:
             names = ", ".join(PRESETS)
-            raise Refused(f"preset={self.preset!r} is not known.", f"one of {names}", USAGE)
+            raise Refused(f"preset={self.preset!r} is not known.", f"use one of {names}", USAGE)
         for kind in ("frames", "symbols", "kernel"):
             part(kind, getattr(self, kind))
         if self.C is not None:
             _penalty(self.C)
 
     def classifier(self, seed: int, n_jobs: int, memory: str | None, verbose: bool) -> Any:
-        """Return it, not fitted."""
+        """Return the classifier, not fitted."""
         from mvdfq.classifier.estimator import SequenceClassifier
 
         return SequenceClassifier(

@@ -1,4 +1,4 @@
-"""What goes to the terminal: tables for people, JSON or CSV for machines, progress beside them."""
+"""Output of commands: tables for people, JSON or CSV for programs, progress and remarks."""
 
 import csv
 import json
@@ -30,14 +30,14 @@ class Format(StrEnum):
 
 
 def show_json(value: Any) -> None:
-    """Print a value as JSON, and nothing else."""
-    # escaped, as names may hold characters that steer a terminal
+    """Print a value as JSON."""
+    # escaped: names may hold control characters
     json.dump(value, sys.stdout, indent=1, default=str, allow_nan=False)
     sys.stdout.write("\n")
 
 
 def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
-    """Print rows of results in the format asked for; the keys of a row are the columns."""
+    """Print rows of results in the given format; the keys of a row are the columns."""
     if output is Format.json:
         show_json(list(rows))
     elif output is Format.csv:
@@ -49,7 +49,7 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
 
 
 def show_facts(facts: dict[str, Any], output: Format) -> None:
-    """Print facts, one name and value per line, in the format asked for."""
+    """Print facts, one name and value per line, in the given format."""
     if output is Format.json:
         show_json({key: _plain(value) for key, value in facts.items()})
     elif output is Format.csv:
@@ -59,18 +59,18 @@ def show_facts(facts: dict[str, Any], output: Format) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """The value, None in place of NaN: JSON has no NaN."""
+    """Return the value, or None for NaN, since JSON does not have NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
-    """Print a table for people; markup in text from files is shown, not interpreted."""
+    """Print a table for people; markup in text from files is printed as it is."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console()
-    if title:  # by itself, for a title of the table would be folded to its width
+    if title:  # printed here, since rich would wrap a title at the width of the table
         console.print(Text("\n".join(map(printable, title.split("\n"))), style="italic"))
     shown = Table(box=None, pad_edge=False)
     for name in rows[0] if rows else []:
@@ -86,12 +86,12 @@ def _cell(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without characters that would move the cursor or change colours."""
+    """Return text without characters that move the cursor or change colours."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def note(text: str, quiet: bool = False) -> None:
-    """Print a remark on the error stream, which machines do not read."""
+    """Print a remark on the error stream, so that the standard output holds only results."""
     if not quiet:
         sys.stderr.write(printable(text) + "\n")
 

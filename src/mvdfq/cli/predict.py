@@ -28,7 +28,7 @@ def predict(
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
 ) -> None:
-    """Say which class new sequences belong to.
+    """Predict the classes of new sequences.
 
     Example: mvdfq predict genres.mvdfq new/*.wav --format json
     """
@@ -68,7 +68,7 @@ def new_data(
     n_jobs: int,
     quiet: bool,
 ) -> Any:
-    """Read new sequences in the way that the model's were read."""
+    """Read new sequences as the training sequences of the model were read."""
     from mvdfq.io import recognise
     from mvdfq.io.recipes import stored_recipe
 
@@ -77,5 +77,7 @@ def new_data(
     is_sound = kind == "audio" and source.get("recipe")
     recipe = stored_recipe(source["recipe"]) if is_sound else None
     strands = source.get("strands", "one") if kind == "fasta" else "one"
-    reading = o.Reading(kind, recipe, label, None, None, skip_bad, cache, n_jobs, quiet, strands)
-    return reading.read(paths[0] if len(paths) == 1 else paths)
+    options = o.DataOptions(
+        kind, recipe, label, None, None, skip_bad, cache, n_jobs, quiet, strands
+    )
+    return options.read(paths[0] if len(paths) == 1 else paths)

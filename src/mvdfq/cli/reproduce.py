@@ -1,4 +1,4 @@
-"""``mvdfq reproduce``: the tables of the paper, published figures and ours."""
+"""``mvdfq reproduce``: the tables of the paper, with published and computed figures."""
 
 import os
 import textwrap
@@ -15,14 +15,14 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, s
 __all__ = ["reproduce"]
 
 RUN = "Running it again"
-MORE = "finished folds are kept: the same command goes on where it stopped"
+MORE = "finished folds are stored: the same command continues where it stopped"
 
 
 def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="TABLE", help="Name of a table; without a name all tables are listed."
+            metavar="TABLE", help="Name of a table; without a name, all tables are listed."
         ),
     ] = "",
     data: Annotated[
@@ -34,7 +34,8 @@ def reproduce(
     reading: Annotated[
         list[str] | None,
         typer.Option(
-            help="Settings to run: text, comment or tuned; default all.", rich_help_panel=RUN
+            help="Readings of the paper to run: text, comment or tuned; default all.",
+            rich_help_panel=RUN,
         ),
     ] = None,
     protocol: Annotated[
@@ -48,11 +49,16 @@ def reproduce(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A smoke run of a few clips.", rich_help_panel=RUN)
+        bool,
+        typer.Option(
+            "--quick",
+            help="A short test run of a few clips; the figures mean nothing.",
+            rich_help_panel=RUN,
+        ),
     ] = False,
     kept: Annotated[
         bool,
-        typer.Option("--kept", help="Compute nothing, show what is done.", rich_help_panel=RUN),
+        typer.Option("--kept", help="Only show the stored results.", rich_help_panel=RUN),
     ] = False,
     cache: Annotated[
         Path | None, typer.Option(help="Folder for finished folds.", rich_help_panel=RUN)
@@ -66,9 +72,9 @@ def reproduce(
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
 ) -> None:
-    """Show a table of the paper; with --data compute it again, side by side.
+    """Show a table of the paper; with --data, compute the table again, side by side.
 
-    Without TABLE the tables are listed. Every finished fold is kept, so a run can be broken off.
+    Without TABLE, list the tables. Every finished fold is stored, so a run can be interrupted.
     Example: mvdfq reproduce genre --data sets/ -o results/
     """
     options: dict[str, Any] = {
@@ -85,29 +91,30 @@ def reproduce(
         _list_tables(format)
     elif data is None:
         _show_published(name, format)
-        note("Published figures only: --data FOLDER puts ours beside them.", quiet)
+        note("Published figures only; --data FOLDER computes the figures again.", quiet)
     elif not _can_be_run(name):
         _show_published(name, format)
-        note("Published figures only: there is nothing to run in this table.", quiet)
+        note("Published figures only; this table cannot be computed.", quiet)
     else:
         means = {"n_jobs": n_jobs, "memory_limit": memory_limit}
         result = _run(name, data, given | means, quiet)
-        if output is not None:  # first, as who reads the rest may leave before its end
+        if output is not None:  # first, since a pipe may close before all output is shown
             _write(result, output, quiet)
         _show(result, format)
         if quick:
-            note("A smoke run: these figures mean nothing.", quiet)
+            note("This was a short test run: the figures mean nothing.", quiet)
 
 
 def _check(name: str, data: Path | None, output: Path | None, given: dict[str, Any]) -> None:
-    """Refuse what cannot be meant, before hours are spent."""
+    """Raise an error for wrong options, before the work."""
     from mvdfq.reproduce.published import TITLES
 
     if name and name not in TITLES:
-        raise Refused(f"There is no table {name!r}.", f"one of {', '.join(TITLES)}", USAGE)
+        raise Refused(f"TABLE={name!r} is not known.", f"use one of {', '.join(TITLES)}", USAGE)
     is_run = bool(name) and data is not None and _can_be_run(name)
     if (given or output is not None) and not is_run:
-        raise Refused("These options need a table that is run, and --data.", "", USAGE)
+        hint = "name a table that can be computed, and --data"
+        raise Refused("These options only work when a table is computed.", hint, USAGE)
     if is_run:
         _check_names(name, given)
     if output is not None:
@@ -126,7 +133,7 @@ def _check_names(name: str, given: dict[str, Any]) -> None:
 def _check_folder(path: Path) -> None:
     place = path if path.exists() else path.parent
     if not place.is_dir():
-        raise Refused(f"{place} is not a folder.", "create it, or name another", CANNOT_WRITE)
+        raise Refused(f"{place} is not a folder.", "create it or name another", CANNOT_WRITE)
     if not os.access(place, os.W_OK):
         raise Refused(f"{place} cannot be written to.", "name another output", CANNOT_WRITE)
 
@@ -166,7 +173,7 @@ def _figure_row(figure: Any) -> dict[str, Any]:
 
 
 def _without_alike(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return rows without the columns that are the same in all of them, and those."""
+    """Return rows without the columns that are equal in all rows, and these columns."""
     alike = {key: rows[0][key] for key in rows[0] if len({row[key] for row in rows}) == 1}
     return [{k: v for k, v in row.items() if k not in alike} for row in rows], alike
 
@@ -194,7 +201,7 @@ def _show(result: Any, format: Format) -> None:
 
 
 def _show_blocks(result: Any) -> None:
-    """Print the tables of a result for people, and what is to be said below them."""
+    """Print the tables of a result for people, and the remarks below each table."""
     from rich.console import Console
 
     from mvdfq.reproduce.arrange import fact_words
@@ -219,5 +226,5 @@ def _write(result: Any, folder: Path, quiet: bool) -> None:
         (folder / f"{result.table}.html").write_text(page([result]), encoding="utf-8")
     except OSError as error:
         reason = f"{folder} cannot be written to: {error.strerror or error}."
-        raise Refused(reason, f"the figures are kept; {MORE}", CANNOT_WRITE) from None
+        raise Refused(reason, f"the figures are not lost; {MORE}", CANNOT_WRITE) from None
     note(f"written: {folder / result.table}.csv, .json and .html", quiet)

@@ -38,7 +38,7 @@ def train(
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
 ) -> None:
-    """Learn to tell the classes of a data set apart.
+    """Train a classifier on a data set and write a model file.
 
     Example: mvdfq train recordings/ -o digits.mvdfq
     """
@@ -49,12 +49,12 @@ def train(
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
     kind = as_ or recognise(data)
-    reading = o.Reading(
+    options = o.DataOptions(
         kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
-    read = labelled(reading.read(data), data)
+    read = labelled(options.read(data), data)
     if read.split is not None:
-        note("Learning from the training part that the data name.", quiet)
+        note("Training on the training part that the data name.", quiet)
         read = read.take((read.split == "train").nonzero()[0])
     show = not quiet and sys.stderr.isatty()
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=show)
@@ -72,22 +72,22 @@ def train(
     }
     show_facts(facts, format)
     if format is Format.human:
-        note("The inner accuracy is that of cross-validation on these data; mvdfq evaluate "
-             "measures it by a protocol.", quiet)  # fmt: skip
+        note("The inner accuracy comes from cross-validation on these data; mvdfq evaluate "
+             "measures the accuracy by a protocol.", quiet)  # fmt: skip
 
 
 def check_output(path: Path, data: Path) -> None:
-    """Refuse a place that cannot be written to, or must not be, before hours are spent."""
+    """Raise an error for an output that cannot or must not be written, before the work."""
     problem, hint = "", "name another output"
     if not path.parent.is_dir():
         problem, hint = (
             f"{path.parent} is not a folder.",
-            "create it, or name another output",
+            "create the folder, or name another output",
         )
     elif path.exists() and not path.is_file():
         problem = f"{path} exists and is not an ordinary file."
     elif path.exists() and data.exists() and path.samefile(data):
-        problem = f"{path} holds the data."
+        problem = f"{path} holds the data, which must not be replaced."
     elif not os.access(path.parent, os.W_OK):
         problem = f"{path.parent} cannot be written to."
     if problem:
@@ -95,17 +95,17 @@ def check_output(path: Path, data: Path) -> None:
 
 
 def labelled(data: Any, path: Any) -> Any:
-    """Return the data, or refuse them if they have no labels."""
+    """Return the data, or raise an error if the data have no labels."""
     if data.y is None:
         raise Refused(
             f"{path} has no labels.",
-            "make one folder per class, or name a column with --label or a table with --labels",
+            "make one folder per class, or name a column with --label or a CSV file with --labels",
         )
     return data
 
 
 def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
-    """Return what a model must remember of its data: how sound became numbers."""
+    """Return the format and the audio recipe, which a model file remembers."""
     from mvdfq.io.recipes import audio_recipe
 
     return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}

@@ -1,4 +1,4 @@
-r"""Evidence: how much each word of a sequence speaks for each class, exactly.
+r"""Evidence: what each word of a sequence adds to the margin of each class, exactly.
 
 A machine on an additive kernel is a sum over words, :math:`f(x) = \sum_u w_u \phi_u(x) + b`. The
 share of a word is divided equally among its occurrences, and the share of an occurrence among the
@@ -25,7 +25,7 @@ from mvdfq.symbols.base import Symbols
 
 __all__ = ["Evidence", "find_evidence"]
 
-# The table of a single group has no memory limit: it is made, used and dropped.
+# The word table of one group has no memory limit: the table is made, used and dropped.
 UNBOUNDED = 2**62
 
 
@@ -33,8 +33,8 @@ UNBOUNDED = 2**62
 class Evidence:
     """The evidence for each column of a machine.
 
-    `by_frame` is (n_columns, n_rows, n_frames), `by_layout` (n_columns, n_rows, n_groups); summed
-    over rows and frames, or over rows and layouts, both are the margins less `constant`. `words`
+    `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The
+    sum over rows and frames, or over rows and layouts, is the margins minus `constant`. `words`
     lists the words of the sequence: row, group, codes, frames where windows start, layouts, and
     the evidence of each occurrence, (n_starts, n_columns).
     """
@@ -46,7 +46,7 @@ class Evidence:
 
 
 def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
-    """Return the evidence in the only sequence of `symbols`, which holds the rows in use."""
+    """Return the evidence in `symbols`, which holds one sequence with the rows in use."""
     plan = machine.reader.plan_
     _check_traceable(plan)
     weigh, constant = _weights(machine, symbols)
@@ -76,7 +76,7 @@ def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
 
 
 def _check_traceable(plan: Plan) -> None:
-    """Refuse a kernel that does not count words of the sequence itself."""
+    """Raise an error for a kernel that does not count the words of the sequence."""
     if plan.counts_groups:
         return
     hint = "use a kernel of layouts, such as mvdfq.Spatial() or mvdfq.Gapped()"
@@ -85,7 +85,7 @@ def _check_traceable(plan: Plan) -> None:
     options = f"manifold={plan.root}, solver={'linear' if plan.listed else 'kernel'!r}"
     raise ValueError(
         f"The evidence of {plan.kernel!r} with {options} cannot be traced to frames: this "
-        f"kernel does not count the words of the sequence itself; {hint}."
+        f"kernel does not count the words of the sequence; {hint}."
     )
 
 
@@ -125,13 +125,13 @@ def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndar
     """Divide the evidence of every occurrence among the frames that the occurrence reads."""
     for j, layout in enumerate(group.layouts):
         mine = read.layout == j
-        places = layout.offsets or layout.window  # a word without symbols reads its window
+        places = layout.offsets or layout.window  # a word of wildcards only has no offsets
         for offset in places:
             np.add.at(frames.T, read.starts[mine] + offset, shares[mine] / len(places))
 
 
 def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-    """Gather the occurrences of every word: codes, starts, layouts, evidence of each."""
+    """Return codes, starts, layouts and evidence of the occurrences of every word."""
     ranks, first = rank_words(read.words)
     order = np.argsort(ranks, kind="stable")
     ends = np.cumsum(np.bincount(ranks.astype(np.int64), minlength=len(first))).tolist()
@@ -141,7 +141,7 @@ def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ..
 
 
 def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
-    """Return a function from groups to the weights of words, and the part without words."""
+    """Return a function from groups to the weights of words, and the constant part."""
     intercepts = machine.margins.intercepts
     if machine.table is not None:
         tables = machine.table.groups
@@ -160,9 +160,9 @@ def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
 
 
 def _rbf_split(machine: KernelMachine, symbols: Symbols) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients that make an RBF of the kernel linear for this one sequence.
+    """Return coefficients with which the RBF is linear in the kernel, for one sequence.
 
-    ``exp(-g (2 - 2 K)) - exp(-2 g)`` is 0 where K is 0, so the difference is K times a number.
+    ``exp(-g (2 - 2 K)) - exp(-2 g)`` is 0 for K = 0, so this difference is K times a number.
     """
     gamma = machine.reader.gamma
     if gamma is None:
@@ -184,7 +184,7 @@ def _without_gamma(machine: KernelMachine) -> Any:
 
 @dataclass(frozen=True)
 class _Looked:
-    """Weights of words, looked up in a table."""
+    """Weights of words, looked up in a word table."""
 
     table: GroupTable
 

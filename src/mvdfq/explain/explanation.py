@@ -1,4 +1,4 @@
-"""Explanations for people: why a sequence was classified as it was."""
+"""Explanations: why the classifier puts a sequence into its class."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Reason:
         Time of the strongest occurrence in seconds, if the sampling rate is known.
 
     evidence : float
-        What all occurrences of the word together add to the decision value.
+        The sum over all occurrences of the word of what they add to the decision value.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Reason:
         return f"{self.row}{made_of} {word}{step} at {where}{times}"
 
     def _names_channels(self) -> bool:
-        """Tell whether the name of the row says which channels it is made of."""
+        """Tell whether the name of the row holds the names of its channels."""
         words = self.row.replace("&", " ").split()
         return all(channel in words or channel in self.row for channel in self.channels)
 
@@ -88,17 +88,17 @@ def _signed(offsets: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a sequence was classified as it was, exactly.
+    """Why the classifier puts a sequence into its class, exactly.
 
-    Made by `SequenceClassifier.explain`. Every array of evidence sums to the decision value of
-    its class less the `constant`: the bias and, for the Hellinger RBF, the kernel value of
-    two sequences without a common word.
+    `SequenceClassifier.explain` makes explanations. Every array of evidence sums to the decision
+    value of its class minus the `constant`: the bias and, for the Hellinger RBF, the kernel value
+    of two sequences without a common word.
 
     Parameters
     ----------
     labels : list
-        What each column of evidence is for: a class or, in one-vs-one and with two classes, a pair
-        of classes. Positive evidence is for the first class of the pair.
+        The class of each column of evidence or, in one-vs-one and with two classes, the pair of
+        classes. Positive evidence is for the first class of the pair.
 
     predicted : object
         The predicted class.
@@ -107,26 +107,26 @@ class Explanation:
         Decision values; in one-vs-one, the decision values of the pairs.
 
     evidence : Evidence
-        The shares of all words.
+        The evidence of all words.
 
     symbols : Symbols
         The sequence as the kernel reads it.
 
     row_names : list of str
-        Names of its rows.
+        Names of the rows of symbols.
 
     offsets : list of list of tuple of int
-        What each layout of each group reads.
+        Offsets of each layout of each group.
 
     names : list of sequence of str
-        The symbols of each row in words.
+        Names of the symbols of each row.
 
     channels : list of str
         Names of the channels of the sequence.
 
     find_shares : callable
-        Returns `channel_shares`, and raises an error if a transformer of the classifier does not
-        say which channels its rows are made of. Called when the shares are first asked for.
+        Returns `channel_shares`, or raises an error if a transformer of the classifier has no
+        method `channel_shares`. Called when the shares are first needed.
 
     Examples
     --------
@@ -158,12 +158,12 @@ class Explanation:
 
     @property
     def by_channel(self) -> np.ndarray:
-        """Evidence of each channel, (n_columns, n_channels); rows made of several are divided."""
+        """Evidence of each channel, (n_columns, n_channels); rows are divided among channels."""
         return self.by_row @ self.channel_shares
 
     @cached_property
     def _known_shares(self) -> np.ndarray | None:
-        """The shares of the channels; None if they are not known."""
+        """The shares of the channels; None if a transformer does not say them."""
         try:
             return self.channel_shares
         except UnknownShares:
@@ -195,13 +195,13 @@ class Explanation:
         return self.evidence.constant
 
     def column(self, label: Any = None) -> tuple[int, float]:
-        """Return the column that tells of a class, and the sign of evidence for it.
+        """Return the column of a class, and the sign of evidence for the class.
 
         Parameters
         ----------
         label : object, default=None
-            The class, or in one-vs-one the pair; None is the class that was predicted, in
-            one-vs-one its narrowest comparison.
+            The class, or in one-vs-one the pair; None means the predicted class, in one-vs-one
+            the pair of the predicted class with the smallest margin.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class Explanation:
             Index into the arrays of evidence.
 
         sign : float
-            -1 where evidence for the class is negative.
+            -1 if negative evidence is for the class, otherwise 1.
         """
         label = self.predicted if label is None else label
         for sign, wanted in [(1.0, label), (-1.0, _reversed(label))]:
@@ -221,24 +221,24 @@ class Explanation:
             if isinstance(pair, tuple) and label in pair
         ]
         if not found:
-            raise ValueError(f"label={label!r} is not among {self.labels}.")
+            raise ValueError(f"label must be one of {self.labels}, got {label!r}.")
         return min(found)[1:]
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
-        """Return the words that count most, for or against a class.
+        """Return the words with the most evidence for or against a class.
 
         Parameters
         ----------
         n : int, default=10
-            How many.
+            Number of words to return.
 
         label : object, default=None
-            The class, or in one-vs-one the pair; None is the class that was predicted.
+            The class, or in one-vs-one the pair; None means the predicted class.
 
         Returns
         -------
         reasons : list of Reason
-            By the size of their evidence; ``print(reason)`` is a line to read.
+            The reasons, largest evidence first; ``print(reason)`` prints one line.
         """
         column, sign = self.column(label)
         total = np.array([shares[:, column].sum() for *_, shares in self.evidence.words])
@@ -263,13 +263,13 @@ class Explanation:
         )
 
     def _largest_channels(self, row: int) -> tuple[str, ...]:
-        """Channels that together make up at least half of a row; none if that is not known."""
+        """Return the channels that make up at least half of a row; () if shares are unknown."""
         if self._known_shares is None:
             return ()
         shares = self._known_shares[row]
         order = np.argsort(-shares, kind="stable")
         enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
-        if shares[order[0]] < 1.5 * shares.mean():  # all shares are alike: no channel stands out
+        if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
             enough = len(order) if len(order) < 4 else 0
         return tuple(self.channels[c] for c in order[:enough])
 
@@ -283,13 +283,13 @@ class Explanation:
         Parameters
         ----------
         n : int, default=10
-            How many words to list.
+            Number of words to list.
 
         Returns
         -------
         explanation : dict
-            The prediction, margins, evidence by row, channel, time and layout, and the words
-            that count most. Evidence by channel is None if it is not known.
+            The prediction, margins, evidence by row, channel, time and layout, and the words with
+            the most evidence. Evidence by channel is None if the shares are unknown.
         """
         return {
             "predicted": _plain(self.predicted),
@@ -313,29 +313,29 @@ class Explanation:
         Parameters
         ----------
         label : object, default=None
-            The class, or in one-vs-one the pair; None is the class that was predicted.
+            The class, or in one-vs-one the pair; None means the predicted class.
 
         Returns
         -------
         figure : matplotlib.figure.Figure
-            Rows above, evidence below, of one time axis.
+            Rows above, evidence below, with the same time axis.
         """
         from mvdfq.explain.plot import plot_explanation
 
         return plot_explanation(self, label)
 
     def title(self, label: Any = None) -> str:
-        """Return what evidence is for: a class, or one of a pair rather than the other.
+        """Return the class that positive evidence is for, as text.
 
         Parameters
         ----------
         label : object, default=None
-            The class, or in one-vs-one the pair; None is the class that was predicted.
+            The class, or in one-vs-one the pair; None means the predicted class.
 
         Returns
         -------
         title : str
-            Such as ``"jazz"`` or ``"jazz rather than blues"``.
+            For example ``"jazz"`` or ``"jazz rather than blues"``.
         """
         column, sign = self.column(label)
         name = self.labels[column]
@@ -350,7 +350,7 @@ class Explanation:
         lines = [f"{self.title()} (decision value {margin:+.3f})", *map(str, self.top())]
         return "\n".join(lines)
 
-    __repr__ = __str__  # not the arrays, which are large
+    __repr__ = __str__  # without the arrays, which are large
 
 
 def _reversed(label: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How much each row has to do with what was learned."""
+"""The importance of rows: their shares in what was learned."""
 
 import numpy as np
 
@@ -32,8 +32,8 @@ def _kernel_norms(machine: KernelMachine) -> np.ndarray:
     kernel, coefficients = machine.reader, machine.coefficients
     if not isinstance(kernel.train_, Symbols):
         raise AttributeError(
-            f"{type(kernel.plan_.kernel).__name__} reads all rows together, so a single row has "
-            f"no importance of its own."
+            f"{type(kernel.plan_.kernel).__name__} reads all rows together, so it does not have "
+            f"an importance per row; use a kernel of symbols, such as mvdfq.Spatial()."
         )
     used = np.flatnonzero(coefficients.any(axis=1))
     units = row_units(kernel.train_[used], kernel.plan_)
@@ -47,8 +47,8 @@ def _linear_norms(machine: LinearMachine) -> np.ndarray:
     columns, coefficients = machine.reader.columns_, machine.margins.coefficients
     if not isinstance(columns, Vocabulary):
         raise AttributeError(
-            "The words of all rows are hashed to the same columns, so a single row has no "
-            "importance of its own; n_features=None gives every word its own column."
+            "The words of all rows are hashed to the same columns, so the importance of a row is "
+            "not known; pass n_features=None, which gives every word its own column."
         )
     norms = np.zeros(len(machine.reader.plan_.row_weights))
     for (r, t), words in columns.words.items():

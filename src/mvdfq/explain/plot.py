@@ -1,4 +1,4 @@
-"""Pictures by matplotlib, which is imported only when a picture is asked for."""
+"""Pictures by matplotlib, which is imported only when a picture is drawn."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MOST_ROWS = 30
 
 
 def plot_explanation(explanation: Any, label: Any = None) -> Any:
-    """Draw the rows of symbols, and below the rows the evidence for and against a class in time."""
+    """Draw the rows of symbols and, below, the evidence for and against a class over time."""
     from matplotlib.figure import Figure
 
     column, sign = explanation.column(label)
@@ -35,7 +35,7 @@ def _times(explanation: Any) -> tuple[np.ndarray, str]:
 
 
 def _rows_that_count(evidence: np.ndarray) -> np.ndarray:
-    """Return all rows, or the `MOST_ROWS` rows with the most evidence, in their order."""
+    """Return all rows, or the `MOST_ROWS` rows with the most evidence, in the given order."""
     return np.sort(np.argsort(-np.abs(evidence), kind="stable")[:MOST_ROWS])
 
 

@@ -1,8 +1,8 @@
 """Rows of numbers before quantization: other views of the same sequences.
 
-Every class is a scikit-learn transformer from sequences to `Sequences`; put it before a
-quantizer in a pipeline. A class that is exported here can be saved in a model file and has a
-name on the command line.
+Every class is a scikit-learn transformer from sequences to `Sequences`; put the transformer
+before a quantizer in a pipeline. A class that is exported here can be saved in a model file and
+has a name on the command line.
 """
 
 from mvdfq.frames.filters import Filters as Filters

@@ -1,18 +1,21 @@
-"""Sums along time; compiled, unchecked. Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``."""
+"""Sums along time: compiled loops without checks.
+
+Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``.
+"""
 
 import numpy as np
 from numba import njit
 
-# Frames handled at once: their sums stay in the fastest cache.
+# Frames per block: 8 KB of sums stay in the first-level cache.
 BLOCK = 1024
 
 
 @njit(nogil=True, cache=True)
 def moments(data, offsets):
-    """Mean and standard deviation of every channel of every sequence, NaN left out.
+    """Return mean and standard deviation of every channel of every sequence, without NaN.
 
-    Two passes, so that a large mean costs no digits. Equal values have a deviation of
-    exactly 0 and no values a mean of 0.
+    Two passes over the values keep all digits when the mean is large. Equal values have a
+    deviation of exactly 0; a channel without values has mean 0 and deviation 0.
     """
     n_channels, n_sequences = data.shape[0], offsets.size - 1
     means = np.zeros((n_channels, n_sequences))
@@ -45,7 +48,7 @@ def _mean_and_deviation(x):
 
 @njit(nogil=True, cache=True)
 def moving_average(data, offsets, half, out):
-    """Mean of the values at most `half` frames away, in the same sequence and not NaN."""
+    """Write the mean of the values at most `half` frames away, in the same sequence, not NaN."""
     total, count = np.empty(data.shape[1]), np.empty(data.shape[1])
     for c in range(data.shape[0]):
         for i in range(offsets.size - 1):
@@ -53,11 +56,11 @@ def moving_average(data, offsets, half, out):
             sums, n = total[: x.size], count[: x.size]
             sums[:] = 0.0
             n[:] = 0.0
-            # one shift after the other, so that one instruction adds many; every sum still runs
-            # from the earliest frame to the latest
+            # one shift after another, so that one instruction adds many values; every sum still
+            # runs from the earliest frame to the latest
             for shift in range(-half, half + 1):
                 first, last = max(0, -shift), min(x.size, x.size - shift)
-                if first < last:  # else the shift is longer than the sequence
+                if first < last:  # otherwise the shift is longer than the sequence
                     add_present(x[first + shift : last + shift], sums[first:last], n[first:last])
             for t in range(x.size):
                 out[c, offsets[i] + t] = sums[t] / n[t] if x[t] == x[t] else np.nan
@@ -74,10 +77,10 @@ def add_present(values, sums, n):
 
 @njit(nogil=True, cache=True)
 def project(data, mean, components, out):
-    """Write ``components @ (data - mean)``, each frame by itself.
+    """Write ``components @ (data - mean)``, frame by frame.
 
-    A matrix product may round a frame differently in other company; here the sum runs in
-    the same order for every frame, so that one sequence alone gives the same numbers.
+    A matrix product may round a frame differently among other frames. Here the sum runs in the
+    same order for every frame, so that one sequence alone gives the same numbers.
     """
     sums, centred = np.empty(BLOCK), np.empty((data.shape[0], BLOCK))
     for start in range(0, data.shape[1], BLOCK):

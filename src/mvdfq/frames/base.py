@@ -1,4 +1,4 @@
-"""What all transformers of sequences share: how they read `X`, and what they say of themselves."""
+"""The base class of all transformers of sequences: reading `X`, and questions to a transformer."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -18,12 +18,12 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers that take a collection of sequences.
 
     `fit` remembers the number of channels, their names and which channels hold symbols;
-    `transform` refuses other channels and fills in what a plain list cannot say.
+    `transform` refuses other channels and adds names and flags that a plain list does not have.
 
-    The rest of the package knows no transformer by its name. A subclass answers the questions
-    that are asked of it: streams ask `reach`, explanations ask `channel_shares` and (of
-    quantizers) `symbol_names`, model files ask `check_learned`. A subclass without
-    `channel_shares` has no importance and no evidence by channel.
+    The rest of the package does not test which class a transformer is; it calls methods: streams
+    call `reach`, explanations call `channel_shares` and, for quantizers, `symbol_names`; model
+    files call `check_learned`. For a subclass without `channel_shares`, importance and evidence
+    by channel raise an error.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         One flag per channel, True if the channel holds symbols; empty if no channel does.
     """
 
-    # Annotations declare what `fit` learns: a model file must hold all of these, see `learned.py`.
+    # Annotations declare what `fit` learns: a model file must hold these names, see `learned.py`.
     n_channels_in_: int
     channel_names_in_: tuple[str, ...] | None
     symbolic_in_: tuple[bool, ...]
@@ -52,7 +52,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -66,12 +66,12 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the rows that `transform` returns.
+        """Return the names of the rows that `transform` returns.
 
         Parameters
         ----------
         input_features : sequence of str, default=None
-            Names of the channels, if not those seen in `fit`.
+            Names of the channels; None means the names seen in `fit`.
 
         Returns
         -------
@@ -87,16 +87,16 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     def reach(self) -> int | None:
         """Return how many frames on either side an output frame depends on.
 
-        A stream encodes only so many frames again for each update. None, the whole sequence, is
-        always right and slow.
+        For each update, a stream encodes only so many old frames again. None means the whole
+        sequence, which is always correct but slow.
         """
         return None
 
     def check_learned(self) -> None:
         """Raise an error if the learned values do not belong together.
 
-        Model files call this method before the values are used. A subclass checks what it
-        annotates, after ``super().check_learned()``.
+        Model files call this method before the values are used. A subclass calls
+        ``super().check_learned()`` and then checks the attributes that it annotates.
         """
         n, flags, names = self.n_channels_in_, self.symbolic_in_, self.channel_names_in_
         require(type(n) is int and n > 0, f"n_channels_in_ must be a whole number > 0, got {n!r}")
@@ -112,9 +112,10 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         )
 
     def set_output(self, *, transform: str | None = None) -> Any:
-        """Accept a call of scikit-learn's `set_output`, without effect: sequences are not a table.
+        """Accept a call of scikit-learn's `set_output` without effect.
 
-        A pipeline passes the call on to all its steps, the last of which may return a table.
+        Sequences do not fit into a data frame. A pipeline passes the call on to all its steps, and
+        its last step may return a data frame.
 
         Parameters
         ----------
@@ -130,16 +131,16 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     @property
     def _symbolic_mask(self) -> np.ndarray:
-        """One flag per channel seen in `fit`: does the channel hold symbols?"""
+        """Return one flag per channel seen in `fit`, True if the channel holds symbols."""
         return np.array(self.symbolic_in_ or (False,) * self.n_channels_in_)
 
     @property
     def _input_names(self) -> tuple[str, ...]:
-        """Names of the channels seen in `fit`; ``x0, x1, ...`` if they had none."""
+        """Return the names of the channels seen in `fit`; ``x0, x1, ...`` without names."""
         return channel_names(self._nothing())
 
     def _nothing(self) -> Sequences:
-        """A collection without sequences, with the channels seen in `fit`."""
+        """Return a collection without sequences, with the channels seen in `fit`."""
         return Sequences(
             np.empty((self.n_channels_in_, 0)),
             np.zeros(1, np.int64),
@@ -151,30 +152,30 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         """Check the sequences given to `fit` and remember their channels."""
         X = check_sequences(X)
         if not len(X):
-            raise ValueError("X holds no sequences.")
+            raise ValueError("X holds no sequences; pass at least one sequence.")
         self.n_channels_in_ = X.n_rows
         self.channel_names_in_ = X.channel_names
         self.symbolic_in_ = X.symbolic
         return X
 
     def _read(self, X: Any) -> Sequences:
-        """Check the sequences given to `transform` against those of `fit`."""
+        """Check that the sequences given to `transform` have the channels seen in `fit`."""
         check_is_fitted(self)
         X = check_sequences(X, n_channels=self.n_channels_in_)
         known = self.channel_names_in_
         names = X.channel_names or known
         if names is not None and known is not None and names != known:
-            raise ValueError(f"X has channels {list(names)}, in fit they were {list(known)}.")
+            raise ValueError(f"X must have the channels of fit, {list(known)}, got {list(names)}.")
         as_in_fit = replace(X, channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
-            raise ValueError(f"Channel {j} of X holds symbols, in fit it held numbers.")
+            raise ValueError(f"Channel {j} of X must hold numbers, as in fit, got symbols.")
         return as_in_fit
 
     def _refuse_symbols(self, X: Sequences) -> None:
         for j in np.flatnonzero(X.symbolic_mask):
             raise ValueError(
                 f"{type(self).__name__} needs numbers, but channel {channel_names(X)[j]} holds "
-                f"symbols; mvdfq.DirectQuantizer takes both."
+                f"symbols; leave out the channel, or use mvdfq.DirectQuantizer, which takes both."
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -186,12 +187,12 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
 
 def channel_names(X: Any) -> tuple[str, ...]:
-    """Names of the rows of `X`; ``x0, x1, ...`` if it has none."""
+    """Return the names of the rows of `X`; ``x0, x1, ...`` without names."""
     return X.channel_names or tuple(f"x{j}" for j in range(X.n_rows))
 
 
 def channel_index(channel: Any, X: Sequences, parameter: str) -> int:
-    """Index of a channel that `parameter` gives by index or name."""
+    """Return the index of a channel that `parameter` gives by index or name."""
     names = channel_names(X)
     if isinstance(channel, str) and channel in names:
         return names.index(channel)
@@ -199,13 +200,13 @@ def channel_index(channel: Any, X: Sequences, parameter: str) -> int:
     if is_index and 0 <= channel < X.n_rows:
         return int(channel)
     raise ValueError(
-        f"{parameter} names channel {channel!r}; the channels are 0 to {X.n_rows - 1}"
-        f" or {list(names)}."
+        f"{parameter} must give channels by index, 0 to {X.n_rows - 1}, or by name, "
+        f"{list(names)}, got {channel!r}."
     )
 
 
 def renamed(X: Sequences, prefix: str) -> Sequences:
-    """Put `prefix` before the names of the channels, symbolic ones excepted."""
+    """Put `prefix` before the names of the numeric channels."""
     pairs = zip(channel_names(X), X.symbolic_mask, strict=True)
     return replace(
         X, channel_names=tuple(name if flag else f"{prefix} {name}" for name, flag in pairs)

@@ -22,7 +22,7 @@ __all__ = ["Filters", "auto_dilations"]
 TAPS = np.array(list(combinations(range(N_TAPS), 3)))
 # A filter sums at most this many channels, as in MiniRocket.
 MOST_CHANNELS = 9
-# Taps farther apart than this read nothing but padding, and would take memory for it.
+# Taps farther apart than this would read only padding, and the padding would fill the memory.
 LONGEST = 2**20
 
 
@@ -31,19 +31,19 @@ class Filters(SequenceTransformer):
 
     .. math:: z_t = \sum_{c \in S} \sum_{j=-4}^{4} w_j \, x_{c,\, t + j d}
 
-    with nine weights :math:`w_j`, six of -1 and three of +2, a dilation :math:`d`, and a random set
-    :math:`S` of at most nine channels that is drawn for every filter and dilation [1]_. The filters
-    are fixed; `fit` draws the sets and, if asked, chooses the dilations. Beyond the ends of a
-    sequence, rows of even number repeat its first and last frame, rows of odd number read zeros,
-    so put `Standardize` before. A response whose taps read a NaN is NaN. Sequences shorter than a
-    filter respond like any other. Costs
-    O(n) in the number of frames for each of the ``84 * len(dilations_)`` rows.
+    with nine weights :math:`w_j` (six are -1, three are +2), a dilation :math:`d`, and a random set
+    :math:`S` of at most nine channels, drawn for every filter and dilation [1]_. The filters are
+    fixed; `fit` draws the sets of channels and, for ``"auto"``, chooses the dilations. Beyond the
+    ends of a sequence, rows with an even index repeat the first and last frame, and rows with an
+    odd index read zeros; so put `Standardize` before `Filters`. A response is NaN if a tap reads
+    NaN. Sequences shorter than a filter are allowed. Cost: O(n) in the
+    number of frames for each of the ``84 * len(dilations_)`` rows.
 
     Parameters
     ----------
     dilations : int, sequence of int or "auto", default="auto"
         Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, ... while a
-        filter is no longer than the median training sequence.
+        filter is not longer than the median training sequence.
 
     keep_symbolic : bool, default=True
         Pass symbolic channels through, after the responses, or else leave them out.
@@ -52,7 +52,7 @@ class Filters(SequenceTransformer):
         Seed of the sets of channels.
 
     n_jobs : int, default=None
-        Number of threads; -1 is all processors. Results do not depend on it.
+        Number of threads; -1 means all processors. Results do not depend on it.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Filters(SequenceTransformer):
         The dilations.
 
     members_ : ndarray of shape (84 * n_dilations, n_most)
-        The numeric channels that each row sums, filled up with -1.
+        The numeric channels that each row sums; -1 fills unused places.
 
     References
     ----------
@@ -101,7 +101,7 @@ class Filters(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -114,7 +114,7 @@ class Filters(SequenceTransformer):
         X = self._read_training(X)
         n_numeric = int((~X.symbolic_mask).sum())
         if not n_numeric:
-            raise ValueError("Filters needs at least one numeric channel, X holds symbols alone.")
+            raise ValueError("Filters needs at least one numeric channel, X holds only symbols.")
         self.dilations_ = np.array(self._dilations(X))
         random = check_random_state(self.random_state)
         self.members_ = _draw_members(len(TAPS) * len(self.dilations_), n_numeric, random)
@@ -171,7 +171,7 @@ class Filters(SequenceTransformer):
         return dilations
 
     def _cuts(self, n_sequences: int) -> Iterable[tuple[int, int]]:
-        """Blocks of sequences, one for each thread."""
+        """Return blocks of sequences, one block per thread."""
         workers = max(1, min(n_threads(self.n_jobs), n_sequences))
         return pairwise(np.linspace(0, n_sequences, workers + 1).astype(int).tolist())
 
@@ -218,15 +218,16 @@ class Filters(SequenceTransformer):
         return np.concatenate([shares, np.eye(self.n_channels_in_)[self._passed]])
 
     def check_learned(self) -> None:
-        """Raise an error unless every row sums at least one channel that there is."""
+        """Raise an error unless every row sums at least one known channel."""
         super().check_learned()
         require_array(self, "dilations_", (None,), np.int64)
-        fits = self.dilations_.size and (self.dilations_ >= 1).all()
-        require(fits and (self.dilations_ < LONGEST).all(), "dilations_ must hold numbers >= 1")
+        fits = self.dilations_.size and ((self.dilations_ >= 1) & (self.dilations_ < LONGEST)).all()
+        require(fits, f"dilations_ must hold numbers from 1 to {LONGEST - 1}")
         require_array(self, "members_", (len(TAPS) * self.dilations_.size, None), np.int64)
         members, n_numeric = self.members_, int((~self._symbolic_mask).sum())
         known = members.shape[1] and (members[:, 0] >= 0).all() and (members >= -1).all()
-        require(known and (members < n_numeric).all(), "members_ must hold channels that there are")
+        fits = known and (members < n_numeric).all()
+        require(fits, f"members_ must hold channels from 0 to {n_numeric - 1}, filled up with -1")
 
 
 def auto_dilations(X: Ragged) -> list[int]:
@@ -236,7 +237,7 @@ def auto_dilations(X: Ragged) -> list[int]:
 
 
 def _draw_members(n_rows: int, n_channels: int, random: np.random.RandomState) -> np.ndarray:
-    """Draw a set of channels for every row: small sets are as likely as large ones."""
+    """Draw a set of channels for every row, as MiniRocket does: smaller sets are more likely."""
     most = min(n_channels, MOST_CHANNELS)
     sizes = np.floor(2 ** random.uniform(0, np.log2(most + 1), n_rows)).astype(int)
     members = np.full((n_rows, most), -1)

@@ -1,4 +1,4 @@
-"""Checks of what a transformer learned, for transformers that come from a model file."""
+"""Checks of what a transformer learned, for transformers read from a model file."""
 
 from inspect import get_annotations
 from typing import Any
@@ -20,7 +20,7 @@ class LearnedError(ValueError):
 
 
 def require(condition: Any, problem: str) -> None:
-    """Raise an error with this problem unless the condition holds."""
+    """Raise an error with the text `problem` unless the condition holds."""
     if not condition:
         raise LearnedError(problem)
 
@@ -43,7 +43,7 @@ def check_array(array: Any, name: str, shape: tuple[int | None, ...], dtype: Any
 
 
 def _written(shape: tuple[int | None, ...]) -> str:
-    """Return a shape as text; a length that is free is `n`."""
+    """Return a shape as text, with `n` for a length that may be anything."""
     lengths = ["n" if length is None else str(length) for length in shape]
     return f"({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
 
@@ -57,7 +57,7 @@ def require_axes(part: Any, n: int) -> None:
 def learned_names(cls: type) -> list[str]:
     """Return the attributes that `fit` gives to objects of a class.
 
-    A class declares them by annotations in its body, ``mean_: np.ndarray``.
+    A class declares these attributes by annotations in its body: ``mean_: np.ndarray``.
     """
     declared = [name for base in reversed(cls.__mro__) for name in get_annotations(base)]
     return [name for name in dict.fromkeys(declared) if name.endswith("_")]

@@ -1,4 +1,4 @@
-"""Turn the channels into uncorrelated ones."""
+"""Principal components of the channels."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -15,7 +15,7 @@ from mvdfq.sequences import Sequences
 
 __all__ = ["Rotate", "principal_axes"]
 
-# Frames whose products are summed at once, so that long collections need little memory.
+# Frames per block of the covariance, so that long collections need little memory.
 BLOCK = 2**16
 
 
@@ -25,10 +25,10 @@ class Rotate(SequenceTransformer):
     .. math:: z_t = W (x_t - \mu)
 
     where the rows of :math:`W` are the eigenvectors of the covariance of the training frames,
-    by decreasing variance. The entry of largest size in each is positive, so that the same
-    data give the same signs. A frame with any NaN becomes NaN in all components and takes no
-    part in the fit. Symbolic channels pass through, after the components. For :math:`R`
-    channels and :math:`n` frames both fit and transform cost O(:math:`n R^2`).
+    by decreasing variance. The largest entry of each eigenvector is positive, so that the same
+    data give the same signs. A frame with any NaN becomes NaN in all components, and `fit` leaves
+    the frame out. Symbolic channels pass through, after the components. Cost of `fit` and
+    `transform`: O(:math:`n R^2`) for :math:`R` channels and :math:`n` frames.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Rotate(SequenceTransformer):
         Number of components to keep; None means all.
 
     deltas : bool, default=False
-        Rotate the channels together with their slopes (see `Delta`), twice as many rows.
+        Rotate the channels together with their slopes (see `Delta`): twice as many rows.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Rotate(SequenceTransformer):
         The principal axes.
 
     explained_variance_ : ndarray of shape (n_components,)
-        Variance of the training frames along each.
+        Variance of the training frames along each axis.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Rotate(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -115,7 +115,7 @@ class Rotate(SequenceTransformer):
         )
 
     def reach(self) -> int:
-        """Return 1 if slopes are rotated too, which read the neighbours of a frame, else 0."""
+        """Return 1 if `deltas` is True, since a slope reads the neighbours of a frame, else 0."""
         return int(self.deltas)
 
     def channel_shares(self) -> np.ndarray:
@@ -135,16 +135,18 @@ class Rotate(SequenceTransformer):
         require_array(self, "explained_variance_", (len(self.components_),))
 
     def _frames(self, X: Sequences) -> np.ndarray:
-        """The rows to rotate: numeric channels, with their slopes if asked for."""
+        """Return the rows to rotate: numeric channels, then their slopes if `deltas` is True."""
         numeric = X.data[~X.symbolic_mask]
         return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
 
 
 def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, principal axes (rows) and variances along them, of the frames without NaN."""
+    """Return mean, principal axes (rows) and variances of the frames without NaN."""
     whole = ~np.isnan(data).any(axis=0)
     if not whole.any() or not len(data):
-        raise ValueError("No frame of X is without missing values in its numeric channels.")
+        raise ValueError(
+            "X must hold at least one frame without missing values in its numeric channels."
+        )
     data = data if whole.all() else data[:, whole]
     mean = data.mean(axis=1, dtype=float)
     covariance = np.zeros((len(data), len(data)))
@@ -156,7 +158,7 @@ def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def _with_signs(axes: np.ndarray) -> np.ndarray:
-    """Make the largest entry of each axis positive; of nearly equal ones, the first."""
+    """Make the largest entry of each axis positive; among nearly equal entries, the first."""
     sizes = np.abs(axes)
     decisive = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=1, keepdims=True), axis=1)
     return axes * np.sign(axes[np.arange(len(axes)), decisive])[:, np.newaxis]

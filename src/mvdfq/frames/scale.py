@@ -17,16 +17,16 @@ class Standardize(SequenceTransformer):
 
     .. math:: z = (x - \mu_c) / \sigma_c
 
-    NaN stays NaN and takes no part in the statistics. A constant channel is shifted to 0 and
-    not scaled. Symbolic channels pass through. Costs O(n) in the number of values.
+    NaN stays NaN and does not count. A constant channel is shifted to 0 and not scaled. Symbolic
+    channels pass through. Cost: O(n) in the number of values.
 
     Attributes
     ----------
     mean_ : ndarray of shape (n_channels,)
-        Mean of each channel; 0 where it is symbolic.
+        Mean of each channel; 0 for a symbolic channel.
 
     scale_ : ndarray of shape (n_channels,)
-        Standard deviation of each channel; 1 where it is constant or symbolic.
+        Standard deviation of each channel; 1 for a constant or symbolic channel.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Standardize(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -72,11 +72,11 @@ class Standardize(SequenceTransformer):
         Returns
         -------
         Z : Sequences
-            The standardized sequences, channel names kept.
+            The standardized sequences; channels keep their names.
         """
         X = self._read(X)
         scaled = np.empty_like(X.data)
-        for c, row in enumerate(X.data):  # a channel at a time, in double precision
+        for c, row in enumerate(X.data):  # one channel at a time, in double precision
             scaled[c] = (row - self.mean_[c]) / self.scale_[c]
         return X.with_data(scaled)
 
@@ -101,15 +101,15 @@ class Centre(SequenceTransformer):
 
     .. math:: z_t = x_t - \frac{1}{n} \sum_u x_u
 
-    This takes away what a recording's channel adds to all its frames (cepstral mean
+    Centring removes a constant that the recording adds to all frames (cepstral mean
     normalization). NaN stays NaN and does not count; symbolic channels pass through.
-    Costs O(n) in the number of values.
+    Cost: O(n) in the number of values.
 
     Parameters
     ----------
     scale : bool, default=False
-        Also divide by the standard deviation of the channel in the sequence, where it
-        is not 0.
+        Also divide by the standard deviation of the channel in the sequence, unless the
+        deviation is 0.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Centre(SequenceTransformer):
         return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
 
     def reach(self) -> None:
-        """Return None: the mean is that of the whole sequence."""
+        """Return None: the mean depends on the whole sequence."""
 
     def channel_shares(self) -> np.ndarray:
         """Return the identity: every row is one channel."""
@@ -147,7 +147,7 @@ class Centre(SequenceTransformer):
 
 
 def centred(X: Sequences, *, scale: bool) -> np.ndarray:
-    """Subtract its mean from each numeric channel of each sequence; divide by its deviation."""
+    """Return `X` with each numeric channel of each sequence centred and, if `scale`, divided."""
     real = ~X.symbolic_mask
     means, deviations = moments(X.data[real], X.offsets)
     data = X.data.copy()

@@ -22,20 +22,20 @@ class Stack(SequenceTransformer):
     Parameters
     ----------
     views : list of transformers or of (str, transformer)
-        The views, each fitted on the sequences by itself; ``"passthrough"`` or None is the
+        The views. `fit` fits each view on the same sequences; ``"passthrough"`` or None means the
         sequences as they are. A view without a name gets the name of its class in lower case,
         with a number if the name occurs twice. Parameters are set as in a pipeline:
-        ``delta__keep=False``. All views must keep the number of frames.
+        ``delta__keep=False``. All views must return the same number of frames.
 
     Attributes
     ----------
     views_ : list of (str, transformer)
-        The fitted views; None where the sequences pass through.
+        The fitted views; None for a view that passes the sequences through.
 
     Notes
     -----
-    If two views give a channel of the same name, the name of the view is put before it. A
-    symbolic channel that several views pass through is kept once.
+    If two views return channels of the same name, the second channel gets the name of its view as
+    a prefix. A symbolic channel that several views pass through is kept once.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Stack(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : array-like of shape (n_sequences,), default=None
             Labels, passed on to the views.
@@ -99,7 +99,7 @@ class Stack(SequenceTransformer):
         return _side_by_side(X, parts)
 
     def _parts(self, X: Sequences) -> dict[str, Sequences]:
-        """What each view makes of the sequences."""
+        """Return the sequences of each view, by the name of the view."""
         return {
             name: X if view is None else check_sequences(view.transform(X))
             for name, view in self.views_
@@ -110,7 +110,7 @@ class Stack(SequenceTransformer):
         return combined_reach((reach_of(view) for _, view in self.views_), max)
 
     def channel_shares(self) -> np.ndarray:
-        """Return the shares of all views, of those rows that are kept."""
+        """Return the shares of the rows of all views that are kept."""
         shares = {name: shares_of([view], self.n_channels_in_) for name, view in self.views_}
         kept = _kept_rows(self._parts(self._nothing()))
         return np.array([shares[view][row] for view, row, *_ in kept])
@@ -127,16 +127,16 @@ class Stack(SequenceTransformer):
             for step in steps_of(pair[1]):
                 require(
                     hasattr(step, "n_channels_in_"),
-                    f"view {pair[0]!r} holds {step}, which is not fitted",
+                    f"view {pair[0]!r} must be fitted, got {step}, which is not",
                 )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of the stack and, if `deep`, of its views.
+        """Return the parameters of the stack and, if `deep`, of its views.
 
         Parameters
         ----------
         deep : bool, default=True
-            Include the views by name and their parameters as ``name__parameter``.
+            Whether to include the views by name and their parameters as ``name__parameter``.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class Stack(SequenceTransformer):
 
 
 def _named(views: Any) -> list[tuple[str, Any]]:
-    """The views as pairs of name and transformer; None stands for the sequences themselves."""
+    """Return the views as pairs of name and transformer; None means passthrough."""
     if not isinstance(views, list | tuple):
         raise TypeError(f"views must be a list, got {type(views).__name__}; pass [view].")
     pairs = [view if isinstance(view, tuple) else (_class_name(view), view) for view in views]
@@ -183,18 +183,22 @@ def _named(views: Any) -> list[tuple[str, Any]]:
     for (name, view), given in zip(pairs, views, strict=True):
         seen[name] += 1
         if isinstance(given, tuple) and (total[name] > 1 or "__" in name or name == "views"):
-            raise ValueError(f"View name {name!r} is not unique, is 'views' or contains '__'.")
+            raise ValueError(
+                f"A view name must be unique, without '__' and not 'views', got {name!r}."
+            )
         unique = f"{name}-{seen[name]}" if total[name] > 1 else name
         named.append((unique, None if _passes(view) else view))
     if not named:
-        raise ValueError("views must hold at least one view.")
+        raise ValueError("views must hold at least one view, got an empty list.")
     return named
 
 
 def _check_view(pair: tuple[Any, ...]) -> None:
-    """Refuse a view that is not a pair of a name and a transformer."""
+    """Raise an error unless a view is a pair of a name and a transformer."""
     if len(pair) != 2 or not isinstance(pair[0], str):
-        raise TypeError(f"A view is a transformer or a pair (name, transformer), got {pair!r}.")
+        raise TypeError(
+            f"A view must be a transformer or a pair (name, transformer), got {pair!r}."
+        )
     view = pair[1]
     is_transformer = hasattr(view, "fit") and hasattr(view, "transform")
     if not _passes(view) and (isinstance(view, type) or not is_transformer):
@@ -210,7 +214,7 @@ def _class_name(view: Any) -> str:
 
 
 def check_lengths(parts: Mapping[str, Ragged]) -> None:
-    """Refuse views whose sequences do not have the same frames."""
+    """Raise an error if two views return different numbers of frames."""
     (first, reference), *others = parts.items()
     for name, part in others:
         if not np.array_equal(part.offsets, reference.offsets):
@@ -223,7 +227,7 @@ def check_lengths(parts: Mapping[str, Ragged]) -> None:
 
 
 def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:
-    """One collection with the rows of all parts; symbolic rows of one name only once."""
+    """Return one collection with the rows of all parts; symbolic rows of one name only once."""
     kept = _kept_rows(parts)
     flags = tuple(flag for *_, flag in kept)
     return replace(
@@ -235,7 +239,7 @@ def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:
 
 
 def _kept_rows(parts: dict[str, Sequences]) -> list[tuple[str, int, str, bool]]:
-    """List the rows of a stack: view, row of the view, name in the stack, is it symbolic?"""
+    """List the rows of a stack: view, row of the view, name in the stack, whether symbolic."""
     kept: list[tuple[str, int, str, bool]] = []
     names: set[str] = set()
     for view, part in parts.items():

@@ -1,4 +1,4 @@
-"""Transformers one after another: what holds for all of them together.
+"""Questions to a chain of transformers: their steps, reach and channel shares.
 
 A part of a classifier is a transformer, a scikit-learn pipeline of parts, None or "passthrough".
 Only `steps_of` knows this.
@@ -18,7 +18,7 @@ class UnknownShares(AttributeError):
 
 
 def steps_of(*parts: Any) -> list[Any]:
-    """Return the transformers that the parts apply, in their order.
+    """Return the transformers that the parts apply, in the order of use.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def steps_of(*parts: Any) -> list[Any]:
 def reach_of(*parts: Any) -> int | None:
     """Return how many frames on either side an output frame depends on; None means all frames.
 
-    All frames is the right answer for a transformer that does not say: it may read them all.
+    A transformer without `reach` may read all frames, so its reach is None.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def combined_reach(reaches: Iterable[int | None], how: Any) -> int | None:
 def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
     """Return the share of each of `n_channels` channels in each row that the parts make.
 
-    The shares of transformers one after another are the product of their matrices.
+    The shares of a chain of transformers are the product of their matrices.
     """
     shares = np.eye(n_channels)
     for step in steps_of(*parts):

@@ -19,14 +19,14 @@ class Delta(SequenceTransformer):
 
     .. math:: \Delta_t = (x_{t+1} - x_{t-1}) / 2
 
-    and one-sided differences at the ends of each sequence, as `numpy.gradient` has it. A
-    single frame has slope 0; a slope next to a NaN is NaN. Symbolic channels have no slope
-    and pass through. Costs O(n) in the number of values.
+    and one-sided differences at the ends of each sequence, as in `numpy.gradient`. A single
+    frame has slope 0; a slope next to a NaN is NaN. Symbolic channels have no slope and pass
+    through. Cost: O(n) in the number of values.
 
     Parameters
     ----------
     keep : bool, default=True
-        Put the slopes after the channels themselves, or else in their place.
+        True puts the slopes after the channels; False returns the slopes only.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Delta(SequenceTransformer):
         return 1
 
     def channel_shares(self) -> np.ndarray:
-        """Return one 1 per row: kept channels, then the slopes of the numeric channels."""
+        """Return rows with one 1: kept channels, then the slopes of the numeric channels."""
         one, symbolic = np.eye(self.n_channels_in_), self._symbolic_mask
         return np.concatenate([one[symbolic | self.keep], one[~symbolic]])
 
@@ -81,13 +81,13 @@ class Smooth(SequenceTransformer):
     .. math:: z_t = \frac{1}{|W_t|} \sum_{u \in W_t} x_u
 
     where :math:`W_t` are the frames at most ``window // 2`` away from :math:`t`, in the same
-    sequence, that are not NaN. A NaN stays NaN; symbolic channels pass through. Costs
+    sequence, that are not NaN. NaN stays NaN; symbolic channels pass through. Cost:
     O(n ``window``).
 
     Parameters
     ----------
     window : int, default=5
-        Number of frames to average, odd.
+        Number of frames to average; must be odd.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Lags(SequenceTransformer):
     .. math:: z_t = (x_t, x_{t+s}, \dots, x_{t+(L-1)s})
 
     with :math:`L` lags and step :math:`s`. Sequences lose their last :math:`(L-1)s` frames;
-    shorter ones become empty. Costs O(n :math:`L`).
+    shorter sequences become empty. Cost: O(n :math:`L`).
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Lags(SequenceTransformer):
         Number of frames side by side.
 
     step : int, default=1
-        Time between them, in frames.
+        Distance between these frames, in frames.
 
     Examples
     --------
@@ -194,21 +194,21 @@ class Lags(SequenceTransformer):
         )
 
     def reach(self) -> int:
-        """Return the distance to the last of the frames side by side."""
+        """Return the distance from the first to the last of the frames side by side."""
         return (self.n_lags - 1) * self.step
 
     def channel_shares(self) -> np.ndarray:
-        """Return one 1 per row: every lag is a copy of all channels."""
+        """Return rows with one 1: every lag is a copy of all channels."""
         return np.tile(np.eye(self.n_channels_in_), (self.n_lags, 1))
 
 
 def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """`numpy.gradient` along time, of every sequence by itself."""
+    """Return `numpy.gradient` along time, for each sequence alone."""
     slopes = np.empty_like(data)
     slopes[:, 1:-1] = (data[:, 2:] - data[:, :-2]) / 2
     lengths = np.diff(offsets)
     single = offsets[:-1][lengths == 1]
-    slopes[:, single] = data[:, single] - data[:, single]  # 0, or NaN where it is missing
+    slopes[:, single] = data[:, single] - data[:, single]  # 0, or NaN if the frame is missing
     first, last = offsets[:-1][lengths > 1], offsets[1:][lengths > 1] - 1
     slopes[:, first] = data[:, first + 1] - data[:, first]
     slopes[:, last] = data[:, last] - data[:, last - 1]

@@ -1,4 +1,4 @@
-"""What kernel and features share: reading sequences, freezing alphabets, checking options."""
+"""The base class of kernel and features: reads sequences, freezes alphabets, checks options."""
 
 import warnings
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ __all__ = ["SequenceMap", "are_letters", "warn_wordless"]
 
 
 class SequenceMap(TransformerMixin, BaseEstimator):
-    """What kernel and features share: reading sequences and the plan of the computation."""
+    """The base class of kernel and features: reads sequences and plans the computation."""
 
     kernel: Kernel | None
     manifold: bool
@@ -36,7 +36,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         """Read the training sequences, freeze alphabets and rows; return the rows in use."""
         kernel = Spectrum() if self.kernel is None else self.kernel
         _check_options(self, kernel)
-        # a copy: the plan keeps what it made of the kernel, whatever becomes of the parameter
+        # a copy: the plan must not change when a user changes the parameter
         kernel = self.kernel_ = clone(kernel)
         self.letters_ = Letters().fit(X) if are_letters(X) else None
         collection = self._read(X, self.n_symbols)
@@ -117,7 +117,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         return self._in_use(collection)
 
     def _rows_in_use(self, collection: Ragged) -> np.ndarray:
-        """Leave out rows that hold one symbol only: such rows compare nothing but lengths."""
+        """Leave out rows that hold one symbol only: such rows only compare lengths."""
         everything = np.arange(len(self.n_symbols_))
         if self.constant_rows == "keep" or not isinstance(collection, Symbols):
             return everything
@@ -139,12 +139,12 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         return collection
 
     def row_mean(self) -> float:
-        """Return the divisor that turns the sum over rows into a mean, 1 to keep the sum.
+        """Return the divisor that turns the sum over rows into a mean; 1 keeps the sum.
 
         Returns
         -------
         divisor : float
-            The sum of the row weights where rows are normalised.
+            The sum of the row weights if rows are normalized, else 1.
         """
         return float(self.plan_.row_weights.sum()) if self.plan_.normalises_rows else 1.0
 
@@ -157,12 +157,12 @@ class SequenceMap(TransformerMixin, BaseEstimator):
 
 
 def warn_wordless(own: np.ndarray) -> None:
-    """Warn about sequences without any word: their kernel values are 0."""
+    """Warn about sequences without any word, since their kernel values are 0."""
     empty = np.flatnonzero(own <= 0)
     if empty.size:
         listed = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
         warnings.warn(
-            f"No word of this kernel in sequence {listed} (too short, or too many missing "
+            f"The kernel finds no word in sequence {listed} (too short, or too many missing "
             f"values); all kernel values of such a sequence are 0.",
             stacklevel=4,
         )
@@ -181,7 +181,7 @@ def are_letters(X: Any) -> bool:
 
 def _is_constant(codes: np.ndarray, missing: int) -> bool:
     present = codes[codes != missing]
-    return bool((present == present[:1]).all())  # also where nothing is present
+    return bool((present == present[:1]).all())  # also True without any symbol
 
 
 def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:
@@ -190,8 +190,7 @@ def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:
     weights = np.asarray(weights, dtype=float)
     if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError(
-            f"{name} must hold one non-negative number for each {what} ({n}), "
-            f"got {weights.tolist()}."
+            f"{name} must hold {n} non-negative numbers, one per {what}, got {weights.tolist()}."
         )
     _check_some_weight(weights, name)
     return weights
@@ -199,11 +198,11 @@ def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:
 
 def _check_some_weight(weights: np.ndarray, name: str) -> None:
     if not weights.any():
-        raise ValueError(f"{name} are all zero where rows differ: nothing is left to compare.")
+        raise ValueError(f"{name} must be positive for a row or group in use, got only zeros.")
 
 
 def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
-    """Refuse options that do not exist or cannot be combined."""
+    """Raise an error for options that do not exist or cannot be combined."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
     kernel.check()
@@ -217,9 +216,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if not isinstance(estimator.pyramid, int | np.integer) or not 1 <= estimator.pyramid <= 16:
         raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {estimator.pyramid!r}.")
     if not kernel.has_features and (estimator.manifold or estimator.pyramid > 1):
-        raise ValueError(
-            f"{kernel!r} has no explicit features, which manifold=True and pyramid need."
-        )
+        raise ValueError(f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.")
     if estimator.group_weights is not None and not kernel.has_groups:
         raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
     if getattr(estimator, "n_features", None) is not None:
@@ -229,7 +226,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if gamma is not None:
         check_positive(gamma, "gamma")
         if not estimator.normalize:
-            raise ValueError("gamma needs normalize=True: distances of unit vectors.")
+            raise ValueError("gamma needs normalize=True, got normalize=False.")
     if not kernel.is_definite:
         warnings.warn(
             f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "

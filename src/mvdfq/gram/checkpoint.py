@@ -1,4 +1,4 @@
-"""Kernel matrices in parts that are kept: a run that was broken off goes on where it stopped."""
+"""Kernel matrices in stored parts: a new run continues where an interrupted run stopped."""
 
 import hashlib
 import json
@@ -17,11 +17,12 @@ from mvdfq.gram.kernel import SequenceKernel
 
 __all__ = ["write_gram"]
 
-# Blocks of sequences; their pairs are computed and kept one by one. Every block is counted again
-# for each of its pairs, so there are few.
+# Number of blocks of sequences. Every pair of blocks is one stored part. The words of a block are
+# counted again for each pair, so there are few blocks.
 BLOCKS = 6
+# Up to this many sequences the matrix is one part: computing it again takes seconds.
 SMALL = 400
-# An empty file in each folder of parts, by which the folder is known to be ours to remove.
+# An empty file in each folder of parts: only folders with this file are removed.
 MARK = ".mvdfq-gram-parts"
 PART = re.compile(rf"\d+-\d+\.npy|\.[0-9a-f]{{32}}\.unfinished|{re.escape(MARK)}")
 
@@ -29,9 +30,9 @@ PART = re.compile(rf"\d+-\d+\.npy|\.[0-9a-f]{{32}}\.unfinished|{re.escape(MARK)}
 def write_gram(
     kernel: SequenceKernel, output: Path, progress: Callable[[int, int], None] | None = None
 ) -> int:
-    """Write the kernel matrix of the training sequences; return how many parts were there.
+    """Write the kernel matrix of the training sequences; return the number of parts found.
 
-    Parts lie in a hidden folder beside the output until it is complete.
+    Parts are in a hidden folder beside the output until the output is complete.
     """
     folder = _folder_for(output, kernel)
     folder.mkdir(exist_ok=True)
@@ -47,7 +48,7 @@ def write_gram(
             progress(done, len(pairs))
     with replacing(output) as file:
         np.save(file, K)
-    for other in output.parent.iterdir():  # also the parts of runs that never ended
+    for other in output.parent.iterdir():  # also the parts of interrupted runs
         if _holds_parts_of(output, other):
             shutil.rmtree(other, ignore_errors=True)
     return found
@@ -64,7 +65,7 @@ def _holds_parts_of(output: Path, folder: Path) -> bool:
 
 
 def _folder_for(output: Path, kernel: Any) -> Path:
-    """Where the parts lie: a name that other data or another kernel do not share."""
+    """Return the folder of the parts; its name depends on the data and the kernel."""
     train = kernel.train_
     same = clone(kernel).set_params(n_jobs=None, memory_limit=None)  # these change no value
     digest = hashlib.sha256(json.dumps([repr(same), list(train.data.shape)]).encode())
@@ -79,7 +80,7 @@ def _blocks(n: int) -> list[slice]:
 
 
 def _part(kernel: Any, path: Path, rows: slice, columns: slice) -> tuple[np.ndarray, bool]:
-    """Return one part of the matrix, from its file if there is a good one."""
+    """Return one part of the matrix, and whether it was read from a valid file."""
     shape = rows.stop - rows.start, columns.stop - columns.start
     try:
         part = np.load(path, allow_pickle=False)

@@ -28,8 +28,8 @@ class SequenceFeatures(SequenceMap):
     Parameters
     ----------
     kernel : Kernel, default=None
-        What counts as a word; None is ``Spectrum()``. Kernels without explicit words
-        (`MismatchPairs`, `Subsequence` without `max_span`) are refused.
+        The kernel whose words are counted; None means ``Spectrum()``. Kernels without explicit
+        words (`MismatchPairs`, `Subsequence` without `max_span`) raise an error.
 
     manifold : bool, default=False
         Manifold embedding: counts of a row are divided by their sum and replaced by their
@@ -42,20 +42,20 @@ class SequenceFeatures(SequenceMap):
         ``"cosine"`` brings every row to unit length and averages.
 
     row_weights : sequence of float, default=None
-        A non-negative weight for the Gram matrix of each row.
+        One non-negative weight per row, for its Gram matrix.
 
     group_weights : sequence of float, default=None
-        A non-negative weight for the Gram matrix of each group of layouts.
+        One non-negative weight per group of layouts, for its Gram matrix.
 
     pyramid : int, default=1
-        Levels of the temporal pyramid.
+        Number of levels of the temporal pyramid.
 
     n_features : int, default=None
         Hash words to this many columns, so that no vocabulary is kept; words in the same column
         add their counts. None gives every word its own column.
 
     n_symbols : int or sequence of int, default=None
-        Size of the alphabet where X holds plain integers. It matters to `Mismatch`.
+        Size of the alphabet if X holds plain integers. `Mismatch` depends on this size.
 
     constant_rows : {"drop", "keep", "ignore"}, default="drop"
         What happens to rows that hold at most one symbol in all training sequences: "drop" leaves
@@ -63,7 +63,7 @@ class SequenceFeatures(SequenceMap):
         rows stay.
 
     n_jobs : int, default=None
-        Number of threads; -1 is all processors. Results do not depend on it.
+        Number of threads; -1 means all processors. Results do not depend on it.
 
     Attributes
     ----------
@@ -161,12 +161,12 @@ class SequenceFeatures(SequenceMap):
         return self.values(self.read_new(X))
 
     def values(self, collection: Any) -> sp.csr_array:
-        """Count the words of a collection that holds the rows in use alone.
+        """Count the words of a collection that holds only the rows in use.
 
         Parameters
         ----------
         collection : Symbols
-            What `read_new` returns.
+            The result of `read_new`.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class SequenceFeatures(SequenceMap):
         Parameters
         ----------
         collection : Symbols
-            What `read_new` returns.
+            The result of `read_new`.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class SequenceFeatures(SequenceMap):
         return assemble(counted, self.columns_, len(collection), self.plan_)[1]
 
     def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
-        """Place the counts in columns, embed, weight and normalize them."""
+        """Put the counts into columns; embed, weight and normalize the counts."""
         features, own = assemble(counted, self.columns_, n_sequences, self.plan_)
         warn_wordless(own)
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5

@@ -20,14 +20,14 @@ class SequenceKernel(SequenceMap):
     .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u \phi_{rgu}(x) \, \phi_{rgu}(y)
 
     where :math:`\phi_{rgu}(x)` counts the word `u` in row `r` as read by group `g` of the
-    kernel's layouts. Put it before ``SVC(kernel="precomputed")`` in a pipeline: `fit_transform`
-    gives K(train, train), `transform` gives K(new, train). Counting is linear in the length of
-    the sequences, the number of rows and of layouts.
+    kernel's layouts. Put `SequenceKernel` before ``SVC(kernel="precomputed")`` in a pipeline:
+    `fit_transform` returns K(train, train), `transform` returns K(new, train). The time of counting
+    is linear in the length of the sequences, the number of rows and the number of layouts.
 
     Parameters
     ----------
     kernel : Kernel, default=None
-        What counts as a word: `Spectrum`, `Spatial`, `Mismatch`, ...; None is ``Spectrum()``.
+        The kernel: `Spectrum`, `Spatial`, `Mismatch`, ...; None means ``Spectrum()``.
 
     manifold : bool, default=False
         Manifold embedding: counts of a row are divided by their sum and replaced by their
@@ -38,26 +38,26 @@ class SequenceKernel(SequenceMap):
         values 0.
 
     row_norm : {"none", "cosine"}, default="none"
-        ``"cosine"`` brings every row to unit length and averages, so that rows with few
-        symbols do not dominate. With the manifold embedding rows are of unit length already,
+        ``"cosine"`` scales every row to unit length and averages, so that rows with few
+        symbols do not dominate. With the manifold embedding, rows already have unit length,
         unless groups are weighted.
 
     row_weights : sequence of float, default=None
-        A non-negative weight for the Gram matrix of each row.
+        One non-negative weight per row, for its Gram matrix.
 
     group_weights : sequence of float, default=None
-        A non-negative weight for the Gram matrix of each group of layouts.
+        One non-negative weight per group of layouts, for its Gram matrix.
 
     pyramid : int, default=1
-        Levels of the temporal pyramid: words are also counted in the halves, quarters, ... of
-        each sequence.
+        Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
+        ... of each sequence.
 
     gamma : float, default=None
         Return the Hellinger RBF :math:`\exp(-\gamma (2 - 2 K))` of the normalized kernel.
 
     n_symbols : int or sequence of int, default=None
-        Size of the alphabet where X holds plain integers; by default one more than the largest
-        symbol of the training sequences. It matters to `Mismatch`.
+        Size of the alphabet if X holds plain integers; None means one more than the largest symbol
+        of the training sequences. `Mismatch` depends on this size.
 
     constant_rows : {"drop", "keep", "ignore"}, default="drop"
         What happens to rows that hold at most one symbol in all training sequences: "drop" leaves
@@ -65,11 +65,11 @@ class SequenceKernel(SequenceMap):
         rows stay.
 
     memory_limit : int or str, default=None
-        Bytes, or text such as ``"500 MB"``, that the computation may take beyond its input and
-        its result; two gibibytes by default.
+        Limit for the computation, without its input and its result: bytes, or text such as
+        ``"500 MB"``. The default is 2 GiB.
 
     n_jobs : int, default=None
-        Number of threads; -1 is all processors. Results do not depend on it.
+        Number of threads; -1 means all processors. Results do not depend on it.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class SequenceKernel(SequenceMap):
         The rows in use.
 
     train_ : Symbols
-        The training sequences that new ones are compared with.
+        The training sequences; new sequences are compared with them.
 
     References
     ----------
@@ -177,12 +177,12 @@ class SequenceKernel(SequenceMap):
         return self.values(self.read_new(X))
 
     def values(self, collection: Any) -> np.ndarray:
-        """Compare a collection that holds the rows in use alone with `train_`.
+        """Compare a collection that holds only the rows in use with `train_`.
 
         Parameters
         ----------
         collection : Symbols
-            What `read_new` returns.
+            The result of `read_new`.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class SequenceKernel(SequenceMap):
         return self.compare(collection, self.train_)[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return what each column compares with: the sequences of `fit`, by their index.
+        """Return one name per column: the sequences of `fit`, by their index.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class SequenceKernel(SequenceMap):
         right: Ragged | None,
         progress: Callable[[int, int], None] | None = None,
     ) -> tuple[np.ndarray, Gram]:
-        """Compare collections that hold the rows in use alone, as `train_` does.
+        """Compare collections that hold only the rows in use, as `train_` does.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class SequenceKernel(SequenceMap):
             Sequences for the rows of the matrix.
 
         right : Symbols or None
-            Sequences for the columns; None: the sequences of `left`.
+            Sequences for the columns; None means the sequences of `left`.
 
         progress : callable, default=None
             Called with the number of pieces done and the number of all pieces.
@@ -255,7 +255,7 @@ class SequenceKernel(SequenceMap):
         Returns
         -------
         K : ndarray of shape (n_left, n_right)
-            Kernel values, normalized as asked.
+            Kernel values, normalized if `normalize` is True.
 
         result : Gram
             The norms of the sequences and of their rows, beside the values.
@@ -268,12 +268,12 @@ class SequenceKernel(SequenceMap):
             return K, result
         _scale(K, inverse_root(result.left), inverse_root(result.right))
         if right is None:
-            np.fill_diagonal(K, result.left > 0)  # not 1 - 1e-8, as rounding has it
+            np.fill_diagonal(K, result.left > 0)  # exactly 1, without rounding errors
         return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K)), result
 
 
 def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """Multiply rows and columns in place, some rows at a time.
+    """Multiply rows and columns in place, 256 rows at a time, to save memory.
 
     One product of both scales keeps a symmetric matrix symmetric to the last bit.
     """

@@ -1,4 +1,4 @@
-"""What is to be computed: a kernel and its options, spelt out as tasks for each row."""
+"""The plan of a computation: a kernel and its options as tasks for each row."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,8 +11,8 @@ from mvdfq.sequences import Ragged
 
 __all__ = ["Plan"]
 
-# Bytes that a task takes for each word it reads, found by measuring: entries, a copy for the
-# sort, keys, columns, counts and their roots.
+# Bytes per word that a task reads, measured: entries, a copy for the sort, keys, columns, counts
+# and their square roots.
 BYTES_PER_WORD = 64
 
 
@@ -20,9 +20,9 @@ BYTES_PER_WORD = 64
 class Plan:
     """A kernel with its options, for collections of known alphabets.
 
-    `root` is the manifold embedding: the square root of counts, every row divided by its total;
-    `row_norm` says whether each row is then brought to unit length. `listed` asks for
-    every word by itself (explicit features) rather than the Gram matrix alone.
+    `root` is the manifold embedding: square roots of counts, divided by the total of the row.
+    `row_norm` says whether each row is then scaled to unit length. `listed` asks for one column
+    per word (explicit features), not only for the Gram matrix.
     """
 
     kernel: Kernel
@@ -34,13 +34,13 @@ class Plan:
     n_levels: int = 1
     listed: bool = False
     vocabularies: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
-    # Groups by alphabet size, made when first asked for: hundreds of layouts for some kernels.
+    # Groups by alphabet size, made once: some kernels have hundreds of layouts.
     _groups: dict[int, list[Group]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_groups": {}}  # large, and quickly made again
+        return {**self.__dict__, "_groups": {}}  # large, and quick to make again
 
     @property
     def cells(self) -> list[tuple[int, int]]:
@@ -49,7 +49,7 @@ class Plan:
 
     @property
     def normalises_rows(self) -> bool:
-        """Whether every row is brought to one size before rows are averaged."""
+        """Whether every row is scaled to one size before rows are averaged."""
         return self.root or self.row_norm == "cosine"
 
     @property
@@ -64,7 +64,7 @@ class Plan:
 
     @property
     def bytes_per_frame(self) -> int:
-        """Working memory of the largest task for each frame of a row."""
+        """Bytes of working memory of the largest task, per frame of a row."""
         if self.counts_groups:
             return BYTES_PER_WORD * max(len(group.layouts) for group in self.groups(0))
         return self.kernel.own_bytes_per_frame(int(self.n_symbols.max()))
@@ -89,7 +89,7 @@ class Plan:
     def tasks(self, r: int) -> list[tuple[float, Any]]:
         """Return the tasks of row `r`, each with the weight of its Gram matrix.
 
-        The order is part of model files: features are numbered by it.
+        The order must not change: model files number features in this order.
         """
         own = self.kernel.own_tasks(
             int(self.n_symbols[r]),
@@ -103,7 +103,7 @@ class Plan:
         return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in self.cells]
 
     def only_row(self, r: int) -> "Plan":
-        """Return the plan for row `r` alone, of weight 1."""
+        """Return the plan for only row `r`, with weight 1."""
         words = {(0, d): found for (row, d), found in self.vocabularies.items() if row == r}
         return replace(
             self,

@@ -7,21 +7,20 @@ from mvdfq.kernels.counting import EXACT_SINGLE, Columns
 
 __all__ = ["Products"]
 
-# A column costs (left degree * right degree) as outer product and (n_left * n_right) in a dense
-# matrix product, but one step of a matrix product is about 48 times cheaper (measured on 1000 x
-# 1000 sequences).
+# A column takes (left degree * right degree) steps as an outer product and (n_left * n_right) steps
+# in a dense matrix product, but one step of a matrix product is about 48 times faster (measured on
+# 1000 x 1000 sequences).
 DENSE_GAIN = 48
-# Columns gathered for one dense product: enough to run at full speed, 4 MB for 1000 sequences.
+# Columns of one dense product: enough for full speed, 4 MB for 1000 sequences.
 DENSE_COLUMNS = 1024
 
 
 class Products:
     """Inner products of left and right sequences, summed over the columns that are added.
 
-    The first `n_left` sequences are left; sequences from `first_right` on are right:
-    either all other sequences or, with `first_right` 0, all sequences are both left and right, and
-    only the upper triangle of `values` is filled. `own` holds the inner product of each
-    sequence with itself.
+    The first `n_left` sequences are left, and all other sequences are right. With `first_right` 0,
+    all sequences are both left and right, and only the upper triangle of `values` is filled. `own`
+    holds the inner product of each sequence with itself.
     """
 
     def __init__(self, n_left: int, first_right: int, n_sequences: int, root: bool):
@@ -32,7 +31,7 @@ class Products:
         self.own = np.zeros(n_sequences)
 
     def add_columns(self, columns: Columns, bound: float) -> None:
-        """Add the products of columns; no sequence has counts that add up to more than `bound`."""
+        """Add the products of columns; the counts of a sequence sum to at most `bound`."""
         value = self._embed(columns.count)
         if columns.multiplicity is not None:
             times = np.repeat(np.sqrt(columns.multiplicity), np.diff(columns.indptr))
@@ -67,7 +66,7 @@ class Products:
         return np.sqrt(count) if self.root else count
 
     def _precision(self, bound: float) -> np.dtype:
-        """Return single precision where whole products are exact in it, else double precision."""
+        """Return float32 if products of whole numbers are exact in float32, else float64."""
         return np.dtype("f4" if self.root or bound**2 < EXACT_SINGLE else "f8")
 
     def _add_frequent(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:

@@ -1,8 +1,8 @@
 """Counts -> Gram matrix: tiles of sequences, threads, a bound on memory.
 
 The matrix is cut into tiles of sequences, each tile into rows and pieces of the feature space.
-The cut depends on the data and the memory limit alone, and the pieces are added in one fixed
-order, so that the result does not depend on how many threads computed them.
+The cut depends only on the data and the memory limit, and the pieces are added in one fixed
+order, so that the result does not depend on the number of threads.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,12 +21,12 @@ from mvdfq.sequences import Ragged
 
 __all__ = ["Gram", "gram", "inverse_root", "row_scale"]
 
-# Sequences in a tile: beyond this the tile of the matrix leaves the processor's cache.
+# Sequences per tile: a larger tile of the matrix does not fit into the processor's cache.
 TILE = 2048
-# A pair of sequences costs so much in the dynamic program that small tiles share it better.
+# In the dynamic program every pair of sequences takes long: small tiles keep all threads busy.
 TILE_OF_PAIRS = 64
-# Pieces that the work on one tile is cut into, so that threads can share it; each costs one
-# addition of a whole tile.
+# Pieces per tile, so that threads can share the work; each piece costs one addition of a whole
+# tile.
 PIECES = 16
 
 
@@ -62,7 +62,7 @@ def gram(
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Gram:
-    """Compute the kernel of all pairs of a left and a right sequence (None: of left itself).
+    """Compute the kernel of all left and right sequences; None compares `left` with itself.
 
     `progress` is called with the number of pieces done and the number of all pieces.
     """
@@ -74,7 +74,7 @@ def gram(
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     jobs = [job for tile in tiles for job in _jobs(tile, plan)]
     running = run_in_order(lambda job: _run(job, left, right, plan), jobs, workers)
-    with closing(running):  # so that Ctrl-C ends the threads, whoever keeps the traceback
+    with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator
         results = running if progress is None else _reported(running, len(jobs), progress)
         for (tile, r), parts in groupby(results, key=lambda pair: (pair[0].tile, pair[0].row)):
             _add_row(out, tile, plan, r, [(job.weight, done) for job, done in parts])
@@ -85,7 +85,7 @@ def gram(
 
 
 def _reported(results: Iterator, total: int, progress: Callable[[int, int], None]) -> Iterator:
-    """Pass results on and report how many results there are so far."""
+    """Pass results on and report the number of results so far."""
     for done, result in enumerate(results, start=1):
         progress(done, total)
         yield result
@@ -137,7 +137,7 @@ def _add_row(
     r: int,
     parts: list[tuple[float, Products]],
 ) -> None:
-    """Add one row's kernel to the tile, normalised and weighted as the plan says."""
+    """Add the kernel of one row to the tile, normalized and weighted as the plan says."""
     first = parts[0][1]
     number = _number_type(parts)
     total = np.sum([part.own for _, part in parts], axis=0)
@@ -170,16 +170,16 @@ def _weighted_sum(terms: list[tuple[Any, np.ndarray]]) -> np.ndarray:
 
 
 def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
-    """Double precision, or extended where whole numbers might pass 2**53.
+    """Return float64, or an extended type if whole numbers may exceed 2**53.
 
-    Mismatch weights grow with the alphabet and alternate in sign, so rounding would show.
+    Mismatch weights grow with the alphabet and alternate in sign, so rounding errors would show.
     """
     largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
     return np.longdouble if largest >= 2**53 else np.float64
 
 
 def row_scale(plan: Plan, own: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return the factors that bring a row of each sequence to unit length, or its counts to sum 1.
+    """Return the factors that scale a row of each sequence to unit length, or to counts of sum 1.
 
     `own` are the squared norms with the weights of groups, `total` the squared norms without these
     weights: for square roots of counts, the sums of the counts.
@@ -188,7 +188,7 @@ def row_scale(plan: Plan, own: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def inverse_root(own: np.ndarray) -> np.ndarray:
-    """``1 / sqrt(own)``; 0 where a sequence has nothing to compare."""
+    """Return ``1 / sqrt(own)``; 0 for a sequence without words."""
     return np.divide(1, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
 
 
@@ -211,8 +211,8 @@ def plan_tiles(
         size = -(-size // 2)
     if need > budget:
         raise ValueError(
-            f"memory_limit={budget} bytes is too little: the longest pair of sequences alone "
-            f"takes about {need} bytes; pass a larger memory_limit."
+            f"memory_limit must be at least about {need} bytes, which the longest pair of "
+            f"sequences needs, got {budget} bytes; pass a larger memory_limit."
         )
     tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
     return tiles, max(need, 1)

@@ -49,7 +49,7 @@ class Vocabulary:
         return np.where(found < 0, -1, found + self.first[row, task])
 
     def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
-        """Describe every column; `rows` and `alphabets` are those of the rows in use."""
+        """Return a name for every column; `rows` and `alphabets` describe the rows in use."""
         names = np.empty(self.size, dtype=object)
         for (r, t), words in self.words.items():
             title = f"{rows[r]}, {_describe(plan.tasks(r)[t][1])}: "
@@ -68,7 +68,7 @@ class Buckets:
     def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
         """Return the column of each word, -1 for a word with symbols that `fit` did not see.
 
-        Unseen symbols are numbered anew in every call, so they have no lasting number.
+        Unseen symbols get new numbers in every call, so hashing them would mix up words.
         """
         state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
         for digit in words.T:
@@ -77,7 +77,7 @@ class Buckets:
         return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
 
     def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
-        """Number the columns: the words of a bucket are not known."""
+        """Return numbered names: the words of a bucket are not known."""
         return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
 
 
@@ -109,7 +109,7 @@ def assemble(
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
     data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     features = sp.csr_array((data, (row, column)), shape=(n_sequences, where.size))
-    # words of different tasks that share a bucket add up after the root
+    # words of different tasks in one bucket are added after the square root
     own += features.power(2).sum(axis=1) - np.bincount(row, data**2, minlength=n_sequences)
     return features, own
 
@@ -117,9 +117,9 @@ def assemble(
 def _embedded(
     part: WordCounts, where: Vocabulary | Buckets, n_sequences: int, root: bool
 ) -> tuple[sp.coo_array, np.ndarray]:
-    """Counts of one task in their columns, embedded; and their squared norms.
+    """Return the embedded counts of one task in their columns, and their squared norms.
 
-    Words without a column are lost to the matrix but not to the norms.
+    Words without a column are not in the matrix, but they count in the norms.
     """
     columns = where.columns_of(part.row, part.task, part.words, part.n_symbols)
     column = np.repeat(columns, np.diff(part.columns.indptr))
@@ -163,12 +163,12 @@ def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.n
 
 
 def _letters(alphabet: str) -> np.ndarray:
-    """Return the letters as names; a letter that cannot be printed is named by its number."""
+    """Return the letters as names; the name of an unprintable letter is its code point."""
     return np.array([c if c.isprintable() else str(ord(c)) for c in alphabet])
 
 
 def _describe(task: Any) -> str:
-    """Say where a task reads its words."""
+    """Return a text that says where a task reads its words."""
     level, cell = task.cell
     return task.title if level == 0 else f"{task.title}, part {cell + 1} of {2**level}"
 

@@ -6,7 +6,7 @@ layout read the symbols. Layouts in different groups never match. A kernel is a 
 
 .. math:: K(x, y) = \sum_{\text{groups}} w_g \sum_{\text{words } u} c_u(x) \, c_u(y)
 
-A new kernel of layouts is a class with `groups` in a file of its own. Kernels that count in
+A new kernel of layouts is one class with `groups` in one new file. Kernels that count in
 another way (mismatch neighbourhoods, profiles, pairs of sequences) keep the counting beside the
 class. A kernel that is exported here can be saved in a model file and has a name on the command
 line.

@@ -38,11 +38,11 @@ class Kernel(BaseEstimator):
         raise NotImplementedError
 
     def check(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise an error if a parameter has a wrong value."""
         self.groups(2)
 
     def check_values(self, sequences: Any) -> None:
-        """Refuse numbers that the kernel cannot read; only where `reads_symbols` is False."""
+        """Raise an error for numbers that the kernel cannot read, if `reads_symbols` is False."""
 
     def row(self, parts: list[Any], r: int) -> Row:
         """Return row `r` of one or more collections, joined, in the form that tasks read."""
@@ -67,14 +67,14 @@ class Kernel(BaseEstimator):
     ) -> list[Any] | None:
         """Return the tasks for one row, or None to count the words of each group and cell.
 
-        `listed` asks for each word by itself. `vocabulary` is what `vocabulary` returned.
+        `listed` asks for one column per word. `vocabulary` is the result of `vocabulary`.
         """
         return None
 
     def own_bytes_per_frame(self, n_symbols: int) -> int:
-        """Return the working memory of one of `own_tasks` for each frame."""
+        """Return the bytes per frame that one task of `own_tasks` needs."""
         raise NotImplementedError
 
     def vocabulary(self, row: Row) -> dict[int, np.ndarray]:
-        """Return the words of a training row by dilation; only where `needs_vocabulary`."""
+        """Return the words of a training row by dilation, if `needs_vocabulary` is True."""
         raise NotImplementedError

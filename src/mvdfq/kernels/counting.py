@@ -29,7 +29,7 @@ __all__ = [
 # Whole numbers below this are exact in single precision.
 EXACT_SINGLE = 2**24
 
-# Packed words, the places of key and sequence in them, and what a key means (None: its digits).
+# Packed words, the shifts of key and sequence, and the word of each key (None: the key's digits).
 Entries = tuple[np.ndarray, tuple[int, int], np.ndarray | None]
 
 
@@ -112,7 +112,7 @@ class GroupTask:
 
     @property
     def title(self) -> str:
-        """Which offsets are read, for people; a star marks an offset that is passed over."""
+        """The offsets as text for users; a star marks an offset of the window that is not read."""
         return " or ".join(
             "".join(f"+{o}" if o in layout.offsets else f"*{o}" for o in layout.window)
             for layout in self.group.layouts
@@ -135,8 +135,8 @@ class GroupTask:
     def dense_counts(self, row: Row) -> np.ndarray | None:
         """Return counts as a dense (n_sequences, n_words) matrix, or None for a large matrix.
 
-        While the matrix is not larger than the list of entries, filling the matrix is three times
-        faster than sorting the list.
+        Measured: filling the matrix is three times faster than sorting the list of entries, as
+        long as the matrix is not larger than the list.
         """
         n_words = row.base**self.length
         if n_words * row.n_sequences > row.data.size * len(self.group.layouts):
@@ -174,14 +174,14 @@ class GroupTask:
         return Occurrences(*(part[kept] for part in found))
 
     def _largest_total(self, row: Row) -> float:
-        """Bound on the sum of the counts of one sequence; infinite if counts are not whole."""
+        """Return a bound on the counts of one sequence; infinite if counts are not whole."""
         weights = self.group.layout_weights
         if (weights % 1).any():
             return np.inf
         return int(np.diff(row.offsets).max(initial=0)) * float(weights.sum())
 
     def _weights(self, row: Row) -> np.ndarray:
-        """Weights of the layouts; single precision holds whole counts up to 2**24 exactly."""
+        """Return the weights of the layouts; float32 holds whole counts up to 2**24 exactly."""
         dtype = np.float32 if self._largest_total(row) < EXACT_SINGLE else np.float64
         return self.group.layout_weights.astype(dtype)
 

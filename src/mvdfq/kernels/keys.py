@@ -42,7 +42,7 @@ def word_keys(words: np.ndarray, base: int) -> np.ndarray:
 
 
 def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Return where each word stands in a sorted vocabulary, -1 for a word that is not there.
+    """Return the index of each word in a sorted vocabulary, -1 for an unknown word.
 
     Examples
     --------

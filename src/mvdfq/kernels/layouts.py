@@ -19,7 +19,7 @@ MOST_LAYOUTS = 10**5
 
 @dataclass(frozen=True)
 class Layout:
-    """The offsets read as one word, and the window that must hold no missing value."""
+    """The offsets read as one word, and the window that must not hold a missing value."""
 
     offsets: tuple[int, ...]
     window: tuple[int, ...]
@@ -41,7 +41,7 @@ class Group:
 
     @cached_property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Offsets and windows of the layouts, and `distinct`, as compiled code takes them."""
+        """Offsets and windows of the layouts, and `distinct`, in the form of the compiled loops."""
         offsets = np.array([layout.offsets for layout in self.layouts], np.int64)
         windows = np.array([layout.window for layout in self.layouts], np.int64)
         return offsets, windows, self.distinct
@@ -78,5 +78,5 @@ def check_mismatches(k: Any, m: Any) -> tuple[int, int]:
     """Return the length of words and the number of positions that may differ."""
     k, m = check_whole(k, "k"), check_whole(m, "m", at_least=0)
     if m > k:
-        raise ValueError(f"m={m} positions do not fit into words of length k={k}.")
+        raise ValueError(f"m must be at most k={k}, the length of the words, got m={m}.")
     return k, m

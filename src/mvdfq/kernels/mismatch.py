@@ -19,13 +19,13 @@ from mvdfq.kernels.neighbours import (
 
 __all__ = ["Mismatch", "MismatchPairs"]
 
-# Bytes for each frame, found by measuring: entries and their copy for the sort, keys, columns; then
-# the counts of each set of positions; then the words that are near several of these sets.
+# Bytes per frame, measured: first entries, their copy for the sort, keys and columns; then the
+# counts of each set of positions; then the words that are near several of these sets.
 BYTES_PER_WORD = 64
 BYTES_PER_SET = 24
 BYTES_PER_LISTED_WORD = 160
-# With thousands of symbols hardly a word repeats and far more words lie between two others: one
-# frame had ten listed words with 1024 codewords, and one listed word with 32 bins.
+# In large alphabets few words repeat, and more words lie between two others. Measured: ten listed
+# words per frame with 1024 codewords, one listed word per frame with 32 bins.
 LARGE_ALPHABET = 256
 
 
@@ -71,7 +71,7 @@ class Mismatch(Kernel):
     np.float64(29.0)
     """
 
-    has_groups = False  # the weights of the groups make them a mismatch kernel
+    has_groups = False  # the weights of the groups are fixed by k and m
     is_closed = True
 
     def __init__(

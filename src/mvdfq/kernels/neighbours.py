@@ -26,9 +26,9 @@ __all__ = ["FEW_WORDS", "NeighbourTask", "intersection_size", "observed_words"]
 
 # Counts in one block of columns; a block takes about 16 bytes for each count.
 BLOCK_COUNTS = 2**21
-# Most words that may be listed one by one; more words would take hours.
+# Largest number of words to list one by one; more words would take hours.
 LISTED_WORDS = 2**31
-# With at most this many words, the counts of all words are kept, whatever the sequences.
+# With at most this many words, the counts of all words are kept for every sequence.
 FEW_WORDS = 2**10
 
 
@@ -80,7 +80,7 @@ class NeighbourTask:
 
     @property
     def title(self) -> str:
-        """What is counted, for people."""
+        """What is counted, as text for users."""
         window = "".join(f"+{i * self.dilation}" for i in range(self.k))
         return f"{window}, up to {self.m} changed"
 

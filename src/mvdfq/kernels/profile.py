@@ -19,8 +19,8 @@ from mvdfq.sequences.containers import Ragged, Sequences, refuse
 
 __all__ = ["Profile", "ProfileTask"]
 
-# Bytes for each frame, found by measuring: with the default threshold, a frame starts some hundred
-# likely words, and each word takes 64 bytes.
+# Bytes per frame, measured: with the default threshold, about a hundred likely words start at a
+# frame, and each word takes 64 bytes.
 BYTES_PER_FRAME = 6400
 
 
@@ -60,12 +60,12 @@ class Profile(Kernel):
         self.sigma = sigma
 
     def check(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise an error if a parameter has a wrong value."""
         check_whole(self.k, "k")
         check_positive(self.sigma, "sigma")
 
     def check_values(self, sequences: Sequences) -> None:
-        """Refuse numbers that cannot be probabilities, naming the sequence, channel and time."""
+        """Raise an error that names the sequence, channel and time of a number outside 0..1."""
         bad = (sequences.data < 0) | (sequences.data > 1)
         hint = "Profile reads probabilities, one channel for each letter"
         refuse(bad, sequences, "is outside 0..1", hint)
@@ -79,7 +79,7 @@ class Profile(Kernel):
         return Row(costs, profiles.offsets, n_letters, n_letters, np.zeros(0, bool))
 
     def counts_groups(self, needs_counts: bool) -> bool:
-        """Profiles have no layouts."""
+        """Return False: profiles have no layouts."""
         return False
 
     def own_tasks(self, n_symbols, cells, needs_counts, listed, vocabulary) -> list[Any]:
@@ -106,7 +106,7 @@ class ProfileTask:
 
     @property
     def title(self) -> str:
-        """What is counted, for people."""
+        """What is counted, as text for users."""
         return f"likely above exp(-{self.sigma:g})"
 
     def add_to(self, products: Any, row: Row) -> None:
@@ -127,7 +127,7 @@ class ProfileTask:
         yield count_entries(entries, (key_shift, 0), None, np.ones(1))
 
     def _emit(self, row: Row, key_shift: int, size: int) -> np.ndarray:
-        """Entries of all hits; a first call with size 0 tells only how many there are."""
+        """Return the entries of all hits; with size 0, an array of as many entries as hits."""
         out = np.empty(size, dtype=np.uint64)
         least = row.data.min(axis=0)
         n = cpu.emit_profile(

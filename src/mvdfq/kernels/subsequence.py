@@ -17,14 +17,14 @@ __all__ = ["Subsequence", "SubsequenceTask"]
 
 
 class Subsequence(Kernel):
-    r"""Gap-weighted subsequences: count common subsequences of length `k`, long gaps less.
+    r"""Count common subsequences of length `k`; longer gaps have smaller weights.
 
     .. math:: K(x, y) = \sum_{|u| = k} \ \sum_{i : x_i = u} \lambda^{span(i)}
               \sum_{j : y_j = u} \lambda^{span(j)}
 
-    Exact, by dynamic programming, at :math:`O(k \, n \, n')` for each pair of sequences: for short
-    sequences. With `max_span` the kernel has layouts like the other kernels, takes time linear in
-    the length, and has explicit features.
+    Exact, by dynamic programming, in :math:`O(k \, n \, n')` for each pair of sequences, which
+    suits short sequences. With `max_span` the kernel has layouts like the other kernels, takes
+    time linear in the length, and has explicit features.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Subsequence(Kernel):
         Length of the subsequences.
 
     decay : float, default=0.5
-        The factor :math:`\lambda` for each position from the first to the last symbol.
+        The factor :math:`\lambda` per position from the first to the last symbol.
 
     max_span : int, default=None
         Count only occurrences that span at most this many positions.
@@ -56,7 +56,7 @@ class Subsequence(Kernel):
         self.max_span = max_span
 
     def check(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise an error if a parameter has a wrong value."""
         check_whole(self.k, "k")
         check_decay(self.decay)
         if self.has_features:
@@ -78,7 +78,7 @@ class Subsequence(Kernel):
         return None if self.has_features else [SubsequenceTask(self.k, self.decay)]
 
     def own_bytes_per_frame(self, n_symbols: int) -> int:
-        """Return 0: the dynamic program needs next to no memory."""
+        """Return 0: the dynamic program needs almost no memory."""
         return 0
 
     def groups(self, n_symbols: int) -> list[Group]:

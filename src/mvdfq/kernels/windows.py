@@ -14,8 +14,8 @@ class Gapped(Kernel):
 
     .. math:: K(x, y) = \sum_{|P| = k} \sum_u c^P_u(x) \, c^P_u(y)
 
-    where :math:`P` runs over the sets of `k` kept positions, each set a group of its own (the
-    kernel of gkm-SVM and FastSK). Cost: :math:`\binom{g}{k}` words for each position.
+    where :math:`P` runs over the sets of `k` kept positions; each set is one group (the kernel
+    of gkm-SVM and FastSK). Cost: :math:`\binom{g}{k}` words for each position.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Gapped(Kernel):
 class Gappy(Kernel):
     r"""Count the subsequences of length `k` of every window of `g` symbols.
 
-    Unlike in `Gapped`, the same symbols are the same feature wherever they stand in the window.
+    Unlike `Gapped`, `Gappy` takes the same symbols at any places of the window as one feature.
     Cost: :math:`\binom{g}{k}` words for each position.
 
     Parameters

@@ -63,7 +63,7 @@ class Words(Kernel):
     Parameters
     ----------
     layouts : sequence of tuple of int
-        Offsets of each word, ascending from 0. Each layout is a feature space of its own.
+        Offsets of each word, ascending from 0. Words of different layouts never match.
 
     weights : sequence of float, default=None
         Positive factor of the counts of each layout; 1 by default.
@@ -89,7 +89,7 @@ class Words(Kernel):
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
             raise ValueError(
-                f"Words needs at least one layout and one positive weight for each layout, "
+                f"Words needs at least one layout and one positive weight per layout, "
                 f"got {len(layouts)} layouts and weights={self.weights!r}."
             )
         pairs = zip(layouts, weights, strict=True)

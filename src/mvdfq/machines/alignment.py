@@ -1,8 +1,8 @@
-r"""Learned weights: how much each row, or each group of layouts, tells about the classes.
+r"""Learned weights of rows or groups of layouts, by alignment with the classes.
 
-Centred kernel alignment [1]_: with :math:`K_u^c` the centred Gram matrix of one unit and `Y` the
-centred class indicators, find the non-negative weights that bring :math:`\sum_u w_u K_u^c`
-nearest to the ideal kernel :math:`Y Y^T` up to a factor,
+Centred kernel alignment [1]_: :math:`K_u^c` is the centred Gram matrix of one unit (a row or a
+group), `Y` are the centred class indicators. The weights are non-negative and bring
+:math:`\sum_u w_u K_u^c` nearest to the ideal kernel :math:`Y Y^T`, up to a factor,
 
 .. math:: \min_{w \ge 0} w^T M w - 2 w^T a, \qquad
           M_{uv} = \langle K_u^c, K_v^c \rangle, \quad a_u = \langle K_u^c, Y Y^T \rangle.
@@ -26,7 +26,7 @@ __all__ = ["align", "group_units", "row_units", "unit_grams"]
 
 
 class _OneGroup(Kernel):
-    """One of the groups of another kernel, for each alphabet size."""
+    """One group of another kernel, for each alphabet size."""
 
     def __init__(self, by_size: dict[int, Group]) -> None:
         self.by_size = by_size
@@ -36,13 +36,13 @@ class _OneGroup(Kernel):
 
 
 def row_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
-    """Yield every row by itself, with the plan for this row."""
+    """Yield one row at a time, with the plan for this row."""
     for r in range(len(plan.row_weights)):
         yield collection.rows(slice(r, r + 1)), plan.only_row(r)
 
 
 def group_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
-    """Yield the plan for each group of layouts by itself."""
+    """Yield all rows with the plan for one group of layouts at a time."""
     sizes = {int(n): r for r, n in enumerate(plan.n_symbols)}
     for g in range(len(plan.groups(0))):
         kernel = _OneGroup({n: plan.groups(r)[g] for n, r in sizes.items()})
@@ -74,7 +74,7 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     Returns
     -------
     weights : ndarray of shape (n_units,)
-        Non-negative; all equal if no unit tells anything about the classes.
+        Non-negative weights; all equal if no unit helps to tell the classes apart.
 
     Examples
     --------
@@ -91,7 +91,8 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     scale = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
     products = (units @ units.T).astype(float) * np.outer(scale, scale)
     aligned = (units @ target.astype(np.float32)).astype(float) * scale
-    # the quadratic problem as least squares, by a root of the products
+    # write the quadratic problem as least squares, with a square root of the products; eigenvalues
+    # below 1e-10 of units of norm 1 are rounding errors
     values, vectors = np.linalg.eigh(products)
     roots = np.sqrt(np.maximum(values, 1e-10))
     weights = nnls(roots[:, None] * vectors.T, (vectors.T @ aligned) / roots)[0] * scale

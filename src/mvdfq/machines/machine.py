@@ -1,4 +1,4 @@
-"""Trained machines: margins of new sequences, by word table where there is a word table."""
+"""Trained machines: margins of new sequences, by a word table if the kernel has one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ __all__ = ["KernelMachine", "LinearMachine", "Machine"]
 class Machine:
     """What kernel and linear machines share: the margins of new sequences.
 
-    The word table is made when it is first needed, if the table fits the memory limit.
+    The word table is made when it is first needed, if it fits into the memory limit.
     """
 
     reader: SequenceKernel | SequenceFeatures
@@ -40,7 +40,7 @@ class Machine:
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_made": {}}  # large, and quickly made again
+        return {**self.__dict__, "_made": {}}  # large, and quick to make again
 
     def once(self, name: str, make: Callable[["Machine"], Any]) -> Any:
         """Return ``make(self)``, which is computed once and kept under `name`."""
@@ -59,7 +59,7 @@ class Machine:
             return self.margins.of(self.reader.values(collection))
         margins, norms = self.table.margins(collection, self.n_jobs)
         margins += self.margins.intercepts
-        # unseen symbols have no place in the table, but they are part of the norm
+        # unseen symbols are not in the table, but they count in the norm: use the kernel instead
         strange = np.flatnonzero(_has_unseen(collection, self.table.plan.kernel.is_closed))
         norms[strange] = 1
         warn_wordless(norms)
@@ -77,7 +77,7 @@ class Machine:
 
 @dataclass
 class KernelMachine(Machine):
-    """Machines on kernel values; `norms` and `scale` are those of the training sequences."""
+    """Machines on kernel values, with the `norms` and `scale` of the training sequences."""
 
     reader: SequenceKernel
     norms: np.ndarray = field(default_factory=lambda: np.empty(0))
@@ -97,14 +97,14 @@ class KernelMachine(Machine):
 
     @property
     def coefficients(self) -> np.ndarray:
-        """Coefficients of the training sequences, before their normalization."""
+        """Coefficients for kernel values that are not yet divided by the training norms."""
         if not self.reader.normalize:
             return self.margins.coefficients
         return self.margins.coefficients * inverse_root(self.norms)[:, None]
 
     @property
     def mean(self) -> float | None:
-        """The divisor of kernel values; None: the norms of both sequences."""
+        """The divisor of kernel values; None means the norms of both sequences."""
         return None if self.reader.normalize else self.reader.row_mean()
 
     def similarities(self, collection: Any) -> np.ndarray:
@@ -161,7 +161,7 @@ class LinearMachine(Machine):
 
 
 def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
-    """Tell which sequences hold symbols that no training sequence held."""
+    """Tell which sequences hold symbols that `fit` did not see."""
     if closed:
         return np.zeros(len(symbols), dtype=bool)
     unseen_frames = np.append(symbols.unseen.any(axis=0), False)

@@ -1,8 +1,8 @@
 """Support vector machines: several two-class problems on one kernel or feature matrix.
 
-One-vs-rest has one problem for each class, one-vs-one has one problem for each pair of classes. In
-both schemes a problem ends as one column of coefficients, so margins are a matrix product and
-evidence adds up.
+One-vs-rest has one problem per class, one-vs-one has one problem per pair of classes. In both
+schemes the solution of a problem is one column of coefficients, so margins are a matrix product
+and evidence can be summed.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from mvdfq._utils.threads import n_threads, run_in_order
 
 __all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
 
-# liblinear has one random generator for the whole process, seeded by every fit: two fits at a
-# time would draw from each other's numbers.
+# liblinear has one random generator per process, and every fit seeds the generator: two fits at
+# the same time would change each other's random numbers.
 _LIBLINEAR = Lock()
 
 
@@ -33,7 +33,7 @@ class Problems:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The class for and the class against (-1: all others); two classes are one problem."""
+        """The positive and the negative class (-1: all other classes) of each problem."""
         if self.n_classes == 2:
             return [(1, 0)]
         if self.scheme == "ovr":
@@ -41,10 +41,10 @@ class Problems:
         return [(i, j) for i in range(self.n_classes) for j in range(i + 1, self.n_classes)]
 
     def decision(self, margins: np.ndarray) -> np.ndarray:
-        """Return one value for each class, or one value where there are two classes.
+        """Return one value per class, or one value if there are two classes.
 
-        One-vs-one: the number of problems that a class wins; ties are broken by the sum of its
-        margins, squashed to less than half a vote, as scikit-learn does.
+        One-vs-one: the number of problems that a class wins, plus less than half a vote from the
+        sum of its margins, which breaks ties as scikit-learn does.
         """
         if self.n_classes == 2:
             return margins[:, 0]
@@ -60,7 +60,7 @@ class Problems:
         return votes + sums / (3 * (np.abs(sums) + 1))
 
     def predicted(self, decision: np.ndarray) -> np.ndarray:
-        """Return the class that each decision is for."""
+        """Return the index of the predicted class for each decision."""
         return (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
 
 
@@ -96,7 +96,7 @@ def fit_margins(
         positive, negative = pair
         mine = used[np.isin(y[used], pair)] if negative >= 0 else used
         labels = y[mine] == positive
-        if labels.all() or not labels.any():  # only one class has weight: nothing to tell apart
+        if labels.all() or not labels.any():  # only one class has weight
             return np.zeros(values.shape[1]), 1.0 if labels.all() else -1.0
         fit = _solve_linear if sp.issparse(values) else _solve_kernel
         return fit(values, mine, labels, C, sample_weight[mine], random_state)
@@ -119,7 +119,7 @@ def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margin
     """Solve all pairs of classes by one call, which saves most of the time of small problems.
 
     In ``SVC.dual_coef_`` a support vector of class i has its coefficient against class j in row j
-    if j < i, else in row j - 1: the own class is left out.
+    if j < i, else in row j - 1, since there is no row for class i.
     """
     svc = SVC(kernel="precomputed", C=C, random_state=random_state)
     svc.fit(K if len(used) == len(K) else K[np.ix_(used, used)], y[used], sample_weight)
@@ -140,11 +140,11 @@ def _solve_linear(F, used, labels, C, sample_weight, random_state) -> tuple[np.n
 
 
 def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> float:
-    """Return the factor by which decision values become log-odds that fit the labels best.
+    """Return the factor that turns decision values into the log-odds that fit the labels best.
 
-    All classes share one factor, so that the predicted class is the most probable class. As Platt
-    did, labels are taken as a little less than certain: with all labels right, the factor would
-    otherwise grow without bound.
+    All classes share one factor, so that the predicted class is the most probable class. As in
+    Platt's method, the target of a label is slightly less than 1: otherwise the factor would grow
+    without bound when all labels are predicted correctly.
     """
     if decision.ndim == 1:
         decision = np.stack([np.zeros_like(decision), decision], axis=1)

@@ -14,9 +14,9 @@ from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
 
 __all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "inner_folds"]
 
-# Penalties to choose from; on normalised kernels a smaller or larger C changes nothing.
+# Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
-# The penalty to use where nothing can be validated.
+# The penalty to use if validation is not possible.
 FALLBACK = 10.0
 # Smallest share of the weight that a class of an even set has; more than two classes have less.
 EVEN = 0.35
@@ -51,8 +51,8 @@ class Trained:
 class Trainer:
     """Trains machines on a matrix: dense kernel values or sparse features.
 
-    The matrix is a function of the training indices, so that weights which depend on labels are
-    learned anew in every fold.
+    The matrix is a function of the training indices, so that weights that depend on labels are
+    learned again in every fold.
     """
 
     problems: Problems
@@ -69,7 +69,7 @@ class Trainer:
         candidates: Sequence[float],
         report: Report,
     ) -> Trained:
-        """Choose C among the candidates, fit the temperature, train on everything."""
+        """Choose C among the candidates, fit the temperature, train on all sequences."""
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
         decisions, scores = [], np.empty((len(candidates), len(folds)))
         for f, (learn, check) in enumerate(folds):
@@ -133,9 +133,9 @@ def _cautious(scores: np.ndarray, is_even: bool) -> int:
 
 
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:
-    """Return indices to learn from and to check on; an empty list if nothing can be held out.
+    """Return indices to learn from and to check on; an empty list if no split is possible.
 
-    Members of a group stay together. Small classes make fewer folds.
+    All members of a group are in one fold. Small classes give fewer folds.
     """
     if groups is None:
         return _stratified(y, n_folds, random_state)
@@ -150,7 +150,7 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
 
 
 def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:
-    """Return stratified folds; the only member of a class is always learned from."""
+    """Return stratified folds; a class of one member is in the training part of every fold."""
     sizes = np.bincount(y)
     several, single = np.flatnonzero(sizes[y] > 1), np.flatnonzero(sizes[y] == 1)
     if not several.size:
@@ -164,7 +164,7 @@ def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:
 
 
 def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """Rows of features; rows and columns of kernel values."""
+    """Return rows of features, or rows and columns of kernel values."""
     if sp.issparse(values):
         return values[rows]
     if len(rows) == len(columns) == len(values):

@@ -1,9 +1,9 @@
-r"""Training sequences summed up: the weight of every word for every class.
+r"""The word table: the weight of every word for every class.
 
-A kernel machine is :math:`f(x) = \sum_i a_i K(x, x_i) + b`. Where the kernel is a sum over words,
-the machine is a sum over words too: the weights of a word in all training sequences are added up
-once. A new sequence is then classified by looking up its words, however many training sequences
-there were. For a linear machine on explicit features, the coefficients are the weights of words.
+A kernel machine is :math:`f(x) = \sum_i a_i K(x, x_i) + b`. If the kernel is a sum over words, the
+machine is a sum over words too: the weights of a word in all training sequences are added once.
+Prediction then looks up the words of a new sequence, and its time does not depend on the number of
+training sequences. For a linear machine on features, the coefficients are the weights of words.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,8 +34,8 @@ __all__ = [
     "sum_up",
 ]
 
-# While an alphabet has at most this many words, words are numbered by their keys. All words are
-# then looked at for every sequence: a few thousand take the time of some hundred lookups.
+# If an alphabet has at most this many words, words are numbered by their keys. Prediction then
+# visits all words for every sequence: a few thousand visits take as long as a few hundred lookups.
 DENSE_WORDS = 2**12
 
 # The words of one cell of the pyramid, as keys, and their weights (n_words, n_columns).
@@ -43,7 +43,7 @@ Weighed = tuple[np.ndarray, np.ndarray]
 
 
 class TableTooLarge(Exception):
-    """The table does not fit into the memory that it may take."""
+    """The word table does not fit into the memory limit."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class GroupTable:
 class WordTable:
     """Weights of all words; `margins` looks up the words of new sequences.
 
-    `rows` are the rows in use; `mean` is what every margin is divided by, None for the norm of
+    `rows` are the rows in use; margins are divided by `mean` or, if `mean` is None, by the norm of
     the sequence.
     """
 
@@ -89,7 +89,7 @@ class WordTable:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the table takes."""
+        """Memory of the table in bytes."""
         return sum(group.keys.nbytes + group.values.nbytes for group in self.groups)
 
     def margins(self, symbols: Symbols, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -134,7 +134,7 @@ class WordTable:
 
     @cached_property
     def group_weights(self) -> np.ndarray:
-        """Weights of the groups' Gram matrices, (n_groups, n_rows): alphabets may differ."""
+        """Weights of the groups' Gram matrices, (n_groups, n_rows), by alphabet."""
         weights = [[group.weight for group in self.plan.groups(r)] for r in self.rows.tolist()]
         return np.ascontiguousarray(np.array(weights, float).T)
 
@@ -157,10 +157,10 @@ def sum_up(
     memory: int,
     n_jobs: int | None = None,
 ) -> WordTable:
-    """Sum training sequences up to a table, or raise `TableTooLarge`.
+    """Return the word table of the training sequences, or raise `TableTooLarge`.
 
-    `coefficients`, (n_sequences, n_columns), are those of the kernel values divided by the norms
-    of the training sequences; `scale` is (n_rows, n_sequences).
+    `coefficients`, (n_sequences, n_columns), are the coefficients of the machines divided by the
+    norms of the training sequences; `scale` is (n_rows, n_sequences).
     """
     n_groups = len(plan.groups(0))
 
@@ -178,7 +178,7 @@ def learned_table(
     mean: float | None,
     memory: int,
 ) -> WordTable:
-    """Turn the coefficients of explicit features into a table, or raise `TableTooLarge`."""
+    """Turn the coefficients of explicit features into a word table, or raise `TableTooLarge`."""
     rows = np.flatnonzero(plan.row_weights)
     n_groups = len(plan.groups(0))
 
@@ -219,14 +219,14 @@ def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Ite
             yield np.arange(counts.shape[1], dtype=np.uint64), embedded.T @ coefficients
             continue
         for columns in task.columns(row):
-            # words that do not fit into 64 bits beside their sequence come as rows of codes
+            # if word and sequence do not fit into 64 bits together, words come as rows of codes
             is_key = columns.words.ndim == 1
             words = columns.words if is_key else word_keys(columns.words, row.base)
             yield words, _weigh(columns, coefficients, plan.root)
 
 
 def _weigh(columns: Columns, coefficients: np.ndarray, root: bool) -> np.ndarray:
-    """Add up, for every word, the coefficients of the sequences that hold the word."""
+    """Return, for every word, the sum of the coefficients of the sequences that hold the word."""
     count = columns.count.astype(np.float32)
     weights = np.zeros((len(columns.words), coefficients.shape[1]), np.float32)
     value = np.sqrt(count) if root else count
@@ -290,7 +290,7 @@ def _filled(
 
 
 def _places(words: np.ndarray) -> np.ndarray:
-    """Return places for words, a fifth of them empty so that a search ends after few places."""
+    """Return places for words; a fifth of the places is empty, so that searches stay short."""
     keys = np.full(len(words) * 5 // 4 + 1, lookup.EMPTY)
     lookup.insert_keys(keys, words)
     return keys
@@ -298,10 +298,10 @@ def _places(words: np.ndarray) -> np.ndarray:
 
 def _check_size(size: int, memory: int) -> None:
     if size > memory:
-        raise TableTooLarge(f"{size} bytes are needed, {memory} allowed")
+        raise TableTooLarge(f"the word table needs {size} bytes, more than the limit of {memory}")
 
 
 def _present(symbols: Symbols) -> np.ndarray:
-    """Tell which positions hold a symbol that the table knows; of size 0 if all positions do."""
+    """Tell which positions hold a known symbol; an array of size 0 if all positions do."""
     present = symbols.codes < symbols.n_symbols[:, None]
     return present[:0] if present.all() else present

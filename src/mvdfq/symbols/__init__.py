@@ -1,4 +1,4 @@
-"""Numbers and letters become symbols: rows of small codes, which the kernels compare.
+"""Quantizers turn numbers and letters into symbols: rows of small codes for the kernels.
 
 Every quantizer is a scikit-learn transformer from sequences to `Symbols`. A quantizer that is
 exported here can be saved in a model file and has a name on the command line.

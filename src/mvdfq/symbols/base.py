@@ -1,4 +1,4 @@
-"""What every quantizer returns and every kernel reads: rows of small whole numbers."""
+"""Symbols: rows of small whole numbers, which quantizers return and kernels read."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,14 +17,14 @@ class Symbols(Ragged):
     Parameters
     ----------
     data : ndarray of shape (n_rows, n_frames), unsigned integers
-        The codes of all sequences, side by side; the largest number of the dtype is the code
-        of a missing value.
+        The codes of all sequences, one after another. The largest number of the dtype is the
+        code of a missing value.
 
     offsets : ndarray of shape (n_sequences + 1,), dtype=int64
-        Where each sequence begins, and the end of the last.
+        First frame of each sequence, and the end of the last sequence.
 
     channel_names : tuple of str, default=None
-        Names of the rows, if they have any.
+        Names of the rows; None if the rows have no names.
 
     sampling_rate : float, default=None
         Frames per second, if known.
@@ -54,11 +54,11 @@ class Symbols(Ragged):
 
     @property
     def unseen(self) -> np.ndarray:
-        """Where symbols stand that training never held, (n_rows, n_frames)."""
+        """Return True for symbols that `fit` did not see, (n_rows, n_frames)."""
         return (self.codes >= self.n_symbols[:, None]) & (self.codes != self.missing)
 
     def rows(self, which: slice | np.ndarray) -> "Symbols":
-        """Return the same sequences with some of the rows alone."""
+        """Return the same sequences with only some of the rows."""
         names = self.channel_names
         return replace(
             self,
@@ -68,12 +68,12 @@ class Symbols(Ragged):
         )
 
     def joined(self, other: "Symbols") -> "Symbols":
-        """Return one collection: these sequences, then those of `other`."""
+        """Return one collection: the sequences of `self`, then the sequences of `other`."""
         dtype = max(self.data.dtype, other.data.dtype)
         return Ragged.joined(self.astype(dtype), other.astype(dtype))
 
     def astype(self, dtype: np.dtype) -> "Symbols":
-        """Return the same codes in another dtype, missing values in its own code."""
+        """Return the same codes in another dtype; missing values get the largest number."""
         if self.data.dtype == dtype:
             return self
         data = self.data.astype(dtype)
@@ -82,18 +82,18 @@ class Symbols(Ragged):
 
 
 def code_dtype(n_symbols: int) -> np.dtype:
-    """Return the smallest unsigned dtype for codes below `n_symbols` and a missing one."""
+    """Return the smallest unsigned dtype for codes below `n_symbols` and for missing values."""
     for dtype in (np.uint8, np.uint16, np.uint32):
         if n_symbols <= np.iinfo(dtype).max:
             return np.dtype(dtype)
-    raise ValueError(f"Codes must be below 2**32 - 1, got an alphabet of {n_symbols}.")
+    raise ValueError(f"An alphabet must have fewer than 2**32 symbols, got {n_symbols}.")
 
 
 def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
     """Read `X` as symbols: `Symbols` as they are, or sequences of non-negative integers.
 
-    The alphabet of a row is `n_symbols` (one number, or one per row) or, if None, just large
-    enough for its codes.
+    `n_symbols` is the size of the alphabet, one number or one number per row; None means one more
+    than the largest code of the row.
     """
     if isinstance(X, Symbols):
         return X
@@ -101,13 +101,13 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
     for i, x in enumerate(arrays):
         if x.size and x.dtype.kind not in "biu":
             raise ValueError(
-                f"Sequence {i} holds numbers of dtype {x.dtype}, not symbols; numbers become "
-                f"symbols in mvdfq.DirectQuantizer; symbols are integers, x.astype(int)."
+                f"Symbols must be integers, but sequence {i} holds {x.dtype}; "
+                f"mvdfq.DirectQuantizer turns numbers into symbols, x.astype(int) makes integers."
             )
         if x.size and (x.min() < 0 or x.max() >= 2**32 - 1):
             raise ValueError(
-                f"Sequence {i} holds symbols {x.min()} to {x.max()}; "
-                f"symbols run from 0 to at most 2**32 - 2."
+                f"Symbols must be from 0 to 2**32 - 2, but sequence {i} holds symbols "
+                f"from {x.min()} to {x.max()}."
             )
     largest = np.full(len(arrays[0]), -1)
     for x in arrays:
@@ -119,19 +119,19 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
 
 
 def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
-    """Alphabet sizes of the rows, as asked for or as needed."""
+    """Return the alphabet sizes of the rows: `n_symbols`, or what the codes need."""
     if n_symbols is None:
         return needed
     sizes = np.asarray(n_symbols)
     if sizes.dtype.kind not in "iu" or sizes.shape not in ((), needed.shape):
         raise ValueError(
-            f"n_symbols must be one whole number, or one for each of the {needed.size} rows, "
+            f"n_symbols must be one whole number, or one number per row ({needed.size} rows), "
             f"got {n_symbols!r}."
         )
     sizes = np.broadcast_to(sizes, needed.shape).astype(np.int64)
     for r in np.flatnonzero(sizes < needed):
         raise ValueError(
-            f"Row {r} holds the symbol {needed[r] - 1}; with n_symbols={sizes[r]} symbols run "
-            f"from 0 to {sizes[r] - 1}."
+            f"With n_symbols={sizes[r]}, symbols must be from 0 to {sizes[r] - 1}, but row {r} "
+            f"holds the symbol {needed[r] - 1}."
         )
     return sizes

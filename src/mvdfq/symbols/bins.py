@@ -1,7 +1,7 @@
-"""Where to cut the range of one channel into bins; each rule is one function of its values.
+"""Edges of the bins of one channel; each rule is one function of the values.
 
-All return the edges of the bins, the outermost included, so that there is one bin fewer
-than edges. Values hold no NaN; a channel without values has one bin for everything.
+All functions return the edges of the bins with both ends, so that there is one more edge than
+bins. Values must not hold NaN. A channel without values has one bin for all numbers.
 """
 
 from statistics import NormalDist
@@ -19,17 +19,18 @@ __all__ = [
     "uniform_edges",
 ]
 
-# More distinct values than this are gathered in as many cells of equal width first.
+# If there are more distinct values than this, they are first put into this many cells of equal
+# width: the exact dynamic program takes memory in proportion to the number of values.
 N_CELLS = 4096
 
 
 def uniform_edges(
     values: np.ndarray, n_bins: int, percentiles: tuple[float, float] | None = None
 ) -> np.ndarray:
-    """Bins of equal width between the extremes, or between two percentiles.
+    """Return bins of equal width between the extremes, or between two percentiles.
 
-    Edges are computed one by one and searched: ``floor((f - low) / width)`` would put 0.3
-    into the third of ten bins of [0, 1] rather than the fourth.
+    A bin is found by comparing with its edges: ``floor((f - low) / width)`` would put 0.3 into
+    the third instead of the fourth of ten bins of [0, 1].
     """
     if not values.size:
         return np.array([-np.inf, np.inf])
@@ -41,19 +42,19 @@ def uniform_edges(
 
 
 def quantile_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bins that hold equally many values; repeated edges are dropped, so there may be fewer."""
+    """Return bins of equally many values; repeated edges are dropped, which leaves fewer bins."""
     if not values.size:
         return np.array([-np.inf, np.inf])
-    ordered = np.sort(values)  # in their own dtype: float32 sorts faster
+    ordered = np.sort(values)  # not as float64: float32 sorts faster
     low, high = float(ordered[0]), float(ordered[-1])
     edges = np.unique(_quantiles(ordered, np.arange(1, n_bins) / n_bins))
     return np.concatenate([[low], edges[(edges > low) & (edges < high)], [high]])
 
 
 def gaussian_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bins that are equally probable under a normal law with the mean and spread of the values.
+    """Return bins of equal probability under a normal law with the mean and spread of the values.
 
-    A constant channel has no spread: every value, later ones too, is taken for the mean.
+    A constant channel has no spread: all values, new values too, fall into the bin of the mean.
     """
     z = np.array([NormalDist().inv_cdf(i / n_bins) for i in range(1, n_bins)])
     if not values.size or values.min() == values.max():
@@ -64,7 +65,7 @@ def gaussian_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def kmeans_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bins whose squared distance to their means is least; edges midway between the means."""
+    """Return bins of least squared distance to their means; edges are midway between means."""
     if not values.size:
         return np.array([-np.inf, np.inf])
     centres = kmeans_centres(values, n_bins)
@@ -72,7 +73,7 @@ def kmeans_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def kmeans_centres(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Means of the best split of `values` into `n_bins` runs, or as many as they are distinct."""
+    """Return the means of the best split of `values` into `n_bins` runs, or fewer if needed."""
     cells, weights, mean = _cells(values)
     n_bins = min(n_bins, cells.size)
     _, starts = split_costs(cells, weights, n_bins)
@@ -86,19 +87,19 @@ def kmeans_centres(values: np.ndarray, n_bins: int) -> np.ndarray:
 def adapted_n_bins(
     channels: list[np.ndarray], n_bins: list[int], adaptive: float | str
 ) -> list[int]:
-    """How many k-means bins each channel gets by the rate-distortion rule.
+    """Return the number of k-means bins of each channel by the rate-distortion rule.
 
-    With a number, the fewest bins that leave at most that share of the squared error of a
-    single bin, `n_bins` at most. With ``"budget"``, as many bins in all as `n_bins` sums up
-    to, handed out one by one to the channel whose share drops most, but at most four times
-    its `n_bins` to each.
+    If `adaptive` is a number: the fewest bins, `n_bins` at most, that leave at most this share of
+    the squared error of a single bin. If `adaptive` is ``"budget"``: the sum of `n_bins` is
+    given out bin by bin to the channel whose share drops most; a channel gets at most four times
+    its `n_bins`.
     """
     most = 4 if adaptive == "budget" else 1
     shares = [_distortion(x, most * b) for x, b in zip(channels, n_bins, strict=True)]
     if adaptive != "budget":
         return [int(np.argmax(np.append(share[:-1] <= adaptive, True))) + 1 for share in shares]
     given = [1] * len(channels)
-    # Drops shrink as a channel's bins grow, so taking the largest each time is optimal.
+    # Drops become smaller as a channel gets more bins, so taking the largest drop is optimal.
     drops = [(-d, j) for j, share in enumerate(shares) for d in -np.diff(share) if d > 0]
     for _, j in sorted(drops)[: sum(n_bins) - len(channels)]:
         given[j] += 1
@@ -106,7 +107,7 @@ def adapted_n_bins(
 
 
 def _quantiles(ordered: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Linear interpolation between the two sorted values nearest to each share."""
+    """Return quantiles: linear interpolation between the two sorted values nearest to a share."""
     places = shares * (ordered.size - 1)
     below = np.floor(places).astype(np.int64)
     low = ordered[below].astype(float)
@@ -115,7 +116,7 @@ def _quantiles(ordered: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _distortion(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Squared error with 1, 2, ... bins, as a share of that with one."""
+    """Return the squared error with 1, 2, ... bins, as a share of the error with one bin."""
     if not values.size or values.min() == values.max():
         return np.zeros(1)
     cells, weights, _ = _cells(values)
@@ -124,10 +125,10 @@ def _distortion(values: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def _cells(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Distinct values less their mean, how often each occurs, and the mean.
+    """Return distinct values minus their mean, how often each value occurs, and the mean.
 
-    Too many are gathered in cells, each represented by the mean of its values. Without the
-    subtraction the sums of squares of the dynamic program would lose their digits.
+    More than `N_CELLS` values are put into cells; a cell stands for the mean of its values.
+    Without subtracting the mean, the sums of squares of the dynamic program would lose digits.
     """
     mean = float(values.mean(dtype=float))
     ordered = np.sort(values).astype(float) - mean

@@ -1,4 +1,4 @@
-"""How many bins? A small cross-validation on part of the training data."""
+"""Choose the number of bins by a small cross-validation on part of the training data."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -24,33 +24,33 @@ def choose_n_bins(
     max_sequences: int = 300,
     random_state: Any = 0,
 ) -> int:
-    """Choose the number of bins: the fewest within one standard error of the best.
+    """Choose the smallest number of bins within one standard error of the best.
 
-    Every candidate is scored by stratified 3-fold cross-validation on the same sequences,
-    `max_sequences` of the training set at most, with classes in proportion. Call it with
-    training data only. Costs ``3 * len(candidates)`` fits of the estimator.
+    Every candidate is scored by stratified 3-fold cross-validation on the same sequences: at most
+    `max_sequences` sequences of the training set, with classes in proportion. Pass training data
+    only. Cost: ``3 * len(candidates)`` fits of the estimator.
 
     Parameters
     ----------
     estimator : estimator
         A classifier with a parameter for the number of bins, such as a pipeline of
-        `DirectQuantizer`, a kernel and an SVM. It is cloned, not changed.
+        `DirectQuantizer`, a kernel and an SVM. The estimator is cloned, not changed.
 
     X : list of array-like of shape (n_channels, n_timepoints)
         Training sequences.
 
     y : array-like of shape (n_sequences,)
-        Their classes.
+        Classes of the sequences.
 
     candidates : sequence of int, default=(8, 16, 32, 64)
         Numbers of bins to try, each at least 2.
 
     parameter : str, default=None
-        Name of the parameter, ``"directquantizer__n_bins"`` say; by default the only one
-        called ``n_bins``, however deep.
+        Name of the parameter, for example ``"directquantizer__n_bins"``. None means the only
+        parameter called ``n_bins``, also inside a pipeline.
 
     max_sequences : int, default=300
-        Use at most so many sequences, drawn at random.
+        Largest number of sequences to use, drawn at random.
 
     random_state : int, RandomState or None, default=0
         Seed of the draw and of the folds.
@@ -58,7 +58,7 @@ def choose_n_bins(
     Returns
     -------
     n_bins : int
-        The candidate chosen.
+        The chosen number of bins.
 
     Examples
     --------
@@ -77,11 +77,11 @@ def choose_n_bins(
     check_collection(X)
     y = np.asarray(y)
     if len(X) != len(y):
-        raise ValueError(f"X holds {len(X)} sequences, y {len(y)} labels.")
+        raise ValueError(f"y must have {len(X)} labels, one per sequence, got {len(y)}.")
     if not len(candidates):
-        raise ValueError("candidates must hold at least one number of bins.")
+        raise ValueError("candidates must hold at least one number of bins, got an empty sequence.")
     if not all(_is_whole(b) and b >= 2 for b in candidates):
-        raise ValueError(f"candidates must be whole numbers from 2, got {candidates!r}.")
+        raise ValueError(f"candidates must be whole numbers >= 2, got {candidates!r}.")
     parameter = parameter or _bins_parameter(estimator)
     random = check_random_state(random_state)
     chosen = _in_proportion(y, max_sequences, random)
@@ -101,18 +101,18 @@ def _is_whole(value: Any) -> bool:
 
 
 def _bins_parameter(estimator: Any) -> str:
-    """Name of the only parameter of the estimator that is called ``n_bins``."""
+    """Return the name of the only parameter of the estimator that is called ``n_bins``."""
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "n_bins"]
     if len(names) != 1:
         raise ValueError(
-            f"The estimator has {len(names)} parameters called n_bins {names}; "
-            f"say which one with parameter=."
+            f"The estimator must have one parameter called n_bins, got {len(names)}: {names}; "
+            f"pass parameter='...' with the name of the parameter."
         )
     return names[0]
 
 
 def _in_proportion(y: np.ndarray, most: int, random: np.random.RandomState) -> np.ndarray:
-    """Indices of at most `most` random members of `y`, classes in proportion."""
+    """Return the indices of at most `most` random members of `y`, classes in proportion."""
     order = random.permutation(len(y))
     places = np.empty(len(y))
     for label in np.unique(y):

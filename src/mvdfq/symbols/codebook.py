@@ -1,4 +1,4 @@
-"""Vector quantization: a whole frame becomes the nearest word of a learned codebook."""
+"""Vector quantization: each frame becomes the nearest codeword of a learned codebook."""
 
 from numbers import Integral
 from typing import Any
@@ -16,31 +16,30 @@ from mvdfq.symbols.values import MISSING, to_symbols
 
 __all__ = ["CodebookQuantizer"]
 
-# Distances held in memory at a time: 64 MB of float32.
+# Distances computed at a time: 64 MB of float32.
 MAX_DISTANCES = 2**24
 
 
 class CodebookQuantizer(SequenceTransformer):
-    r"""Replace every frame by the nearest of a set of typical frames (VQ).
+    r"""Replace every frame by its nearest codeword (vector quantization, VQ).
 
     .. math:: q(x) = \arg\min_j \lVert x - c_j \rVert^2
 
     with codewords :math:`c_j` found by k-means on training frames; a tie goes to the lowest
-    index. A frame with any NaN is missing. With several codebook sizes every codebook makes
-    a row of its own. Encoding costs O(n :math:`R D`) for :math:`R` channels and :math:`D`
-    codewords.
+    index. A frame with any NaN is missing. Several codebook sizes give one row per codebook.
+    Cost of encoding: O(n :math:`R D`) for :math:`R` channels and :math:`D` codewords.
 
     Parameters
     ----------
     n_codewords : int or sequence of int, default=2048
-        Size of the codebook, or of each of several. A codebook is never larger than the
+        Size of the codebook, or sizes of several codebooks. A codebook is never larger than the
         number of distinct training frames.
 
     standardize : bool, default=True
-        Give all channels the same spread first; otherwise the widest decides alone.
+        Give all channels the same spread first; otherwise the channel of largest spread dominates.
 
     max_frames : int, default=200000
-        Learn from at most so many frames, drawn at random.
+        Largest number of frames to learn from, drawn at random.
 
     random_state : int, RandomState or None, default=0
         Seed of the draw and of k-means.
@@ -51,7 +50,7 @@ class CodebookQuantizer(SequenceTransformer):
         The codewords, in standardized units.
 
     scaler_ : Standardize or None
-        The scaling learned, if any.
+        The learned scaling; None if `standardize` is False.
 
     References
     ----------
@@ -88,7 +87,7 @@ class CodebookQuantizer(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -122,7 +121,7 @@ class CodebookQuantizer(SequenceTransformer):
         Returns
         -------
         symbols : Symbols
-            One row of codes per codebook, ``codebook 2048`` say.
+            One row of codes per codebook, for example ``codebook 2048``.
         """
         X = self._read(X)
         data = self._scaled(X)
@@ -133,15 +132,15 @@ class CodebookQuantizer(SequenceTransformer):
     def reach(self) -> None:
         """Return None, although a frame is encoded without its neighbours.
 
-        Distances come from a product of matrices, which rounds a frame differently among other
-        frames; a frame halfway between two codewords could then get another symbol in a stream.
+        Distances come from a matrix product, which may round a frame differently among other
+        frames. A frame halfway between two codewords could then get another symbol in a stream.
         """
 
     def channel_shares(self) -> np.ndarray:
         """Return each channel's part of the variance between the codewords of a codebook."""
         variances = np.array([codebook.var(axis=0) for codebook in self.codebooks_])
         totals = variances.sum(axis=1, keepdims=True)
-        equal = np.full_like(variances, 1 / self.n_channels_in_)  # of a single codeword
+        equal = np.full_like(variances, 1 / self.n_channels_in_)  # for a codebook of one codeword
         return np.divide(variances, totals, out=equal, where=totals > 0)
 
     def symbol_names(self) -> list[list[str]]:
@@ -169,17 +168,17 @@ class CodebookQuantizer(SequenceTransformer):
         return X.data if self.scaler_ is None else self.scaler_.transform(X).data
 
     def _sample(self, data: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-        """At most `max_frames` frames without NaN, one per line, in double precision."""
+        """Return at most `max_frames` frames without NaN, (n_frames, n_channels), as float64."""
         whole = np.flatnonzero(~np.isnan(data).any(axis=0))
         if not whole.size:
-            raise ValueError("No frame of X is without missing values.")
+            raise ValueError("X must hold at least one frame without missing values.")
         if whole.size > self.max_frames:
             whole = np.sort(random.choice(whole, self.max_frames, replace=False))
         return np.ascontiguousarray(data[:, whole].T, dtype=float)
 
 
 def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:
-    """Centres of `size` clusters, found in batches if there are many frames."""
+    """Return the centres of `size` clusters, found in batches if there are many frames."""
     # A few frames per codeword in every batch, so that all codewords can move.
     batch = max(1024, 4 * size)
     if len(frames) <= batch:
@@ -189,13 +188,13 @@ def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.
 
 
 def _nearest(data: np.ndarray, codebook: np.ndarray) -> np.ndarray:
-    """Index of the nearest codeword of every frame, `MISSING` where a value is."""
+    """Return the index of the nearest codeword of every frame, `MISSING` for frames with NaN."""
     codes = np.empty(data.shape[1], dtype=np.int64)
     words = codebook.astype(data.dtype)
     half_norms = (codebook**2).sum(axis=1).astype(data.dtype) / 2
     block = max(MAX_DISTANCES // len(words), 1)
     for start in range(0, data.shape[1], block):
-        # Half the squared distance, less a term that is the same for all codewords.
+        # Half the squared distance minus a term that is the same for all codewords.
         distances = half_norms - data[:, start : start + block].T @ words.T
         codes[start : start + block] = distances.argmin(axis=1)
     codes[np.isnan(data).any(axis=0)] = MISSING

@@ -1,4 +1,4 @@
-"""Direct feature quantization: every channel is cut into bins of its own."""
+"""Direct feature quantization: every channel has its own bins."""
 
 import warnings
 from typing import Any
@@ -25,11 +25,11 @@ __all__ = ["DirectQuantizer"]
 
 STRATEGIES = ("quantile", "uniform", "kmeans", "gaussian")
 
-# Share of values outside the training range, beyond the share cut off on purpose, that is
-# too large for chance: other units, another sensor.
+# If a larger share of values lies outside the training range (not counting the share that `range`
+# cuts off), the values are probably in other units or from another sensor.
 MANY_OUTSIDE = 0.5
 
-# Values beyond this size overflow: k-means and gaussian bins take squares, the others multiply
+# Larger values overflow: k-means and gaussian bins take squares, the other strategies multiply
 # differences by the number of bins.
 MAX_SIZE = {"quantile": 1e302, "uniform": 1e302, "kmeans": 1e145, "gaussian": 1e145}
 
@@ -40,16 +40,16 @@ class DirectQuantizer(SequenceTransformer):
     .. math:: Q(f) = \#\{i : e_i \le f\}
 
     where :math:`e_1 < \dots < e_{B-1}` are the breakpoints learned for the channel [1]_.
-    Codes start at 0; in the paper's numbering, which starts at 1, they are one more. With
-    ``strategy="uniform"`` and ``out_of_range="special"`` both numberings agree: 0 means below
-    the training range, :math:`B + 1` above it. NaN becomes the code of a missing value.
-    Fitting costs one sort of each channel at most; encoding compares every value with every
-    breakpoint, many at a time.
+    Codes start at 0; the paper's codes start at 1. With ``strategy="uniform"`` and
+    ``out_of_range="special"`` both agree: 0 means below the training range, :math:`B + 1` means
+    above the training range. NaN becomes the code of a missing value. Cost: `fit` sorts each
+    channel once at most; `transform` compares every value with every breakpoint, many values at
+    a time.
 
     Parameters
     ----------
     n_bins : int or sequence of int, default=8
-        Number of bins :math:`B`, for all channels or for each.
+        Number of bins :math:`B`: one number for all channels, or one number per channel.
 
     strategy : {"quantile", "uniform", "kmeans", "gaussian"}, default="quantile"
         ``"quantile"``: equally many training values in each bin; repeated breakpoints are
@@ -58,36 +58,36 @@ class DirectQuantizer(SequenceTransformer):
         the equally probable bins of a normal law, as in SAX [2]_.
 
     out_of_range : {"special", "clip"}, default="special"
-        What uniform bins do with values outside the training range: two symbols of their own
-        (alphabet :math:`B + 2`) or the outermost bins (alphabet :math:`B`). The outer bins of
-        the other strategies are unbounded.
+        What uniform bins do with values outside the training range: ``"special"`` gives two more
+        symbols (alphabet :math:`B + 2`), ``"clip"`` uses the outermost bins (alphabet
+        :math:`B`). The outer bins of the other strategies are unbounded.
 
     range : tuple of two float, default=None
-        Percentiles between which uniform bins lie, ``(1, 99)`` say, where single spikes
-        would stretch them; None means the extremes.
+        Percentiles between which uniform bins lie, for example ``(1, 99)``, so that single spikes
+        do not stretch the bins; None means the smallest and the largest value.
 
     adaptive : {None, "budget"} or float, default=None
-        Let k-means bins be as many as the channel is worth. A number: the fewest that leave at
-        most this share of the channel's variance, `n_bins` at most. ``"budget"``: hand out
-        `n_bins` times the number of channels where they reduce the variance left most.
+        Choose the number of k-means bins per channel. A number: the fewest bins, `n_bins` at most,
+        that leave at most this share of the channel's variance. ``"budget"``: `n_bins` times the
+        number of channels, given to the channels whose variance they reduce most.
 
     per_sequence : bool, default=False
         Standardize each sequence before gaussian bins, as SAX does.
 
     symbolic : int, str, sequence of them or mask of bool, default=None
-        Channels, by index or name or by one flag for each, that hold symbols already, besides
-        those of which the sequences say so themselves. Their distinct values are coded in
-        sorted order; values not seen in `fit` get fresh codes from ``n_symbols`` upwards,
-        which match no training symbol.
+        Channels that already hold symbols: indices, names, or one flag per channel. Channels that
+        the sequences mark as symbolic are added. The codes of such a channel are its distinct
+        values in sorted order; values not seen in `fit` get new codes from ``n_symbols`` upwards,
+        which do not match any training symbol.
 
     Attributes
     ----------
     bin_edges_ : list of ndarray of shape (n_bins + 1,)
-        Edges of the bins of each channel. The outermost are the ends of the training range;
-        only special codes make them count. Empty for symbolic channels.
+        Edges of the bins of each channel. The outermost edges are the ends of the training range
+        and matter only for special codes. Empty for symbolic channels.
 
     categories_ : list of ndarray
-        Distinct values of symbolic channels, empty for the others.
+        Distinct values of symbolic channels; empty for numeric channels.
 
     n_symbols_ : ndarray of shape (n_channels,)
         Size of the alphabet of each channel.
@@ -138,7 +138,7 @@ class DirectQuantizer(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -203,7 +203,7 @@ class DirectQuantizer(SequenceTransformer):
         return np.eye(self.n_channels_in_)
 
     def symbol_names(self) -> list[list[str]]:
-        """Return the levels of the bins, or the values of a symbolic channel, for every row."""
+        """Return one name per bin, or per value of a symbolic channel, for every row."""
         return [self._bin_names(j, name) for j, name in enumerate(self._input_names)]
 
     def _bin_names(self, channel: int, name: str) -> list[str]:
@@ -213,7 +213,7 @@ class DirectQuantizer(SequenceTransformer):
         return ["below range", *names, "above range"] if self._has_special_codes() else names
 
     def check_learned(self) -> None:
-        """Raise an error unless every channel has bins or values, as many as it has symbols."""
+        """Raise an error unless every channel has as many bins or values as symbols."""
         super().check_learned()
         n = self.n_channels_in_
         require_array(self, "n_symbols_", (n,), np.int64)
@@ -230,19 +230,20 @@ class DirectQuantizer(SequenceTransformer):
         )
 
     def _alphabets(self) -> tuple[list[int], list[int]]:
-        """How many symbols each channel has if it is symbolic, and if it is numeric."""
+        """Return the number of symbols of each channel, as a symbolic and as a numeric channel."""
         special = 2 * self._has_special_codes()
         known = [len(values) for values in self.categories_]
         return known, [len(edges) - 1 + special for edges in self.bin_edges_]
 
     def _refuse_wide(self, X: Sequences, symbolic: np.ndarray) -> None:
-        """Refuse values so large that their bins would overflow."""
+        """Raise an error for values so large that their bins would overflow."""
         extremes = [f.reduce(X.data, axis=1, initial=0) for f in (np.fmin, np.fmax)]
         low, high = np.array(extremes, dtype=float)
         for j in np.flatnonzero(~symbolic & (np.maximum(-low, high) > MAX_SIZE[self.strategy])):
             raise ValueError(
                 f"Channel {channel_names(X)[j]} holds values from {low[j]:g} to {high[j]:g}: the "
-                f"range is too wide for {self.strategy} bins; divide the channel by a constant."
+                f"range is too wide for {self.strategy} bins, at most {MAX_SIZE[self.strategy]:g}; "
+                f"divide the channel by a constant."
             )
 
     def _has_special_codes(self) -> bool:
@@ -252,45 +253,46 @@ class DirectQuantizer(SequenceTransformer):
         return centred(X, scale=True) if self.per_sequence else X.data
 
     def _n_bins_of(self, channels: list[np.ndarray]) -> list[int]:
-        """Number of bins to try for in each channel."""
+        """Return the number of bins of each channel; fewer bins may remain."""
         n_bins = np.asarray(self.n_bins)
         if n_bins.shape not in ((), (len(channels),)):
-            raise ValueError(f"n_bins has {n_bins.size} entries for {len(channels)} channels.")
+            raise ValueError(f"n_bins must have {len(channels)} entries, got {n_bins.size}.")
         wanted = np.broadcast_to(n_bins, len(channels)).tolist()
         return wanted if self.adaptive is None else adapted_n_bins(channels, wanted, self.adaptive)
 
     def _edges(self, values: np.ndarray, n_bins: int) -> np.ndarray:
-        """Edges of the bins of one channel, by the strategy chosen."""
+        """Return the edges of the bins of one channel."""
         if self.strategy == "uniform":
             return uniform_edges(values, n_bins, self.range)
         if self.strategy == "quantile":
             return quantile_edges(values, n_bins)
         if self.strategy == "kmeans":
             return kmeans_edges(values, n_bins)
-        if self.per_sequence:  # of mean 0 and spread 1 by construction: not to be estimated
+        if self.per_sequence:  # sequences have mean 0 and spread 1 already
             return gaussian_edges(np.array([-1.0, 1.0]), n_bins)
         return gaussian_edges(values, n_bins)
 
     def _thresholds(self, j: int, dtype: np.dtype) -> np.ndarray:
-        """Numbers of which a value's code is the count of those not above it.
+        """Return thresholds: the code of a value is the number of thresholds <= the value.
 
-        Rounding them up to `dtype` changes no comparison with a value of that dtype.
+        Thresholds are rounded up to `dtype`, which does not change any comparison with a value of
+        this dtype.
         """
         inner = self.bin_edges_[j][1:-1]
         low, high = self.bin_edges_[j][0], self.bin_edges_[j][-1]
         if self._has_special_codes():
             above = np.nextafter(high, np.inf)
-            # All edges of a constant channel coincide; its one value has code 1 nevertheless.
+            # All edges of a constant channel are equal; the value of the channel must have code 1.
             inner = np.full_like(inner, above) if low == high else inner
             inner = np.concatenate([[low], inner, [above]])
         if dtype == np.float64:
             return inner
-        with np.errstate(over="ignore"):  # beyond the largest float32 is above all of them
+        with np.errstate(over="ignore"):  # too large for float32: above all values
             rounded = inner.astype(dtype)
         return np.where(rounded < inner, np.nextafter(rounded, dtype.type(np.inf)), rounded)
 
     def _warn_if_many_outside(self, X: Sequences, codes: np.ndarray) -> None:
-        """Warn of channels whose values mostly lie where no training value lay."""
+        """Warn if most values of a channel lie outside the range of the training values."""
         cut_off = 0 if self.range is None else 1 - (self.range[1] - self.range[0]) / 100
         outside = [
             np.count_nonzero(row == 0) + np.count_nonzero(row == size - 1)
@@ -301,12 +303,12 @@ class DirectQuantizer(SequenceTransformer):
         if shares[j] > cut_off + MANY_OUTSIDE:
             warnings.warn(
                 f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]} lie outside the "
-                f"range learned in fit; are they in the same units?",
+                f"range learned in fit; check that training and new values have the same units.",
                 stacklevel=3,
             )
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, alone or together."""
+        """Raise an error for wrong parameters, or parameters that do not go together."""
         if self.strategy not in STRATEGIES:
             raise ValueError(f"strategy must be one of {STRATEGIES}, got {self.strategy!r}.")
         if self.out_of_range not in ("special", "clip"):
@@ -320,7 +322,7 @@ class DirectQuantizer(SequenceTransformer):
         self._check_option("adaptive", "kmeans", self.adaptive is None)
         self._check_option("per_sequence", "gaussian", not self.per_sequence)
         if self.range is not None and not _are_percentiles(self.range):
-            raise ValueError(f"range must be two rising percentiles, got {self.range!r}.")
+            raise ValueError(f"range must be two rising percentiles in 0..100, got {self.range!r}.")
         if self.adaptive is not None and not _is_share_or_budget(self.adaptive):
             raise ValueError(
                 f"adaptive must be None, 'budget' or a share between 0 and 1, "
@@ -346,14 +348,14 @@ def _are_percentiles(value: Any) -> bool:
 
 
 def _named_channels(wanted: Any, X: Sequences) -> np.ndarray:
-    """One flag per channel: is it among those `wanted` by index, name or mask?"""
+    """Return one flag per channel, True if `wanted` gives the channel by index, name or mask."""
     flags = np.zeros(X.n_rows, dtype=bool)
     if wanted is None:
         return flags
     listed = [wanted] if isinstance(wanted, str) or np.ndim(wanted) == 0 else list(wanted)
     if listed and all(isinstance(flag, bool | np.bool_) for flag in listed):
         if len(listed) != X.n_rows:
-            raise ValueError(f"symbolic has {len(listed)} flags for {X.n_rows} channels.")
+            raise ValueError(f"symbolic must have {X.n_rows} flags, got {len(listed)}.")
         return np.array(listed)
     for channel in listed:
         flags[channel_index(channel, X, "symbolic")] = True

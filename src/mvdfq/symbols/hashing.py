@@ -1,4 +1,4 @@
-"""Similarity hashing: a frame becomes a few bits, each a row of its own."""
+"""Similarity hashing: each frame becomes a few bits, one row per bit."""
 
 from numbers import Integral
 from typing import Any
@@ -17,15 +17,15 @@ __all__ = ["HashingQuantizer"]
 
 
 class HashingQuantizer(SequenceTransformer):
-    r"""Turn every frame into bits that near frames share (spectral hashing).
+    r"""Turn every frame into bits; near frames have the same bits (spectral hashing).
 
     .. math:: b(x) = [\cos(v \pi (x_i - a_i) / r_i) > 0]
 
     where :math:`x_i` is a principal component of the frame, :math:`a_i` and :math:`r_i` are
-    the start and the length of its range in training, and the pairs :math:`(i, v)` are those
-    of lowest frequency :math:`v / r_i` [1]_. Each bit cuts one component into :math:`v + 1`
-    stripes. Values outside the training range count as its nearest end. A frame with any NaN
-    is missing. Every bit is a row with two symbols, as in [2]_. Costs
+    the start and the length of its range in training, and the pairs :math:`(i, v)` have the
+    lowest frequencies :math:`v / r_i` [1]_. Each bit cuts one component into :math:`v + 1`
+    stripes. Values outside the training range count as the nearest end of the range. A frame with
+    any NaN is missing. Every bit is a row with two symbols, as in [2]_. Cost:
     O(n :math:`R \min(R, E)` + n :math:`E`) for :math:`R` channels and :math:`E` bits.
 
     Parameters
@@ -78,7 +78,7 @@ class HashingQuantizer(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -97,7 +97,7 @@ class HashingQuantizer(SequenceTransformer):
         self.low_ = np.nanmin(projected, axis=1)
         self.ranges_ = np.nanmax(projected, axis=1) - self.low_
         if not self.ranges_.any():
-            raise ValueError("All training frames are equal: there is nothing to tell apart.")
+            raise ValueError("X must hold at least two different frames, got only equal frames.")
         self.modes_ = lowest_modes(self.ranges_, self.n_bits)
         return self
 
@@ -121,7 +121,7 @@ class HashingQuantizer(SequenceTransformer):
         return to_symbols(X, rows, np.full(len(rows), 2, dtype=np.int64), names)
 
     def reach(self) -> int:
-        """Return 0: the bits of a frame depend on that frame alone."""
+        """Return 0: the bits of a frame depend only on this frame."""
         return 0
 
     def channel_shares(self) -> np.ndarray:
@@ -158,17 +158,17 @@ class HashingQuantizer(SequenceTransformer):
         return projected
 
     def _bit(self, values: np.ndarray, i: int, v: int) -> np.ndarray:
-        """Sign of the cosine, found without it: is an even number of half waves nearest?"""
+        """Return the sign of the cosine, without computing it: True near an even half wave."""
         waves = v * np.clip((values - self.low_[i]) / self.ranges_[i], 0, 1)
         bits = np.abs(waves - 2 * np.round(waves / 2)) < 0.5
         return np.where(np.isnan(values), MISSING, bits).astype(np.int8)
 
 
 def lowest_modes(ranges: np.ndarray, n_bits: int) -> list[tuple[int, int]]:
-    """The `n_bits` pairs of component and mode of lowest frequency; ties to the lower pair.
+    """Return the `n_bits` pairs of component and mode of lowest frequency; ties: the lower pair.
 
-    Component i offers modes ``1 .. ceil((n_bits + 1) r_i / max r) - 1``; one without extent
-    offers none.
+    Component i offers modes ``1 .. ceil((n_bits + 1) r_i / max r) - 1``; a component of range 0
+    does not offer modes.
     """
     shares = np.asarray(ranges) / np.max(ranges)
     candidates = [

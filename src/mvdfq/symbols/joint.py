@@ -20,46 +20,47 @@ from mvdfq.symbols.values import MISSING, as_symbols, encode_values, to_symbols
 
 __all__ = ["JointQuantizer"]
 
-# What a value of a symbolic channel that training never held is called.
+# Name of the values of a symbolic channel that `fit` did not see.
 OTHER = "other"
 
-# Codes are 32 bits, one of them for missing values.
+# Codes have 32 bits; one code is for missing values.
 MAX_ALPHABET = 2**32 - 1
 
-# Alphabet of a group of channels; times the number of distinct columns it must stay below 2**63.
+# Largest alphabet of a group of channels: the alphabet times the number of distinct columns must
+# stay below 2**63.
 MAX_KEY = 2**31
 
 
 class JointQuantizer(SequenceTransformer):
-    r"""One symbol for the bins of several channels at the same time.
+    r"""Encode the bins of several channels at the same time as one symbol.
 
     .. math:: J(f) = Q_1(f_1) + s_1 Q_2(f_2) + s_1 s_2 Q_3(f_3) + \dots
 
-    with the bins :math:`Q_j` of `DirectQuantizer` and their alphabets :math:`s_j`. Rows of
-    direct bins never look at two channels together; joint ones do. Where the product of
-    alphabets is too large, and for ``order="all"``, the symbol is the number of the distinct
-    column of codes among those seen in `fit`; other columns get fresh codes from
-    ``n_symbols`` upwards, equal ones the same. A frame with NaN in any channel of the set is
-    missing. Costs O(n) per set, O(n log n) where columns are numbered.
+    with the bins :math:`Q_j` of `DirectQuantizer` and their alphabets :math:`s_j`. A row of
+    `DirectQuantizer` reads one channel; a joint row reads several channels together. If the
+    product of alphabets is too large, and for ``order="all"``, the distinct columns of codes in
+    `fit` are numbered, and the symbol is the number of the column; new columns get codes from
+    ``n_symbols`` upwards, equal columns the same code. A frame with NaN in any channel of the set
+    is missing. Cost: O(n) per set, O(n log n) if columns are numbered.
 
     Parameters
     ----------
     order : int or "all", default=2
-        Number of channels in a set (all, if there are fewer), or ``"all"`` for a single set of
-        all of them, the 1-D foil of [1]_.
+        Number of channels in a set (all channels, if there are fewer), or ``"all"`` for one set of
+        all channels, the 1-D method that [1]_ compares with.
 
     n_bins : int or sequence of int, default=3
-        Number of bins of every channel; few, as they multiply.
+        Number of bins of every channel; few, since the numbers of bins are multiplied.
 
     strategy : {"quantile", "uniform", "kmeans", "gaussian"}, default="quantile"
-        How to place them, see `DirectQuantizer`.
+        How to place the bins, see `DirectQuantizer`.
 
     max_sets : int, default=40
-        If there are more sets of channels than this, draw so many at random.
+        Largest number of sets; if there are more sets of channels, draw this many at random.
 
     sets : list of tuple of int or str, default=None
-        The sets themselves, by index or channel name; `order` and `max_sets` are then
-        not used.
+        The sets of channels, by index or channel name; `order` and `max_sets` are then not
+        used.
 
     random_state : int, RandomState or None, default=0
         Seed of the draw.
@@ -73,8 +74,8 @@ class JointQuantizer(SequenceTransformer):
         The bins of the channels.
 
     columns_ : list of list of ndarray
-        For each set whose columns are numbered, the sorted keys seen in `fit`, one array per
-        group of channels that share a key; an empty list for the other sets.
+        For each set with numbered columns: the sorted keys seen in `fit`, one array per group of
+        channels that share a key. An empty list for the other sets.
 
     n_symbols_ : ndarray of shape (n_sets,)
         Size of the alphabet of each row.
@@ -120,7 +121,7 @@ class JointQuantizer(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -153,7 +154,7 @@ class JointQuantizer(SequenceTransformer):
         Returns
         -------
         symbols : Symbols
-            One row of codes per set; that of channels ``a`` and ``b`` is ``a & b``.
+            One row of codes per set; the row of channels ``a`` and ``b`` is called ``a & b``.
         """
         X = self._read(X)
         symbols = self.bins_.transform(X)
@@ -176,7 +177,7 @@ class JointQuantizer(SequenceTransformer):
         return np.array([np.isin(channels, members) / len(members) for members in self.sets_])
 
     def symbol_names(self) -> list[Sequence[str]]:
-        """Return the combinations of bins, such as ``low&high``; numbered columns have numbers."""
+        """Return names of combinations of bins, such as ``low&high``, or numbers of columns."""
         symbolic = self._symbolic_mask
         bins = [
             [*names, OTHER] if symbolic[j] else names
@@ -216,12 +217,12 @@ class JointQuantizer(SequenceTransformer):
         require(same, f"n_symbols_ must be the alphabets, {sizes}, got {self.n_symbols_}")
 
     def _sizes(self) -> list[int]:
-        """Sizes of the alphabets: columns that are numbered, else combinations of bins."""
+        """Return the sizes of the alphabets: numbered columns, or combinations of bins."""
         pairs = zip(self.columns_, self.sets_, strict=True)
         return [keys[-1].size if keys else self._alphabet(members) for keys, members in pairs]
 
     def _joined(self, symbols: Symbols) -> np.ndarray:
-        """Codes of all sets, none of whose columns is numbered."""
+        """Return the codes of all sets, if no set has numbered columns."""
         dtype = code_dtype(int(self.n_symbols_.max()))
         codes = np.empty((len(self.sets_), symbols.data.shape[1]), dtype)
         radices = np.array(self._radices())
@@ -233,7 +234,7 @@ class JointQuantizer(SequenceTransformer):
         return codes
 
     def _choose_sets(self, n_channels: int) -> list[tuple[int, ...]]:
-        """All sets of `order` channels, or a random choice if they are too many."""
+        """Return all sets of `order` channels, or a random choice if there are too many sets."""
         if self.order == "all":
             return [tuple(range(n_channels))]
         check_scalar(self.order, "order", Integral, min_val=1)
@@ -248,7 +249,7 @@ class JointQuantizer(SequenceTransformer):
         return sorted(chosen)
 
     def _digits(self, symbols: Symbols) -> np.ndarray:
-        """Codes of all channels, below their radix; `MISSING` where a value is."""
+        """Return the codes of all channels, below their radix; `MISSING` for missing values."""
         digits = symbols.codes.astype(np.int64)
         for row, radix in zip(digits, self._radices(), strict=True):
             np.minimum(row, radix - 1, out=row)
@@ -256,7 +257,7 @@ class JointQuantizer(SequenceTransformer):
         return digits
 
     def _radices(self) -> list[int]:
-        """Alphabets of the channels; symbolic ones have one more, for all values not known."""
+        """Return the alphabets of the channels; symbolic channels have one more, for new values."""
         return (self.bins_.n_symbols_ + self._symbolic_mask).tolist()
 
     def _alphabet(self, members: tuple[int, ...]) -> int:
@@ -268,7 +269,7 @@ class JointQuantizer(SequenceTransformer):
         return by_order or self._alphabet(members) > MAX_ALPHABET
 
     def _groups(self, members: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Cut a set into groups whose alphabet is small enough for one key each."""
+        """Cut a set into groups whose alphabets are small enough for one key per group."""
         groups: list[tuple[int, ...]] = [()]
         for j in members:
             if self._alphabet((*groups[-1], j)) > MAX_KEY:
@@ -277,7 +278,7 @@ class JointQuantizer(SequenceTransformer):
         return groups
 
     def _learn_columns(self, digits: np.ndarray, members: tuple[int, ...]) -> list[np.ndarray]:
-        """Sorted distinct keys of the columns, group by group."""
+        """Return the sorted distinct keys of the columns, group by group."""
         whole = digits[:, (digits[list(members)] != MISSING).all(axis=0)]
         columns: list[np.ndarray] = []
         ids = np.zeros(whole.shape[1], dtype=np.int64)
@@ -290,10 +291,10 @@ class JointQuantizer(SequenceTransformer):
     def _encode(
         self, digits: np.ndarray, members: tuple[int, ...], columns: list[np.ndarray]
     ) -> np.ndarray:
-        """Codes of the columns of one set.
+        """Return the codes of the columns of one set.
 
-        A key that is not known stays so in the groups that follow, since its fresh number
-        enters their keys.
+        A key that is unknown in one group stays unknown in the next groups, since its new number
+        is part of their keys.
         """
         ids = np.zeros(digits.shape[1], dtype=np.int64)
         if not columns:
@@ -304,7 +305,7 @@ class JointQuantizer(SequenceTransformer):
         return ids
 
     def _keys(self, digits: np.ndarray, group: tuple[int, ...], ids: np.ndarray) -> np.ndarray:
-        """The codes of a group, the first the lowest digit, above them the `ids` so far."""
+        """Return keys: the codes of a group, the first code lowest, and above them the `ids`."""
         radices = self._radices()
         keys = ids
         for j in reversed(group):
@@ -313,12 +314,12 @@ class JointQuantizer(SequenceTransformer):
 
 
 def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
-    """Sets of channels, given by index or name, as tuples of indices."""
+    """Return sets of channels, given by index or name, as tuples of indices."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
         raise TypeError(f"sets must be a list of tuples of channels, got {sets!r}.")
     found = [_one_set(members, X) for members in sets]
     if not found:
-        raise ValueError("sets must hold at least one set of channels.")
+        raise ValueError("sets must hold at least one set of channels, got an empty list.")
     return found
 
 
@@ -330,5 +331,5 @@ def _one_set(members: Any, X: Sequences) -> tuple[int, ...]:
         )
     indices = tuple(channel_index(j, X, "sets") for j in members)
     if not indices or len(set(indices)) < len(indices):
-        raise ValueError(f"sets holds {tuple(members)}, which is empty or names a channel twice.")
+        raise ValueError(f"A set must hold each channel once, at least one, got {tuple(members)}.")
     return indices

@@ -26,14 +26,14 @@ TO_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 class Letters(SequenceTransformer):
-    """Read strings as sequences of symbols, one for each character.
+    """Read strings as sequences of symbols, one symbol per character.
 
     Parameters
     ----------
     alphabet : str, default=None
-        The characters, in the order of their codes; any other is a missing value. By default
-        the distinct characters of the training strings, sorted; one not among them gets a
-        fresh code from ``n_symbols`` upwards, which matches no training symbol.
+        The characters, in the order of their codes; other characters are missing values. None
+        learns the sorted characters of the training strings; a new character in `transform` gets
+        a code from ``n_symbols`` upwards, which does not match any training symbol.
 
     fold_case : bool or "auto", default="auto"
         Whether lower-case letters a to z are read as upper case. ``"auto"`` folds a row of DNA,
@@ -45,8 +45,8 @@ class Letters(SequenceTransformer):
     Attributes
     ----------
     alphabets_ : list of str
-        The alphabet of each row; strings have one row, sequences given as lists of several
-        strings have more.
+        The alphabet of each row. A string is one row; a list of strings has one row per
+        string.
 
     folds_case_ : list of bool
         Whether the case of each row is folded.
@@ -120,7 +120,7 @@ class Letters(SequenceTransformer):
         Returns
         -------
         symbols : Symbols
-            One row of codes per string.
+            One row of codes for each row of characters.
         """
         X = self._read(_only_letters(check_sequences(X)))
         # Model files of earlier versions do not hold `folds_case_`: their case is kept.
@@ -139,7 +139,7 @@ class Letters(SequenceTransformer):
         return np.eye(self.n_channels_in_)
 
     def symbol_names(self) -> list[list[str]]:
-        """Return the characters themselves, for every row."""
+        """Return one name per character of every row."""
         return [[letter_name(letter) for letter in alphabet] for alphabet in self.alphabets_]
 
     def check_learned(self) -> None:
@@ -149,7 +149,7 @@ class Letters(SequenceTransformer):
         fits = isinstance(found, list) and len(found) == n
         require(
             fits and all(isinstance(one, str) and len(set(one)) == len(one) for one in found),
-            f"alphabets_ must hold one text of different characters for each of the {n} rows, "
+            f"alphabets_ must hold one string of distinct characters for each of the {n} rows, "
             f"got {found!r}",
         )
         folds = getattr(self, "folds_case_", [False] * n)
@@ -202,16 +202,16 @@ def _check_alphabet(alphabet: Any, fold_case: bool | str) -> None:
     if not isinstance(alphabet, str):
         raise TypeError(f"alphabet must be a string of characters, got {alphabet!r}.")
     if not alphabet:
-        raise ValueError("alphabet must hold at least one character; None learns it in fit.")
+        raise ValueError("alphabet must hold characters, got ''; pass None to learn them.")
     read = alphabet if fold_case == "auto" or not fold_case else alphabet.translate(TO_UPPER)
     if len(set(read)) != len(alphabet):
-        raise ValueError(f"alphabet={alphabet!r} holds a character twice.")
+        raise ValueError(f"alphabet must hold each character once, got {alphabet!r}.")
 
 
 def _only_letters(X: Sequences) -> Sequences:
     if not X.symbolic_mask.all():
         raise TypeError(
-            "Letters reads strings, got sequences of numbers; "
-            "numbers become symbols in mvdfq.DirectQuantizer."
+            "X must hold strings, got sequences of numbers; "
+            "mvdfq.DirectQuantizer turns numbers into symbols."
         )
     return X

@@ -1,4 +1,4 @@
-"""Symbols in words: what quantizers call their symbols."""
+"""Names of symbols for explanations."""
 
 from collections.abc import Sequence
 from math import prod
@@ -27,7 +27,7 @@ def names_of(part: Any, n_symbols: Sequence[int]) -> list[Sequence[str]]:
 
 
 def numbered(n_symbols: int) -> list[str]:
-    """Return names for symbols that mean nothing by themselves: ``#0, #1, ...``."""
+    """Return the names ``#0, #1, ...`` for symbols without a meaning."""
     return [f"#{code}" for code in range(n_symbols)]
 
 
@@ -64,7 +64,7 @@ def letter_name(letter: str) -> str:
 
 
 class JointNames(Sequence[str]):
-    """Names of all combinations of the symbols of several channels, each made when asked for.
+    """Names of all combinations of the symbols of several channels, made on demand.
 
     The symbols of the first channel change fastest. There can be 2**32 combinations.
 

@@ -18,16 +18,16 @@ __all__ = ["Rows"]
 class Rows(Stack):
     """Put the rows of several quantizers side by side.
 
-    Kernels add up over rows, so that every way of reading the same sequences adds its own
-    evidence: bins of single channels, joint bins of pairs, codewords of whole frames.
+    Kernels sum over rows, so every quantizer adds evidence: bins of single channels, joint bins of
+    pairs of channels, codewords of whole frames.
 
     Parameters
     ----------
     views : list of quantizers or of (str, quantizer)
-        The quantizers, or pipelines that end in one, each fitted on the sequences by itself.
-        A quantizer without a name gets the name of its class in lower case, with a number if
-        the name occurs twice. Parameters are set as in a pipeline:
-        ``directquantizer__n_bins=4``. All quantizers must keep the number of frames.
+        The quantizers, or pipelines that end in a quantizer. `fit` fits each of them on the same
+        sequences. A quantizer without a name gets the name of its class in lower case, with a
+        number if the name occurs twice. Parameters are set as in a pipeline:
+        ``directquantizer__n_bins=4``. All quantizers must return the same number of frames.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Rows(Stack):
         Returns
         -------
         symbols : Symbols
-            The rows of all quantizers, in their order.
+            The rows of all quantizers, in the order of `views`.
         """
         parts = self._encoded(self._read(X))
         check_lengths(parts)
@@ -72,11 +72,11 @@ class Rows(Stack):
         )
 
     def channel_shares(self) -> np.ndarray:
-        """Return the shares of all quantizers, in their order."""
+        """Return the shares of all quantizers, in the order of `views`."""
         return np.concatenate([shares_of([view], self.n_channels_in_) for _, view in self.views_])
 
     def symbol_names(self) -> list[Sequence[str]]:
-        """Return the names of the symbols of all quantizers, in their order."""
+        """Return the names of the symbols of all quantizers, in the order of `views`."""
         parts, views = self._encoded(self._nothing()), dict(self.views_)
         return [
             names
@@ -85,7 +85,7 @@ class Rows(Stack):
         ]
 
     def _encoded(self, X: Any) -> dict[str, Symbols]:
-        """What each quantizer makes of the sequences."""
+        """Return the symbols of each quantizer, by the name of the view."""
         return {name: _encoded(name, view, X) for name, view in self.views_}
 
 
@@ -93,14 +93,15 @@ def _encoded(name: str, view: Any, X: Any) -> Symbols:
     symbols = None if view is None else view.transform(X)
     if not isinstance(symbols, Symbols):
         raise TypeError(
-            f"View {name!r} gives {type(symbols).__name__ if view is not None else 'numbers'}, "
-            f"not symbols; it must be a quantizer or a pipeline that ends in one."
+            f"View {name!r} must return Symbols, got "
+            f"{type(symbols).__name__ if view is not None else 'numbers'}; pass a quantizer or a "
+            f"pipeline that ends in a quantizer."
         )
     return symbols
 
 
 def _names(parts: dict[str, Symbols]) -> tuple[str, ...]:
-    """Names of all rows; a name that occurs already gets the name of its quantizer before it."""
+    """Return the names of all rows; a repeated name gets the name of its view as a prefix."""
     names: list[str] = []
     for view, symbols in parts.items():
         mine = channel_names(symbols)

@@ -1,4 +1,4 @@
-"""Several thresholds of one channel, each a row of two symbols."""
+"""Several thresholds per channel, one row of two symbols per threshold."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from mvdfq.symbols.values import as_symbols
 
 __all__ = ["ThresholdQuantizer"]
 
-# Values per channel that thresholds are learned from: quantiles of more values hardly differ.
+# Values per channel to learn thresholds from: more values hardly change the quantiles.
 SAMPLE = 2**14
 
 
@@ -24,15 +24,15 @@ class ThresholdQuantizer(SequenceTransformer):
     .. math:: b_{q,t} = [x_t \ge \tau_q]
 
     with thresholds :math:`\tau_1 \le \dots \le \tau_Q` at equally spaced quantiles of the training
-    values. A word over such a row says when a channel stays above or below one level, however
-    far: cumulative bins, where `DirectQuantizer` has separate ones. The share of the word
-    ``above`` is the proportion of positive values of MiniRocket [1]_. A NaN is a missing value in
-    all rows of its channel. Costs O(n) in the number of values for each threshold.
+    values. A word of such a row says when a channel is above or below one level, no matter how
+    far: the bins are cumulative, while the bins of `DirectQuantizer` are separate. The share of
+    the word ``above`` is the proportion of positive values of MiniRocket [1]_. NaN is a missing
+    value in all rows of its channel. Cost: O(n) in the number of values for each threshold.
 
     Parameters
     ----------
     n_thresholds : int, default=3
-        Rows per channel.
+        Number of thresholds, and so of rows, per channel.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class ThresholdQuantizer(SequenceTransformer):
         Parameters
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or whatever else `mvdfq.check_sequences` takes.
+            Training sequences, or any other input of `mvdfq.check_sequences`.
 
         y : None
             Ignored.
@@ -83,7 +83,7 @@ class ThresholdQuantizer(SequenceTransformer):
         n = check_whole(self.n_thresholds, "n_thresholds")
         X = self._read_training(X)
         self._refuse_symbols(X)
-        # every so many frames, the same frames in every run
+        # frames at equal distances, the same frames in every run
         sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)]
         self.thresholds_ = np.stack([_quantiles(row, n) for row in sample.astype(float)])
         return self
@@ -111,8 +111,8 @@ class ThresholdQuantizer(SequenceTransformer):
         return as_symbols(X, codes, np.full(n_rows, 2), self._row_names(X))
 
     def _rounded(self, dtype: np.dtype) -> np.ndarray:
-        """Return the thresholds in the dtype of the values, rounded up: no comparison changes."""
-        with np.errstate(over="ignore"):  # beyond the largest float32 lies above all values
+        """Return the thresholds in `dtype`, rounded up, which does not change any comparison."""
+        with np.errstate(over="ignore"):  # too large for float32: above all values
             rounded = self.thresholds_.astype(dtype)
         return np.where(rounded < self.thresholds_, np.nextafter(rounded, np.inf), rounded)
 
@@ -121,11 +121,11 @@ class ThresholdQuantizer(SequenceTransformer):
         return tuple(f"{name} >= {threshold:.4g}" for name, row in pairs for threshold in row)
 
     def reach(self) -> int:
-        """Return 0: every value is compared by itself."""
+        """Return 0: every value is compared without its neighbours."""
         return 0
 
     def channel_shares(self) -> np.ndarray:
-        """Return one 1 per row: every threshold belongs to one channel."""
+        """Return rows with one 1: every threshold belongs to one channel."""
         return np.repeat(np.eye(self.n_channels_in_), self.thresholds_.shape[1], axis=0)
 
     def symbol_names(self) -> list[list[str]]:
@@ -140,7 +140,7 @@ class ThresholdQuantizer(SequenceTransformer):
 
 
 def _quantiles(values: np.ndarray, n: int) -> np.ndarray:
-    """Return `n` equally spaced inner quantiles; NaN where there are no values."""
+    """Return `n` equally spaced inner quantiles; NaN if there are no values."""
     present = values[~np.isnan(values)]
     if not present.size:
         return np.full(n, np.nan)

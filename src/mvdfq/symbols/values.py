@@ -1,4 +1,4 @@
-"""Give distinct values consecutive codes, and codes the form kernels read."""
+"""Turn distinct values into consecutive codes, and codes into `Symbols`."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,15 @@ from mvdfq.symbols.base import Symbols, code_dtype
 
 __all__ = ["MISSING", "as_symbols", "encode_values", "to_symbols"]
 
-# Code of a missing value while codes are still signed.
+# Code of a missing value in arrays of signed codes.
 MISSING = -1
 
 
 def encode_values(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Code every value by its place among the sorted `known` ones.
+    """Return the code of every value: its index in the sorted array `known`.
 
-    NaN becomes `MISSING`. Values that are not known get fresh codes from ``len(known)``
-    upwards, in sorted order: equal values equal codes, within this call. Costs O(n log n).
+    NaN becomes `MISSING`. Unknown values get codes from ``len(known)`` upwards, in sorted order;
+    equal values get equal codes within one call. Cost: O(n log n).
     """
     codes = np.searchsorted(known, values)
     is_known = np.take(known, codes, mode="clip") == values if known.size else np.zeros(1, bool)
@@ -32,7 +32,7 @@ def encode_values(values: np.ndarray, known: np.ndarray) -> np.ndarray:
 def to_symbols(
     X: Ragged, rows: Sequence[np.ndarray], n_symbols: np.ndarray, names: tuple[str, ...] | None
 ) -> Symbols:
-    """Rows of signed codes, `MISSING` among them, as `Symbols` in the smallest dtype."""
+    """Return rows of signed codes, with `MISSING`, as `Symbols` in the smallest dtype."""
     largest = max((int(row.max()) for row in rows if row.size), default=-1)
     dtype = code_dtype(max(largest + 1, int(n_symbols.max())))
     data = np.empty((len(rows), X.data.shape[1]), dtype)
@@ -45,5 +45,5 @@ def to_symbols(
 def as_symbols(
     X: Ragged, data: np.ndarray, n_symbols: np.ndarray, names: tuple[str, ...] | None
 ) -> Symbols:
-    """Codes in their final dtype as `Symbols`, with the offsets and sampling rate of `X`."""
+    """Return codes in their final dtype as `Symbols` with the offsets and rate of `X`."""
     return Symbols(data, X.offsets, names, X.sampling_rate, n_symbols=n_symbols.copy())

@@ -1,1 +1,1 @@
-"""Fitted classifiers as files; reading a file executes nothing."""
+"""Fitted classifiers as files; reading a file does not run code from the file."""

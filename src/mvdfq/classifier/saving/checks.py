@@ -1,8 +1,8 @@
-"""What must hold of the parts of a model that was read from a file.
+"""Checks of the parts of a model that was read from a file.
 
-Compiled code checks nothing, so everything that it will index with is checked here, by the fewest
-rules that make it safe. What was learned must also belong together. Transformers check their own
-learned values, see `SequenceTransformer.check_learned`.
+Compiled loops do not check their arguments, so this module checks every array that the loops use as
+an index. It also checks that learned values belong together. Transformers check their own learned
+values, see `SequenceTransformer.check_learned`.
 """
 
 from collections.abc import Callable
@@ -19,17 +19,17 @@ __all__ = ["TreeError", "check", "require"]
 
 
 class TreeError(ValueError):
-    """A model cannot be described, or a description does not describe a model."""
+    """A model cannot be written as a tree, or a tree is not a valid model."""
 
 
 def require(condition: Any, problem: str) -> None:
-    """Raise an error with this problem unless the condition holds."""
+    """Raise an error with the text `problem` unless the condition holds."""
     if not condition:
         raise TreeError(problem)
 
 
 def check(value: Any) -> None:
-    """Refuse an object that compiled code could not read safely, or that is inconsistent."""
+    """Raise an error for an object that is inconsistent or not safe for compiled loops."""
     try:
         for cls in reversed(type(value).__mro__):
             if cls.__name__ in CHECKS:
@@ -39,11 +39,11 @@ def check(value: Any) -> None:
 
 
 def _check_transformer(value: Any) -> None:
-    """Check what `fit` learned: all of it or, in a parameter that was not fitted, nothing."""
+    """Check what `fit` learned; a transformer without any learned value is not fitted."""
     names = learned_names(type(value))
     missing = [name for name in names if name not in vars(value)]
     if len(missing) < len(names):
-        require(not missing, f"{', '.join(missing)} must be there after fit, but the file lacks it")
+        require(not missing, f"the file must hold {', '.join(missing)}, but does not")
         value.check_learned()
 
 
@@ -61,7 +61,7 @@ def _check_ragged(value: Any) -> None:
 def _check_symbols(value: Any) -> None:
     _check_alphabets(value.n_symbols, len(value.data))
     known = (value.data < value.n_symbols[:, None]) | (value.data == value.missing)
-    require(known.all(), "data must hold symbols below n_symbols, got a symbol that is not")
+    require(known.all(), "data must hold symbols below n_symbols, got a larger symbol")
 
 
 def _check_alphabets(n_symbols: np.ndarray, n_rows: int) -> None:
@@ -95,8 +95,8 @@ def _check_weights(weights: np.ndarray, name: str) -> None:
 
 
 def _check_words(words: np.ndarray, name: str) -> None:
-    is_table = words.ndim == 2 and words.dtype in ("u1", "u2", "u4")
-    require(is_table, f"{name} must hold tables of unsigned integers, one word per line")
+    fits = words.ndim == 2 and words.dtype in ("u1", "u2", "u4")
+    require(fits, f"{name} must hold 2-D arrays of unsigned integers, one word per line")
 
 
 def _check_vocabulary(value: Any) -> None:
@@ -115,7 +115,7 @@ def _check_buckets(value: Any) -> None:
 
 
 def _check_reader(value: Any) -> None:
-    """Of kernel and features: the plan reads the rows in use, with their alphabets."""
+    """Check that the plan of a kernel or features has the alphabets of the rows in use."""
     if hasattr(value, "plan_"):
         _check_alphabets(value.n_symbols_, len(value.n_symbols_))
         n, rows = len(value.n_symbols_), value.rows_
@@ -141,16 +141,16 @@ def _check_margins(value: Any) -> None:
 def _check_kernel_machine(value: Any) -> None:
     n, n_rows = len(value.reader.train_), len(value.reader.plan_.row_weights)
     found = len(value.margins.coefficients)
-    require(found == n, f"coefficients must be one line for each of {n} sequences, got {found}")
+    require(found == n, f"coefficients must have {n} lines, one per sequence, got {found}")
     check_array(value.norms, "norms", (n,), None)
     check_array(value.scale, "scale", (n_rows, n), None)
 
 
 def _check_linear_machine(value: Any) -> None:
     size, found = value.reader.columns_.size, len(value.margins.coefficients)
-    require(found == size, f"coefficients must be one line for each of {size} words, got {found}")
+    require(found == size, f"coefficients must have {size} lines, one per word, got {found}")
     found = value.train.shape[1]
-    require(found == size, f"train must have one column for each of {size} words, got {found}")
+    require(found == size, f"train must have {size} columns, one per word, got {found}")
 
 
 def _check_word_machine(value: Any) -> None:
@@ -178,13 +178,12 @@ def _check_classifier(value: Any) -> None:
     n_classes, machine, problems = len(value.classes_), value.machine_, value.problems_
     require(
         problems.n_classes == n_classes >= 2,
-        f"problems_ is for {problems.n_classes} classes, classes_ holds {n_classes}",
+        f"problems_ must have as many classes as classes_, at least two, got "
+        f"{problems.n_classes} and {n_classes}",
     )
     found, wanted = len(machine.margins.intercepts), len(problems.pairs)
-    require(
-        found == wanted, f"machine_ must have one column for each of {wanted} problems, got {found}"
-    )
-    require(value.kernel_ is machine.reader, "kernel_ must be the kernel of machine_")
+    require(found == wanted, f"machine_ must have {wanted} columns, one per problem, got {found}")
+    require(value.kernel_ is machine.reader, "kernel_ must be the kernel of machine_, got another")
     for step in steps_of(value.frames_, value.symbols_):
         is_fitted = hasattr(step, "n_channels_in_")
         require(is_fitted, f"frames_ and symbols_ must be fitted, got {step!r}, which is not")
@@ -197,10 +196,10 @@ def _check_classifier(value: Any) -> None:
     check_array(value.train_index_, "train_index_", (n,), None)
     check_array(value.train_y_, "train_y_", (n,), None)
     inside = (value.train_y_ < n_classes).all() and (value.train_y_ >= 0).all()
-    require(inside, f"train_y_ must hold classes from 0 to {n_classes - 1}")
+    require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
 
 
-# By the name of a class or of a class that it inherits from.
+# Checks by the name of a class or of one of its base classes.
 CHECKS: dict[str, Callable[[Any], None]] = {
     "Ragged": _check_ragged,
     "Symbols": _check_symbols,

@@ -1,7 +1,7 @@
-"""Fitted classifiers as files: a zip of JSON and arrays; reading one executes nothing.
+"""Fitted classifiers as files: a zip of JSON and arrays; reading does not run code.
 
-``model.json`` describes the object as a tree of plain values, see `tree.py`. Arrays stand
-beside it as ``.npy`` entries, each with its size and checksum in the description.
+``model.json`` describes the object as a tree of plain values, see `tree.py`. Arrays are ``.npy``
+entries beside ``model.json``, which holds the size and the checksum of every array.
 """
 
 import hashlib
@@ -25,20 +25,20 @@ __all__ = ["ModelFileError", "load", "save_model"]
 FORMAT = "mvdfq model"
 SCHEMA = 1
 DESCRIPTION = "model.json"
-# A description is text of a few kilobytes; this is for models of thousands of parts.
+# A description usually has a few kilobytes; the limit allows models of thousands of parts.
 LARGEST_DESCRIPTION = 2**26
-DEFAULT_LIMIT = 2**33
-# What the header of an array may take: numpy refuses to read longer ones.
+DEFAULT_LIMIT = 2**33  # bytes of all arrays together
+# Longest header of an array in bytes: numpy does not read longer headers.
 LARGEST_HEADER = 10_000
 
 
 class ModelFileError(ValueError):
-    """A file is not a model, or cannot be read; or a model cannot be written to a file.
+    """A model file cannot be read, or a model cannot be written to a file.
 
     Parameters
     ----------
     message : str
-        What is wrong, and with which file.
+        The file, and what is wrong.
 
     Examples
     --------
@@ -46,10 +46,10 @@ class ModelFileError(ValueError):
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "notes.txt")
     ...     with open(path, "w") as file:
-    ...         _ = file.write("no model")
+    ...         _ = file.write("some notes")
     ...     mvdfq.load(path)
     Traceback (most recent call last):
-    mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is not a model file, or is cut short.
+    mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is not a complete model file.
     """
 
     def __init__(self, message: str) -> None:
@@ -57,12 +57,12 @@ class ModelFileError(ValueError):
 
 
 def save_model(model: Any, path: str | Path) -> None:
-    """Write a fitted classifier; the file appears only when it is complete."""
+    """Write a fitted classifier; an incomplete file never appears under `path`."""
     path, writer = Path(path), TreeWriter()
     try:
         described = writer.describe(model, "the classifier")
     except TreeError as error:
-        raise ModelFileError(f"{path} is not written: {error}.") from None
+        raise ModelFileError(f"{path} was not written: {error}.") from None
     description = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -94,8 +94,8 @@ def _passport(array: np.ndarray) -> dict[str, Any]:
 def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
     """Read a classifier that `SequenceClassifier.save` wrote.
 
-    Nothing in the file is executed. Sizes are checked before memory is taken, checksums and the
-    consistency of what was read afterwards.
+    Loading does not run code from the file. Sizes are checked before memory is allocated;
+    checksums and consistency are checked afterwards.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
         The file.
 
     memory_limit : int or str, default=None
-        Refuse a model that takes more bytes than this; 8 GiB by default.
+        Largest size of the model: bytes, or text such as ``"500 MB"``. The default is 8 GiB.
 
     Returns
     -------
     classifier : SequenceClassifier
-        The fitted classifier; it predicts the same bytes as the one that was saved.
+        The fitted classifier; its predictions equal the saved classifier's to the last bit.
 
     Examples
     --------
@@ -128,10 +128,10 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
         except (ModelFileError, MemoryError):
             raise
         except zipfile.BadZipFile:
-            raise ModelFileError(f"{path} is not a model file, or is cut short.") from None
+            raise ModelFileError(f"{path} is not a complete model file.") from None
         except TreeError as error:
             raise ModelFileError(f"{path} is damaged: {error}.") from None
-        except Exception as error:  # whatever else a strange file makes go wrong
+        except Exception as error:  # any other error that a damaged file causes
             raise ModelFileError(f"{path} is damaged: {type(error).__name__}: {error}") from error
 
 
@@ -141,21 +141,21 @@ def _read(file: BinaryIO, path: Any, limit: int) -> Any:
         arrays = _arrays(archive, description["arrays"], path, limit)
     model = TreeReader(arrays).built(description["model"])
     if type(model).__name__ != "SequenceClassifier":
-        raise ModelFileError(f"{path} does not hold a classifier, got {type(model).__name__}.")
+        raise ModelFileError(f"{path} must hold a SequenceClassifier, got {type(model).__name__}.")
     return model
 
 
 def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, Any]:
     if DESCRIPTION not in archive.namelist():
         raise ModelFileError(f"{path} is not a model file: it has no entry {DESCRIPTION}.")
-    for info in archive.infolist():  # others bring libraries and errors of their own
+    for info in archive.infolist():  # other methods need other libraries
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise TreeError(
                 f"{info.filename} must be stored or deflated, but is compressed in another way"
             )
     size = archive.getinfo(DESCRIPTION).file_size
     if size > LARGEST_DESCRIPTION:
-        raise TreeError(f"the description takes {size} bytes, more than {LARGEST_DESCRIPTION}")
+        raise TreeError(f"the description must be at most {LARGEST_DESCRIPTION} bytes, got {size}")
     _check_limit(size, path, limit)
     description = json.loads(archive.read(DESCRIPTION), parse_constant=_refuse_constant)
     if not isinstance(description, dict) or description.get("format") != FORMAT:
@@ -175,9 +175,9 @@ def _refuse_constant(text: str) -> None:
 def _arrays(
     archive: zipfile.ZipFile, passports: dict[str, Any], path: Any, limit: int
 ) -> dict[str, np.ndarray]:
-    """Read the arrays, each as large as its description says and all within the limit."""
+    """Read the arrays, each of the described size and all together within the limit."""
     if sorted(archive.namelist()) != sorted([DESCRIPTION, *passports]):
-        raise TreeError("the file does not hold the arrays that it describes")
+        raise TreeError("the file must hold exactly the arrays that it describes, got other arrays")
     _check_limit(sum(_size(passport) for passport in passports.values()), path, limit)
     return {name: _array(archive, name, one, path) for name, one in passports.items()}
 
@@ -185,7 +185,8 @@ def _arrays(
 def _check_limit(size: int, path: Any, limit: int) -> None:
     if size > limit:
         raise ModelFileError(
-            f"{path} takes {size} bytes, more than the limit of {limit}; memory_limit= allows more."
+            f"{path} needs {size} bytes, more than the limit of {limit}; "
+            f"pass a larger memory_limit."
         )
 
 
@@ -198,15 +199,15 @@ def _size(passport: dict[str, Any]) -> int:
 
 
 def _array(archive: zipfile.ZipFile, name: str, passport: dict, path: Any) -> np.ndarray:
-    """Read an array; no memory is taken before all accounts of its size agree."""
+    """Read an array; memory is allocated only after all sizes have been compared."""
     size, dtype = _size(passport), np.dtype(passport["dtype"])
     whole = archive.getinfo(name).file_size
     if not size < whole < size + LARGEST_HEADER:
-        raise TreeError(f"{name} is not of the size described")
+        raise TreeError(f"{name} does not have the described size")
     with archive.open(name) as file:
         shape, fortran, claimed = _header(file)
         if (list(shape), claimed, file.tell()) != (passport["shape"], dtype, whole - size):
-            raise TreeError(f"{name} is not of the size described")
+            raise TreeError(f"{name} does not have the described size")
         buffer = bytearray(file.read())
     array = np.ndarray(shape, dtype, buffer, order="F" if fortran else "C")
     if _passport(array) != passport:

@@ -1,6 +1,7 @@
-"""A fitted classifier as a tree of plain values and arrays, and back without running anything.
+"""A fitted classifier as a tree of plain values and arrays, and back without running code.
 
-Objects are of the classes listed here and no other; they are filled, not called, and then checked.
+A tree may only hold objects of the classes listed here. Reading sets the attributes of an object,
+does not call its constructor, and then checks the object.
 """
 
 import math
@@ -18,14 +19,13 @@ from mvdfq.classifier.saving.checks import TreeError, check, require
 
 __all__ = ["DTYPES", "TreeReader", "TreeWriter"]
 
-# Kinds of arrays that are numbers or text and nothing else.
+# Kinds of arrays that hold numbers or text: bool, int, uint, float, str.
 DTYPES = "biufU"
 
-# A model is a tree of a dozen levels; Python itself ends at a depth that differs by version.
+# A model is a tree of about twelve levels; Python's own limit differs by version.
 MOST_DEEP = 200
 
-# The classes that a tree may hold, and no other, with the module of each. The parts are those
-# that the rooms export.
+# The only classes that a tree may hold, with the module of each; parts come from the registry.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
     "FittedView": "mvdfq.classifier.views",
@@ -42,21 +42,21 @@ CLASSES = {
     **{name: cls.__module__ for parts in EXPORTED.values() for name, cls in parts.items()},
 }
 
-# Names that files keep though the code has newer ones: every version reads every file.
+# New name -> name in model files. Files keep the old names, so that every version reads every file.
 STORED_AS = {"Plan": "Recipe", "plan_": "recipe_"}
 KNOWN_AS = {stored: name for name, stored in STORED_AS.items()}
 
 
 class TreeWriter:
-    """Describes objects as plain values and gathers their arrays, each once."""
+    """Describes objects as plain values and collects their arrays, each array once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.seen: dict[int, tuple[int, Any]] = {}
 
     def describe(self, value: Any, where: str) -> Any:
-        """Return a value as JSON has it; `where` names it in errors."""
-        if isinstance(value, np.generic):  # first, for some of them are Python's numbers as well
+        """Return a value in the form of JSON; errors call the value `where`."""
+        if isinstance(value, np.generic):  # first: some NumPy numbers are also Python numbers
             return {"scalar": self._stored(np.array(value), where)}
         if value is None or isinstance(value, bool | int | str):
             return value
@@ -74,11 +74,11 @@ class TreeWriter:
         return self._once(value, where)
 
     def _once(self, value: Any, where: str) -> Any:
-        """Describe what may stand in several places, and is one and the same there."""
+        """Describe an object; further places of the same object refer to the first place."""
         if id(value) in self.seen:
             return {"again": self.seen[id(value)][0]}
         number = len(self.seen)
-        self.seen[id(value)] = number, value  # the value is held, so that its id stays its own
+        self.seen[id(value)] = number, value  # holding the value keeps its id unique
         if isinstance(value, np.ndarray):
             return {"number": number, **self._array(value, where)}
         if isinstance(value, sp.csr_array):
@@ -91,12 +91,12 @@ class TreeWriter:
             return {"array": self._stored(array, where)}
         words = array.ravel().tolist()
         if not all(isinstance(word, str) for word in words):
-            raise TreeError(f"{where} holds objects that are not text")
+            raise TreeError(f"{where} must hold text, got other objects")
         return {"text": words, "shape": list(array.shape)}
 
     def _stored(self, array: np.ndarray, where: str) -> str:
         if array.dtype.kind not in DTYPES:
-            raise TreeError(f"{where} is an array of {array.dtype}, neither numbers nor text")
+            raise TreeError(f"{where} must hold numbers or text, got an array of {array.dtype}")
         name = f"{len(self.arrays):04d}.npy"
         self.arrays[name] = array
         return name
@@ -105,12 +105,12 @@ class TreeWriter:
         cls = type(value)
         if cls.__name__ not in CLASSES or _class(cls.__name__) is not cls:
             raise TreeError(
-                f"{where} holds {cls.__name__}, which is not a part of mvdfq; a model file keeps "
-                f"only what can be read without running code, pickle or skops keep the rest"
+                f"{where} holds {cls.__name__}, which is not a part of mvdfq; a model file only "
+                f"holds parts of mvdfq; use pickle or skops instead"
             )
         state = {}
         for name, one in vars(value).items():
-            if name.startswith("_"):  # of this session, not of the model
+            if name.startswith("_"):  # computed on demand, not part of the model
                 continue
             if not _is_attribute(cls, name):
                 raise TreeError(
@@ -131,7 +131,7 @@ class TreeReader:
     def built(self, value: Any) -> Any:
         """Return the value that was described."""
         if self.depth > MOST_DEEP:
-            raise ValueError(f"the parts are nested more than {MOST_DEEP} levels deep")
+            raise ValueError(f"parts must be nested at most {MOST_DEEP} levels deep")
         self.depth += 1
         result = self._numbered(value)
         self.depth -= 1
@@ -144,7 +144,7 @@ class TreeReader:
             case list():
                 return [self.built(one) for one in value]
             case {"again": number}:
-                return self.numbered[number]  # only what is complete: nothing holds itself
+                return self.numbered[number]  # complete objects only, so no object can hold itself
             case {"number": number, **described}:
                 self.numbered[number] = self._built(described)
                 return self.numbered[number]
@@ -192,7 +192,7 @@ class TreeReader:
             require(_is_attribute(cls, name), f"{name!r} is not an attribute of {kind}")
             object.__setattr__(result, name, self.built(one))
         for name, default in _defaults(cls).items():
-            if name not in state:  # a later version may have more of them than the file
+            if name not in state:  # a newer version may have more parameters than the file
                 object.__setattr__(result, name, default())
         check(result)
         return result
@@ -203,7 +203,7 @@ def _class(kind: str) -> type:
 
 
 def _is_attribute(cls: type, name: str) -> bool:
-    """Tell whether a file may set an attribute: a parameter, a field or what was fitted."""
+    """Tell whether a file may set an attribute: a parameter, a field or a fitted value."""
     if name.startswith("_"):
         return False
     if is_dataclass(cls):
@@ -212,7 +212,7 @@ def _is_attribute(cls: type, name: str) -> bool:
 
 
 def _defaults(cls: Any) -> dict[str, Callable[[], Any]]:
-    """What makes the values that a class gives to parameters or fields left out."""
+    """Return functions that make the default values of parameters or fields."""
     if not is_dataclass(cls):
         found = ((name, parameter.default) for name, parameter in signature(cls).parameters.items())
         return {name: _constant(value) for name, value in found if value is not Parameter.empty}

@@ -16,7 +16,7 @@ from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.labels import About, as_table, columns_of, look_up
 from mvdfq.io.profile_npz import read_profile_npz
 from mvdfq.io.profile_text import Read, profile_kind, read_profile_text
-from mvdfq.io.scales import AMINO_ACIDS
+from mvdfq.io.scales import AMINO_ACIDS, scale_values
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
@@ -24,9 +24,6 @@ __all__ = ["FORMAT", "log_odds_to_probabilities", "read_profiles"]
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
-# Frequencies of the amino acids, in thousandths: A. B. Robinson, L. R. Robinson, PNAS 88, 1991.
-ROBINSON = """78.05 19.25 53.64 62.95 38.56 73.77 21.99 51.42 57.44 90.19
-    22.43 44.87 52.03 42.64 51.29 71.20 58.41 64.41 13.30 32.16"""
 # Emissions below this one count as this in log-odds, which would be infinite for 0.
 FLOOR = 1e-4
 
@@ -227,7 +224,8 @@ def log_odds_to_probabilities(
 
 def _frequencies(background: Any) -> np.ndarray:
     if background is None:
-        background = ROBINSON.split()
+        # In thousandths: A. B. Robinson, L. R. Robinson, PNAS 88, 1991.
+        background = scale_values("frequency")
     elif isinstance(background, str) and background == "uniform":
         background = np.ones(20)
     frequencies = np.array(background, dtype=float)

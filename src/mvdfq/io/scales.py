@@ -7,139 +7,47 @@ where it marks masked residues. Any other character is an error.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mvdfq.io.tables import named_rows
+from mvdfq.io.text import Source
 from mvdfq.sequences.containers import Sequences, check_collection, offsets_of
 
-__all__ = ["AMINO_ACIDS", "MATRICES", "SCALES", "property_rows", "substitution_rows"]
+__all__ = [
+    "AMINO_ACIDS",
+    "MATRICES",
+    "SCALES",
+    "matrix_values",
+    "property_rows",
+    "scale_values",
+    "substitution_rows",
+]
 
 # The order of channels in everything that has one for each amino acid.
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 # What an odd letter stands for: the mean of these, missing if there are none.
 ODD = {"B": "DN", "Z": "EQ", "J": "IL", "U": "C", "O": "K", "X": "", "*": "", "-": "", ".": ""}
 
-# Lower triangles, in the customary order. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid
-# substitution matrices from protein blocks", PNAS 89, 1992, as made by their program matblas
-# from Blocks 5.0 (62 in halves of a bit; 45 and 80 in thirds, there is an 80 in halves as well).
-# PAM250: M. O. Dayhoff et al., Atlas of Protein Sequence and Structure 5(3), 1978, as computed
-# by the program pam 1.0.6 (thirds of a bit).
-ORDER = "ARNDCQEGHILKMFPSTWYV"
-MATRICES = {
-    "BLOSUM45": """
-        5
-        -2 7
-        -1 0 6
-        -2 -1 2 7
-        -1 -3 -2 -3 12
-        -1 1 0 0 -3 6
-        -1 0 0 2 -3 2 6
-        0 -2 0 -1 -3 -2 -2 7
-        -2 0 1 0 -3 1 0 -2 10
-        -1 -3 -2 -4 -3 -2 -3 -4 -3 5
-        -1 -2 -3 -3 -2 -2 -2 -3 -2 2 5
-        -1 3 0 0 -3 1 1 -2 -1 -3 -3 5
-        -1 -1 -2 -3 -2 0 -2 -2 0 2 2 -1 6
-        -2 -2 -2 -4 -2 -4 -3 -3 -2 0 1 -3 0 8
-        -1 -2 -2 -1 -4 -1 0 -2 -2 -2 -3 -1 -2 -3 9
-        1 -1 1 0 -1 0 0 0 -1 -2 -3 -1 -2 -2 -1 4
-        0 -1 0 -1 -1 -1 -1 -2 -2 -1 -1 -1 -1 -1 -1 2 5
-        -2 -2 -4 -4 -5 -2 -3 -2 -3 -2 -2 -2 -2 1 -3 -4 -3 15
-        -2 -1 -2 -2 -3 -1 -2 -3 2 0 0 -1 0 3 -3 -2 -1 3 8
-        0 -2 -3 -3 -1 -3 -3 -3 -3 3 1 -2 1 0 -3 -1 0 -3 -1 5
-    """,
-    "BLOSUM62": """
-        4
-        -1 5
-        -2 0 6
-        -2 -2 1 6
-        0 -3 -3 -3 9
-        -1 1 0 0 -3 5
-        -1 0 0 2 -4 2 5
-        0 -2 0 -1 -3 -2 -2 6
-        -2 0 1 -1 -3 0 0 -2 8
-        -1 -3 -3 -3 -1 -3 -3 -4 -3 4
-        -1 -2 -3 -4 -1 -2 -3 -4 -3 2 4
-        -1 2 0 -1 -3 1 1 -2 -1 -3 -2 5
-        -1 -1 -2 -3 -1 0 -2 -3 -2 1 2 -1 5
-        -2 -3 -3 -3 -2 -3 -3 -3 -1 0 0 -3 0 6
-        -1 -2 -2 -1 -3 -1 -1 -2 -2 -3 -3 -1 -2 -4 7
-        1 -1 1 0 -1 0 0 0 -1 -2 -2 0 -1 -2 -1 4
-        0 -1 0 -1 -1 -1 -1 -2 -2 -1 -1 -1 -1 -2 -1 1 5
-        -3 -3 -4 -4 -2 -2 -3 -2 -2 -3 -2 -3 -1 1 -4 -3 -2 11
-        -2 -2 -2 -3 -2 -1 -2 -3 2 -1 -1 -2 -1 3 -3 -2 -2 2 7
-        0 -3 -3 -3 -1 -2 -2 -3 -3 3 1 -2 1 -1 -2 -2 0 -3 -1 4
-    """,
-    "BLOSUM80": """
-        7
-        -3 9
-        -3 -1 9
-        -3 -3 2 10
-        -1 -6 -5 -7 13
-        -2 1 0 -1 -5 9
-        -2 -1 -1 2 -7 3 8
-        0 -4 -1 -3 -6 -4 -4 9
-        -3 0 1 -2 -7 1 0 -4 12
-        -3 -5 -6 -7 -2 -5 -6 -7 -6 7
-        -3 -4 -6 -7 -3 -4 -6 -7 -5 2 6
-        -1 3 0 -2 -6 2 1 -3 -1 -5 -4 8
-        -2 -3 -4 -6 -3 -1 -4 -5 -4 2 3 -3 9
-        -4 -5 -6 -6 -4 -5 -6 -6 -2 -1 0 -5 0 10
-        -1 -3 -4 -3 -6 -3 -2 -5 -4 -5 -5 -2 -4 -6 12
-        2 -2 1 -1 -2 -1 -1 -1 -2 -4 -4 -1 -3 -4 -2 7
-        0 -2 0 -2 -2 -1 -2 -3 -3 -2 -3 -1 -1 -4 -3 2 8
-        -5 -5 -7 -8 -5 -4 -6 -6 -4 -5 -4 -6 -3 0 -7 -6 -5 16
-        -4 -4 -4 -6 -5 -3 -5 -6 3 -3 -2 -4 -3 4 -6 -3 -3 3 11
-        -1 -4 -5 -6 -2 -4 -4 -6 -5 4 1 -4 1 -2 -4 -3 0 -5 -3 7
-    """,
-    "PAM250": """
-        2
-        -2 6
-        0 0 2
-        0 -1 2 4
-        -2 -4 -4 -5 12
-        0 1 1 2 -5 4
-        0 -1 1 3 -5 2 4
-        1 -3 0 1 -3 -1 0 5
-        -1 2 2 1 -3 3 1 -2 6
-        -1 -2 -2 -2 -2 -2 -2 -3 -2 5
-        -2 -3 -3 -4 -6 -2 -3 -4 -2 2 6
-        -1 3 1 0 -5 1 0 -2 0 -2 -3 5
-        -1 0 -2 -3 -5 -1 -2 -3 -2 2 4 0 6
-        -3 -4 -3 -6 -4 -5 -5 -5 -2 1 2 -5 0 9
-        1 0 0 -1 -3 0 -1 0 0 -2 -3 -1 -2 -5 6
-        1 0 1 0 0 -1 0 1 -1 -1 -3 0 -2 -3 1 2
-        1 -1 0 0 -2 -1 0 0 -1 0 -2 0 -1 -3 0 1 3
-        -6 2 -4 -7 -8 -5 -7 -7 -3 -5 -2 -3 -4 0 -6 -2 -5 17
-        -3 -4 -2 -4 0 -4 -4 -5 0 -1 -1 -4 -2 7 -5 -3 -3 0 10
-        0 -2 -2 -2 -2 -2 -2 -1 -2 4 2 -2 2 -1 -1 -1 0 -6 -2 4
-    """,
-}
-
-# One value for each letter of AMINO_ACIDS.
-SCALES = {
-    # J. Kyte, R. F. Doolittle, J. Mol. Biol. 157, 1982 (AAindex KYTJ820101).
-    "hydropathy": """1.8 2.5 -3.5 -3.5 2.8 -0.4 -3.2 4.5 -3.9 3.8
-        1.9 -3.5 -1.6 -3.5 -4.5 -0.8 -0.7 4.2 -0.9 -1.3""",
-    # Cubic angstroms. A. A. Zamyatnin, Prog. Biophys. Mol. Biol. 24, 1972.
-    "volume": """88.6 108.5 111.1 138.4 189.9 60.1 153.2 166.7 168.6 166.7
-        162.9 114.1 112.7 143.8 173.4 89.0 116.1 140.0 227.8 193.6""",
-    # Net charge. P. Klein et al., Biochim. Biophys. Acta 787, 1984 (AAindex KLEP840101).
-    "charge": "0 0 -1 -1 0 0 0 0 1 0 0 0 0 0 1 0 0 0 0 0",
-    # R. Grantham, Science 185, 1974 (AAindex GRAR740102).
-    "polarity": """8.1 5.5 13.0 12.3 5.2 9.0 10.4 5.2 11.3 4.9
-        5.7 11.6 8.0 10.5 10.5 9.2 8.6 5.9 5.4 6.2""",
-    # Preference for helix and for strand. P. Y. Chou, G. D. Fasman, Adv. Enzymol. 47, 1978
-    # (AAindex CHOP780201, CHOP780202).
-    "helix": """1.42 0.70 1.01 1.51 1.13 0.57 1.00 1.08 1.16 1.21
-        1.45 0.67 0.57 1.11 0.98 0.77 0.83 1.06 1.08 0.69""",
-    "strand": """0.83 1.19 0.54 0.37 1.38 0.75 0.87 1.60 0.74 1.30
-        1.05 0.89 0.55 1.10 0.93 0.75 1.19 1.70 1.37 1.47""",
-    # M. Vihinen, E. Torkkila, P. Riikonen, Proteins 19, 1994 (AAindex VINM940101).
-    "flexibility": """0.984 0.906 1.068 1.094 0.915 1.031 0.950 0.927 1.102 0.935
-        0.952 1.048 1.049 1.037 1.008 1.046 0.997 0.931 0.904 0.929""",
-}
+# Tables of scales.csv. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid substitution matrices
+# from protein blocks", PNAS 89, 1992, as made by their program matblas from Blocks 5.0 (62 in
+# halves of a bit; 45 and 80 in thirds, there is an 80 in halves as well). PAM250: M. O. Dayhoff
+# et al., Atlas of Protein Sequence and Structure 5(3), 1978, as computed by the program pam
+# 1.0.6 (thirds of a bit).
+MATRICES = ("BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM250")
+# Tables of scales.csv, with their numbers in AAindex.
+SCALES = (
+    "hydropathy",  # J. Kyte, R. F. Doolittle, J. Mol. Biol. 157, 1982 (KYTJ820101)
+    "volume",  # cubic angstroms: A. A. Zamyatnin, Prog. Biophys. Mol. Biol. 24, 1972
+    "charge",  # net charge: P. Klein et al., Biochim. Biophys. Acta 787, 1984 (KLEP840101)
+    "polarity",  # R. Grantham, Science 185, 1974 (GRAR740102)
+    "helix",  # preference: P. Y. Chou, G. D. Fasman, Adv. Enzymol. 47, 1978 (CHOP780201)
+    "strand",  # the same (CHOP780202)
+    "flexibility",  # M. Vihinen, E. Torkkila, P. Riikonen, Proteins 19, 1994 (VINM940101)
+)
 
 
 def substitution_rows(
@@ -182,16 +90,27 @@ def substitution_rows(
 
 def matrix_values(name: str) -> np.ndarray:
     """Return a matrix of `MATRICES` with rows and columns in the order of `AMINO_ACIDS`."""
-    values = np.zeros((20, 20))
-    values[np.tril_indices(20)] = MATRICES[name].split()
-    full = values + np.tril(values, -1).T
-    places = [ORDER.index(letter) for letter in AMINO_ACIDS]
-    return full[np.ix_(places, places)]
+    return np.array(_tables()[name])
+
+
+def scale_values(name: str) -> np.ndarray:
+    """Return a scale of `SCALES`, or ``"frequency"``, in the order of `AMINO_ACIDS`."""
+    return np.array(_tables()[name][0])
+
+
+@cache
+def _tables() -> dict[str, list[list[float]]]:
+    """The rows of each table of scales.csv, with one value per amino acid."""
+    tables: dict[str, list[list[float]]] = {}
+    for _, row in named_rows(Source(Path(__file__).with_suffix(".csv")), ["table", *AMINO_ACIDS]):
+        values = [float(row[letter]) for letter in AMINO_ACIDS]
+        tables.setdefault(row["table"], []).append(values)
+    return tables
 
 
 def property_rows(
     X: Iterable[str],
-    scales: Iterable[str] | Mapping[str, Mapping[str, float]] = tuple(SCALES),
+    scales: Iterable[str] | Mapping[str, Mapping[str, float]] = SCALES,
     *,
     lower: str = "upper",
 ) -> Sequences:
@@ -240,7 +159,7 @@ def _scale_values(name: str, own: Mapping[str, float] | None) -> np.ndarray:
         return np.array([own[letter] for letter in AMINO_ACIDS], dtype=float)
     if name not in SCALES:
         raise ValueError(f"Scale {name!r} is not known; names are {', '.join(SCALES)}.")
-    return np.array(SCALES[name].split(), dtype=float)
+    return scale_values(name)
 
 
 def _looked_up(

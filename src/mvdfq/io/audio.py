@@ -183,37 +183,10 @@ def audio_features(
     *,
     cache: FeatureCache | None = None,
 ) -> np.ndarray:
-    """Extract the features of one sound file.
+    """Return the features of one sound file, one row per name in `AudioRecipe.channel_names`.
 
-    Memory does not grow with the length of the file but for the features themselves.
-
-    Parameters
-    ----------
-    file : str or Path
-        The file.
-
-    recipe : AudioRecipe or str, default=None
-        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None is ``"default"``.
-
-    cache : FeatureCache, default=None
-        Where features are looked for, and put.
-
-    Returns
-    -------
-    features : ndarray of shape (n_rows, n_frames), dtype=float32
-        One row for each of the recipe's `channel_names`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np, soundfile
-    >>> from mvdfq.io.audio import audio_features
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "tone.flac"
-    ...     soundfile.write(file, np.sin(np.arange(44100) / 10), 44100)
-    ...     audio_features(file, "librosa").shape
-    (13, 44)
+    Only the features themselves take memory that grows with the length of the file. Features
+    that are in the cache are not computed again.
     """
     recipe = audio_recipe(recipe)
     # One thread, so that the bits are the same in any process.

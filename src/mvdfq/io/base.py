@@ -83,18 +83,7 @@ class Dataset:
         return len(self.X)
 
     def take(self, indices: Any) -> "Dataset":
-        """Return the data set of the sequences at `indices`, in that order.
-
-        Parameters
-        ----------
-        indices : array-like of int
-            Which sequences.
-
-        Returns
-        -------
-        dataset : Dataset
-            The smaller data set.
-        """
+        """Return the data set of the sequences at `indices`, in the order of `indices`."""
         indices = np.asarray(indices, dtype=np.int64)
         X = [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
         columns: dict[str, Any] = {
@@ -104,17 +93,9 @@ class Dataset:
         return replace(self, X=X, names=[self.names[i] for i in indices], **columns)
 
     def joined(self, other: "Dataset") -> "Dataset":
-        """Return one data set of both; what only one of the two knows is left out.
+        """Return one data set: these sequences, then those of `other`.
 
-        Parameters
-        ----------
-        other : Dataset
-            The data set whose sequences follow.
-
-        Returns
-        -------
-        dataset : Dataset
-            The sequences of this data set, then those of the other.
+        Labels, groups and splits are left out if only one of the two data sets has them.
         """
         if isinstance(self.X, list) != isinstance(other.X, list):
             raise ValueError("Strings and numbers cannot be read into one data set.")

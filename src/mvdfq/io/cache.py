@@ -21,25 +21,7 @@ DIGEST = 32  # bytes of a SHA-256
 
 
 class FeatureCache:
-    """A folder of extracted features.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where entries are kept; it is made if it is not there.
-
-    Examples
-    --------
-    >>> import io, tempfile
-    >>> import numpy as np
-    >>> from mvdfq.io.cache import FeatureCache
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cache = FeatureCache(folder)
-    ...     entry = cache.entry(io.BytesIO(b"sound"), "recipe")
-    ...     cache.store(entry, np.ones((2, 3), dtype=np.float32))
-    ...     cache.load(entry).shape
-    (2, 3)
-    """
+    """A folder of extracted features; the folder is created if it does not exist."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)

@@ -92,17 +92,9 @@ class HomologyTask:
     y_test: np.ndarray
 
     def dataset(self, data: Dataset) -> Dataset:
-        """Return the sequences of this task, with their classes and the split.
+        """Return training sequences, then test sequences; `y` is True for members of the family.
 
-        Parameters
-        ----------
-        data : Dataset
-            The sequences whose names the task was made with.
-
-        Returns
-        -------
-        dataset : Dataset
-            Training sequences, then test sequences; `y` is True for members of the family.
+        `data` is the data set whose names the task was made with.
         """
         parts = ["train"] * len(self.train) + ["test"] * len(self.test)
         chosen = data.take(np.concatenate([self.train, self.test]))

@@ -22,29 +22,8 @@ METADATA = "metadata.csv"
 class AudioListing:
     """The sound files of a folder and what their places say about them.
 
-    Parameters
-    ----------
-    files : list of Path
-        The files.
-
-    names : list of str
-        Their names: paths relative to the folder, with slashes.
-
-    labels : list of str
-        The class of each file; empty if there are no classes.
-
-    groups : list of str
-        The group of each file; empty if there are no groups.
-
-    problems : list of ReadError
-        What is wrong with the folder, in name order (`metadata.csv`: in its order).
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from mvdfq.io.listing import AudioListing
-    >>> AudioListing([Path("music/rock/a.mp3")], ["rock/a.mp3"], ["rock"]).labels
-    ['rock']
+    Labels and groups are empty if there are none. Problems of the folder are in the order of
+    names, or of `metadata.csv`.
     """
 
     files: list[Path] = field(default_factory=list)

@@ -14,34 +14,14 @@ __all__ = ["read_profile_npz"]
 
 
 def read_profile_npz(path: str | Path) -> Dataset:
-    """Read profiles out of one npz file.
+    """Read the profiles of one npz file, with 20 channels of numbers as they are in the file.
 
-    Parameters
-    ----------
-    path : str or Path
-        Arrays ``pssm`` (n_positions, 20), all profiles one below the other, and ``start``
-        (n + 1), where each begins; and, where they are known, ``ids``, ``label`` (with
-        ``folds``, the names of the classes, of which what stands before a tab is taken) and
-        ``columns``, the letters of the columns, in alphabetic order if it is not there.
-
-    Returns
-    -------
-    dataset : Dataset
-        20 channels of numbers as they are in the file. Those of the EDD set are bits over equal
-        frequencies: ``log_odds_to_probabilities(X, scale=np.log(2), background="uniform")``.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> import numpy as np
-    >>> from mvdfq.io.profile_npz import read_profile_npz
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "two.npz")
-    ...     np.savez(path, pssm=np.zeros((7, 20)), start=[0, 3, 7], label=[0, 1])
-    ...     data = read_profile_npz(path)
-    >>> data.X.lengths, data.y
-    (array([3, 4]), array([0, 1]))
+    The array ``pssm`` (n_positions, 20) holds all profiles one below the other, and ``start``
+    (n + 1) says where each profile begins. Three arrays are optional: ``ids``; ``label``, which
+    may number the names of classes in ``folds`` (a name ends at a tab); and ``columns``, the
+    letters of the columns, which are in alphabetic order by default. The numbers of the EDD set
+    are bits over equal frequencies: ``log_odds_to_probabilities(X, scale=np.log(2),
+    background="uniform")``.
     """
     arrays = read_archive(Source(Path(path)))
     for name in ("pssm", "start"):

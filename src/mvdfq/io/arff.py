@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, as_sequences, numbers
+from mvdfq.io.text import MISSING, Source, numbers
 
 __all__ = ["FORMAT"]
 
@@ -47,38 +49,17 @@ class _Schema:
 
 def read_arff(source: Source, label: str | int | None = "label", id: str = "id") -> Dataset:
     """Read an .arff file; `read_series` explains `label` and `id`."""
-    lines = source.lines()
+    lines = source.said(comments="%")
     schema = _read_schema(source, lines)
     _choose_columns(source, schema, label, id)
-    parts: dict[str, np.ndarray] = {}
-    labels, case = [], 0
-    for number, line in lines:
-        if not line.strip() or line.lstrip()[0] == "%":
-            continue
-        case += 1
-        try:
-            values, word, name = _read_row(line.strip(), schema)
-            if name in parts:
-                raise ValueError(f"id {name!r} a second time")
-        except ValueError as error:
-            source.skip(f"line {number}: {error}")
-            continue
-        parts[name or f"{source.stem}:{case}"] = values
-        labels.append(word)
-    if not parts:
-        source.fail("no series after @data" if not case else "no series that can be read")
-    y = None if schema.label is None else np.array(labels)
-    return Dataset(
-        as_sequences(list(parts.values())), y, list(parts), skipped=tuple(source.skipped)
-    )
+    return gather(source, lines, partial(_read_row, schema=schema))
 
 
 def _read_schema(source: Source, lines: Iterator[tuple[int, str]]) -> _Schema:
     schema, inside, number = _Schema(), "", 0
     for number, line in lines:
-        line = line.strip()
-        word = line.lower().split(maxsplit=1)[0] if line else "%"
-        if word[0] in "%#" or word == "@relation":
+        word = line.lower().split(maxsplit=1)[0]
+        if word[0] == "#" or word == "@relation":
             continue
         if word == "@data" and not inside:
             return schema
@@ -139,7 +120,7 @@ def _choose_columns(source: Source, schema: _Schema, label: str | int | None, id
         source.fail(f"the series consists of attributes of the types {sorted(kinds)}", hint)
 
 
-def _read_row(line: str, schema: _Schema) -> tuple[np.ndarray, str | None, str | None]:
+def _read_row(line: str, schema: _Schema) -> Case:
     """The values, label and name of one line."""
     if line[0] == "{":
         raise ValueError("a sparse line, which is not read")
@@ -152,7 +133,8 @@ def _read_row(line: str, schema: _Schema) -> tuple[np.ndarray, str | None, str |
         values = _relation(cells[columns[0]], schema)
     else:
         values = numbers(",".join(cells[i] for i in columns))[np.newaxis]
-    return values, word, None if schema.id is None else cells[schema.id]
+    name = None if schema.id is None else cells[schema.id]
+    return Case(values, word, name or None)
 
 
 def _label(word: str, schema: _Schema) -> str:

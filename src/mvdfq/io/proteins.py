@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.fasta import ALPHABETS, Record, both_strands, clean, is_fasta, read_records
 from mvdfq.io.formats import Format
-from mvdfq.io.labels import About, as_table, columns_of, look_up
+from mvdfq.io.labels import About, as_table, look_up
 from mvdfq.io.text import Source
 
 __all__ = ["FORMAT", "read_fasta"]
@@ -83,24 +85,19 @@ def read_fasta(
     (['MVLSPAD', 'QVQL'], ['d1', 'd2'], ['a', 'b'])
     """
     _check_options(alphabet, lower, strands)
-    about = _labeller(path, label, group, labels)
-    entries: dict[str, tuple[str, About]] = {}
-    skipped = []
-    for record in read_records(path):
-        try:
-            _check_id(path, record, entries)
-            entries[record.id] = _residues(path, record, alphabet, lower), about(record)
-        except ReadError as error:
-            if not skip_bad:
-                raise
-            skipped.append(error)
-    if not entries:
-        raise ReadError(path, "no record can be used", f"the first: {skipped[0].problem}")
-    X: Any = [sequence for sequence, _ in entries.values()]
+    source = Source(Path(path), skip_bad)
+    about = _labeller(source, label, group, labels)
+
+    def read_case(record: Record) -> Case:
+        residues = _residues(source, record, alphabet, lower)
+        label, group = about(record)
+        return Case(residues, label, record.id, group)
+
+    collect: Any = list
     if strands == "both" and alphabet is not None:
-        X = both_strands(X, alphabet)
-    y, groups = columns_of([about for _, about in entries.values()])
-    return Dataset(X, y=y, names=list(entries), groups=groups, skipped=tuple(skipped))
+        collect = partial(both_strands, alphabet=alphabet)
+    records = ((record.line, record) for record in read_records(path))
+    return gather(source, records, read_case, collect)
 
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
@@ -116,42 +113,35 @@ def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
         raise ValueError("lower='mask' needs an alphabet, whose unknown letter it writes.")
 
 
-def _check_id(path: str | Path, record: Record, known: Mapping[str, Any]) -> None:
+def _residues(source: Source, record: Record, alphabet: str | None, lower: str) -> str:
     if not record.id:
-        raise ReadError(path, f"line {record.line}: a record without an id", "write one after '>'")
-    if record.id in known:
-        raise ReadError(
-            path, f"line {record.line}: id {record.id!r} occurs twice", "ids must differ"
-        )
-
-
-def _residues(path: str | Path, record: Record, alphabet: str | None, lower: str) -> str:
+        source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
     where = f"line {record.line}: record {record.id!r}"
     if not record.sequence:
-        raise ReadError(path, f"{where} is empty", "remove it, or skip bad records")
+        source.fail(f"{where} is empty", "remove the record, or skip bad records")
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:
-        raise ReadError(path, f"{where}: {error}", "alphabet=None takes any letters") from None
+        source.fail(f"{where}: {error}", "alphabet=None takes any letters")
 
 
 def _labeller(
-    path: str | Path,
+    source: Source,
     label: str | int | None,
     group: str | int | None,
     labels: str | Path | Mapping[str, str] | None,
 ) -> Callable[[Record], About]:
     """What tells the label and the group of a record: its header, or a table."""
     if labels is None:
-        find_label, find_group = _finder(path, label, "label"), _finder(path, group, "group")
+        find_label, find_group = _finder(source, label, "label"), _finder(source, group, "group")
         return lambda record: (find_label(record), find_group(record))
     if label is not None or group is not None:
         raise ValueError("labels come from the header or from a table: pass one of the two.")
     table = as_table(labels)
-    return lambda record: look_up(path, record.id, table)
+    return lambda record: look_up(source.path, record.id, table)
 
 
-def _finder(path: str | Path, where: str | int | None, what: str) -> Callable[[Record], str | None]:
+def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
     """What finds a label in a header, by a regular expression or by the number of a word."""
     if where is None:
         return lambda record: None
@@ -161,7 +151,7 @@ def _finder(path: str | Path, where: str | int | None, what: str) -> Callable[[R
         text = find(record.header)
         if text is None:
             problem = f"line {record.line}: no {what} in the header of {record.id!r}"
-            raise ReadError(path, problem, f"looked for {where!r}")
+            source.fail(problem, f"looked for {where!r}")
         return text
 
     return found

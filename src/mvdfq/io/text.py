@@ -47,7 +47,10 @@ class Source:
 
     def skip(self, problem: str, hint: str = "") -> None:
         """Leave out one series if the user asked for that; otherwise raise."""
-        error = ReadError(self.path, problem, hint)
+        self.leave_out(ReadError(self.path, problem, hint))
+
+    def leave_out(self, error: ReadError) -> None:
+        """Note why one series is left out if the user asked for that; otherwise raise."""
         if not self.skip_bad:
             raise error
         self.skipped.append(error)
@@ -77,6 +80,11 @@ class Source:
         except (EOFError, zlib.error) as error:
             self.fail(f"the compressed text is damaged or cut short ({error})")
         self.tell(size, size)
+
+    def said(self, comments: str = "#%") -> Iterator[tuple[int, str]]:
+        """Yield the lines, numbered and stripped, without blank lines and comments."""
+        stripped = ((number, line.strip()) for number, line in self.lines())
+        return ((number, line) for number, line in stripped if line and line[0] not in comments)
 
     def _limited(self, text: IO[str]) -> Iterator[str]:
         """Yield at most `max_bytes` characters: a small gzip file may hold any amount of text."""

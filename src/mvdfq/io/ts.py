@@ -4,14 +4,16 @@ import gzip
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, as_sequences, moments, numbers
+from mvdfq.io.text import MISSING, Source, moments, numbers
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["FORMAT", "write_ts"]
@@ -41,27 +43,9 @@ def _is_ts(glimpse: Glimpse) -> bool:
 
 def read_ts(source: Source) -> Dataset:
     """Read a .ts file."""
-    lines = source.lines()
+    lines = source.said()
     header = _read_header(source, lines)
-    parts, labels, names = [], [], []
-    case = 0
-    for number, line in lines:
-        line = line.strip()
-        if not line or line[0] in "#%":
-            continue
-        case += 1
-        try:
-            values, label = _read_case(line, header)
-        except ValueError as error:
-            source.skip(f"line {number}: {error}")
-            continue
-        parts.append(values)
-        labels.append(label)
-        names.append(f"{source.stem}:{case}")
-    if not parts:
-        source.fail("no series after @data" if not case else "no series that can be read")
-    y = np.array(labels) if header.labelled else None
-    return Dataset(as_sequences(parts), y, names, skipped=tuple(source.skipped))
+    return gather(source, lines, partial(_read_case, header=header))
 
 
 @dataclass
@@ -86,9 +70,6 @@ class _Header:
 def _read_header(source: Source, lines: Iterator[tuple[int, str]]) -> _Header:
     header, number = _Header(), 0
     for number, line in lines:
-        line = line.strip()
-        if not line or line[0] in "#%":
-            continue
         if line[0] != "@":
             source.fail(f"line {number}: {line[:40]!r} before @data", "is this a .ts file?")
         if line.lower() == "@data":
@@ -132,7 +113,7 @@ def _note(header: _Header, line: str) -> None:
         header.words = " ".join(["", *words[1:], ""]).lower()
 
 
-def _read_case(line: str, header: _Header) -> tuple[np.ndarray, Any]:
+def _read_case(line: str, header: _Header) -> Case:
     """The values and the label of one line."""
     label = None
     if header.labelled:
@@ -145,7 +126,7 @@ def _read_case(line: str, header: _Header) -> tuple[np.ndarray, Any]:
     channels = _without_times(line) if header.timestamps else line.split(":")
     values = _values(channels)
     _check_shape(values, header)
-    return values, label
+    return Case(values, label)
 
 
 def _label(word: str, header: _Header) -> Any:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain, islice, pairwise
 from typing import Any
 
-import numpy as np
-
 from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     COLUMNS,
@@ -20,7 +20,7 @@ from mvdfq.io.tables import (
     is_value,
     rows_of,
 )
-from mvdfq.io.text import Source, as_sequences
+from mvdfq.io.text import Source
 
 __all__ = ["FORMAT"]
 
@@ -67,26 +67,7 @@ def read_wide(source: Source, **options: Any) -> Dataset:
     header = first.pop(0)[1] if columns.label in first[0][1] or has_header(first[0][1]) else []
     places = columns.find(source, header)
     places["label"] = _label_place(source, columns, places, [row for _, row in first])
-    gathered: dict[str, tuple] = {}
-    case = 0
-    for case, (number, row) in enumerate(chain(first, rows), 1):
-        try:
-            one = _wide_row(row, header, places, f"{source.stem}:{case}")
-            if one[2] in gathered:
-                raise ValueError(f"id {one[2]!r} a second time")
-            gathered[one[2]] = one
-        except ValueError as error:
-            source.skip(f"line {number}: {error}")
-    if not gathered:
-        source.fail("no series that can be read" if case else "a header, but no series")
-    parts, labels, names, groups = zip(*gathered.values(), strict=True)
-    return Dataset(
-        as_sequences(parts),
-        None if places["label"] is None else np.array(labels),
-        list(names),
-        np.array(groups) if "group" in places else None,
-        skipped=tuple(source.skipped),
-    )
+    return gather(source, chain(first, rows), partial(_wide_row, header=header, places=places))
 
 
 def _label_place(
@@ -114,9 +95,7 @@ def _are_classes(cells: Sequence[str]) -> bool:
     return 2 * len(set(cells)) <= len(cells)
 
 
-def _wide_row(
-    row: list[str], header: Sequence[str], places: Mapping[str, Any], name: str
-) -> tuple[np.ndarray, str | None, str, str]:
+def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) -> Case:
     """The values, label, name and group of one row."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
@@ -132,7 +111,7 @@ def _wide_row(
         raise ValueError("no values")
     if not is_given(words.get("label", "-")):
         raise ValueError("the label is missing")
-    return floats(cells)[None], words.get("label"), words.get("id", name), words.get("group", "")
+    return Case(floats(cells)[None], words.get("label"), words.get("id"), words.get("group"))
 
 
 FORMAT = Format(

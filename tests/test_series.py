@@ -340,7 +340,9 @@ def test_claims_are_checked_before_memory_is_asked_for(tmp_path):
     ("change", "match"),
     [
         ({"mvdfq_series": np.int64(2)}, "a layout of a newer mvdfq"),
-        ({"offsets": np.array([0, 5, 3])}, "offsets must rise from 0 to the 3 frames"),
+        ({"offsets": np.array([0, 5, 3])}, "offsets must be whole numbers that rise from 0 to 3"),
+        ({"offsets": np.array([0, 5, 3], np.uint8)}, "offsets must be whole numbers that rise"),
+        ({"offsets": np.zeros(())}, "offsets must be whole numbers that rise"),
         ({"data": np.zeros(3)}, "data must be floats of shape"),
         ({"data": np.full((1, 3), np.inf)}, "series 1 holds an infinite value"),
         ({"y": np.zeros(5)}, r"array 'y' has shape \(5,\), expected \(2,\)"),

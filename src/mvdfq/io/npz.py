@@ -6,13 +6,13 @@ of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``
 sequence; ``channel_names`` and ``symbolic``, one per channel; ``sampling_rate``, a number.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from mvdfq.io.arrays import read_archive, read_array
+from mvdfq.io.arrays import LABELS, as_offsets, column, read_archive, read_array, required
 from mvdfq.io.base import Dataset
 from mvdfq.io.formats import Format
 from mvdfq.io.parts import joined_parts
@@ -27,7 +27,6 @@ MARK = "mvdfq_series"
 # What others call the arrays, in lower case; of a layout in two parts, with train or test
 # before or after.
 VALUES = ["x", "data", "values"]
-LABELS = ["y", "labels", "label", "target"]
 LENGTHS = ["lengths", "length", "len"]
 NAMES = ["names", "ids", "name", "id"]
 GROUPS = ["groups", "group"]
@@ -55,17 +54,10 @@ def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
     """A data set in our own layout."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "this version reads layout 1")
-    for name in ("data", "offsets"):
-        if name not in arrays:
-            source.fail(f"array {name!r} is missing")
-    data, offsets = arrays["data"], arrays["offsets"]
+    data, offsets = required(source, arrays, "data", "offsets")
     if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
         source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
-    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or offsets.size < 2:
-        source.fail(f"offsets must be whole numbers, at least two, got {offsets.shape}")
-    if offsets[0] != 0 or offsets[-1] != data.shape[1] or (np.diff(offsets) < 0).any():
-        source.fail(f"offsets must rise from 0 to the {data.shape[1]} frames of data")
-    return _described(source, data, offsets.astype(np.int64), arrays)
+    return _described(source, data, as_offsets(source, "offsets", offsets, data.shape[1]), arrays)
 
 
 def _described(
@@ -73,8 +65,8 @@ def _described(
 ) -> Dataset:
     """The sequences with names of channels and the rest, each checked for its length."""
     n = len(offsets) - 1
-    rows = {key: _vector(source, arrays, [key], len(data)) for key in ("channel_names", "symbolic")}
-    per = {key: _vector(source, arrays, [key], n) for key in ("y", "names", "groups", "split")}
+    rows = {key: column(source, arrays, [key], len(data)) for key in ("channel_names", "symbolic")}
+    per = {key: column(source, arrays, [key], n) for key in ("y", "names", "groups", "split")}
     flags = () if rows["symbolic"] is None else tuple(map(bool, rows["symbolic"].tolist()))
     if np.isinf(data).any():
         _say_infinite(source, data, offsets)
@@ -97,23 +89,6 @@ def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") 
     else:
         named = [str(name) for name in names.tolist()]
     return Dataset(X, names=named, **per)
-
-
-def _vector(
-    source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
-) -> np.ndarray | None:
-    """The array with one value each that goes by one of the names in `keys`, if there is one."""
-    for key in keys:
-        if key in arrays:
-            values = arrays[key]
-            if values.ndim == 2 and 1 in values.shape:  # a column, as Keras has it
-                values = values.ravel()
-            if values.shape != (n,):
-                source.fail(f"array {key!r} has shape {values.shape}, expected ({n},)")
-            if key in LABELS and values.dtype.kind == "f" and np.isnan(values).any():
-                source.fail(f"array {key!r}: label {np.isnan(values).argmax() + 1} is missing")
-            return values.astype(str) if values.dtype.kind == "S" else values
-    return None
 
 
 def _say_infinite(source: Source, data: np.ndarray, offsets: np.ndarray) -> NoReturn:
@@ -149,7 +124,7 @@ def _foreign(
     except ValueError as error:
         source.fail(f"array {key!r}: {error}")
     families = {"y": LABELS, "names": NAMES, "groups": GROUPS}
-    per = {name: _vector(source, arrays, keys, len(X)) for name, keys in families.items()}
+    per = {name: column(source, arrays, keys, len(X)) for name, keys in families.items()}
     return _dataset(source, X, per, part)
 
 

@@ -193,7 +193,8 @@ def test_plain_arff(write):
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        ("4,5,6','sit", "4,5','sit", "line 10: channel 2: 2 values, the header says 3"),
+        ("4,5,6','sit", "4,5','sit", "line 10: channels of different lengths"),
+        ("@attribute t1 REAL\n", "", "line 9: 3 values per channel, the header says 2"),
         ("4,5,6','sit", "4,x,6','sit", "line 10: channel 2: value 2 is 'x', not a number"),
         (r"\n4,5,6" + '",up', '",up', "line 12: 1 channels, expected 2"),
         ('",up', '",left', "line 12: label 'left' is not among those declared"),

@@ -10,7 +10,7 @@ import numpy as np
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, numbers
+from mvdfq.io.text import MISSING, Source, channel_values, numbers
 
 __all__ = ["FORMAT"]
 
@@ -147,20 +147,15 @@ def _label(word: str, schema: _Schema) -> str:
 
 
 def _relation(cell: str, schema: _Schema) -> np.ndarray:
-    """The rows of a relational value are its channels."""
-    parts: list[np.ndarray] = []
-    for j, row in enumerate(cell.strip("\n").split("\n")):
-        try:
-            parts.append(numbers(row))
-        except ValueError as error:
-            raise ValueError(f"channel {j + 1}: {error}") from None
-        if parts[-1].size != schema.length:
-            size = parts[-1].size
-            raise ValueError(f"channel {j + 1}: {size} values, the header says {schema.length}")
-    schema.n_channels = schema.n_channels or len(parts)
-    if len(parts) != schema.n_channels:
-        raise ValueError(f"{len(parts)} channels, expected {schema.n_channels}")
-    return np.array(parts)
+    """Return the rows of a relational value, which are channels."""
+    values = channel_values(cell.strip("\n").split("\n"))
+    n_channels, length = values.shape
+    if length != schema.length:
+        raise ValueError(f"{length} values per channel, the header says {schema.length}")
+    schema.n_channels = schema.n_channels or n_channels
+    if n_channels != schema.n_channels:
+        raise ValueError(f"{n_channels} channels, expected {schema.n_channels}")
+    return values
 
 
 def _cells(line: str) -> list[str]:

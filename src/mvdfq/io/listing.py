@@ -11,7 +11,7 @@ from mvdfq.io.audio_files import MEND, is_sound, shown, unreadable
 from mvdfq.io.base import ReadError
 from mvdfq.io.formats import Glimpse
 from mvdfq.io.tables import named_rows
-from mvdfq.io.text import Source
+from mvdfq.io.text import Source, compiled
 
 __all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
 
@@ -34,14 +34,17 @@ class AudioListing:
 
     def add(self, file: Path, name: str, label: str | None, group: str | None = None) -> None:
         """Take in a file, or say why not."""
-        if not _is_utf8(name):
-            problem = "the name is not valid UTF-8"
-            self.problems.append(ReadError(shown(file), problem, "rename the file"))
+        if shown(name) != name:
+            self.refuse(file, "the name is not valid UTF-8", "rename the file")
             return
         self.files.append(file)
         self.names.append(name)
         self.labels += [] if label is None else [label]
         self.groups += [] if group is None else [group]
+
+    def refuse(self, path: Path, problem: str, hint: str) -> None:
+        """Note what is wrong with a file or folder."""
+        self.problems.append(ReadError(shown(path), problem, hint))
 
     def keep(self, kept: list[int]) -> None:
         """Leave out the other files."""
@@ -108,10 +111,10 @@ def _from_folders(root: Path) -> AudioListing:
             _walk(entry, root, listing, (_identity(root),))
             if len(listing.files) + len(listing.problems) == before:
                 hint = "put the files of the class into it, or remove it"
-                listing.problems.append(ReadError(shown(entry), "is an empty folder", hint))
+                listing.refuse(entry, "is an empty folder", hint)
         elif is_sound(Glimpse(entry)):
             hint = "move it into the folder of its class"
-            listing.problems.append(ReadError(shown(entry), "lies beside the class folders", hint))
+            listing.refuse(entry, "lies beside the class folders", hint)
     return listing
 
 
@@ -119,8 +122,7 @@ def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...
     """Take in all files below a class folder; links are followed, but not in circles."""
     here = _identity(folder)
     if here in above:
-        problem = "is a link to a folder that it lies in"
-        listing.problems.append(ReadError(shown(folder), problem, "remove the link"))
+        listing.refuse(folder, "is a link to a folder that it lies in", "remove the link")
         return
     for entry in _entries(folder, listing):
         if os.path.isdir(entry):
@@ -177,12 +179,7 @@ def group_expression(pattern: str | None) -> re.Pattern[str] | None:
     """Compile an expression that has a group; None is none."""
     if pattern is None:
         return None
-    try:
-        expression = re.compile(pattern)
-    except re.error as error:
-        raise ValueError(
-            f"group_pattern {pattern!r} is not a regular expression: {error}."
-        ) from None
+    expression = compiled(pattern, "group_pattern")
     if not expression.groups:
         raise ValueError(f"group_pattern {pattern!r} has no group; put the part in parentheses.")
     return expression
@@ -206,11 +203,6 @@ def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
             groups.append(group)
         else:
             problem = f"group_pattern {pattern.pattern!r} finds nothing in {text!r}"
-            hint = "change the expression, or the name"
-            listing.problems.append(ReadError(shown(listing.files[i]), problem, hint))
+            listing.refuse(listing.files[i], problem, "change the expression, or the name")
     listing.keep(kept)
     listing.groups = groups
-
-
-def _is_utf8(name: str) -> bool:
-    return shown(name) == name

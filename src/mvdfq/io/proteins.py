@@ -11,7 +11,7 @@ from mvdfq.io.cases import Case, gather
 from mvdfq.io.fasta import ALPHABETS, Record, both_strands, clean, is_fasta, read_records
 from mvdfq.io.formats import Format
 from mvdfq.io.labels import About, as_table, look_up
-from mvdfq.io.text import Source
+from mvdfq.io.text import Source, compiled
 
 __all__ = ["FORMAT", "read_fasta"]
 
@@ -145,10 +145,11 @@ def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Rec
     """What finds a label in a header, by a regular expression or by the number of a word."""
     if where is None:
         return lambda record: None
-    find = _word(where, what) if isinstance(where, int) else _match(where, what)
+    expression = _expression(where, what)
 
     def found(record: Record) -> str:
-        text = find(record.header)
+        match = expression.search(record.header)
+        text = match and match[1 if expression.groups else 0]
         if text is None:
             problem = f"line {record.line}: no {what} in the header of {record.id!r}"
             source.fail(problem, f"looked for {where!r}")
@@ -157,23 +158,13 @@ def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Rec
     return found
 
 
-def _word(number: int, what: str) -> Callable[[str], str | None]:
-    if isinstance(number, bool) or number < 0:
-        raise ValueError(f"{what} must be a pattern or the number of a word, got {number!r}.")
-    return lambda header: dict(enumerate(header.split())).get(number)
-
-
-def _match(pattern: str, what: str) -> Callable[[str], str | None]:
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"{what}={pattern!r} is not a regular expression: {error}.") from None
-
-    def find(header: str) -> str | None:
-        match = compiled.search(header)
-        return match and match[1 if compiled.groups else 0]
-
-    return find
+def _expression(where: str | int, what: str) -> re.Pattern[str]:
+    """Return an expression that finds a label; a number n stands for word n of the header."""
+    if isinstance(where, str):
+        return compiled(where, what)
+    if isinstance(where, bool) or where < 0:
+        raise ValueError(f"{what} must be a pattern or the number of a word, got {where!r}.")
+    return compiled(rf"^(?:\S++\s++){{{where}}}(\S++)", what)
 
 
 def _read(source: Source, strands: str = "one", **options: Any) -> Dataset:

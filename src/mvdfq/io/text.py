@@ -15,7 +15,17 @@ import numpy as np
 from mvdfq.io.base import ReadError
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["MISSING", "Source", "as_sequences", "moments", "numbers", "open_plain", "read_lines"]
+__all__ = [
+    "MISSING",
+    "Source",
+    "as_sequences",
+    "channel_values",
+    "compiled",
+    "moments",
+    "numbers",
+    "open_plain",
+    "read_lines",
+]
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "nan", "null"])
@@ -152,6 +162,24 @@ def _number(cell: str, i: int) -> float:
     return value
 
 
+def channel_values(channels: Sequence[str]) -> np.ndarray:
+    """Read the numbers of all channels of a series; a ValueError names the bad channel."""
+    try:
+        values = numbers(",".join(channels))
+    except ValueError:
+        for j, channel in enumerate(channels):
+            try:
+                numbers(channel)
+            except ValueError as error:
+                raise ValueError(f"channel {j + 1}: {error}") from None
+        raise
+    lengths = {channel.count(",") for channel in channels}
+    if len(lengths) > 1:
+        shown = [channel.count(",") + 1 for channel in channels][:20]
+        raise ValueError(f"channels of different lengths: {shown}")
+    return values.reshape(len(channels), -1)
+
+
 def moments(times: Sequence[str]) -> np.ndarray:
     """Times as numbers: unchanged, or nanoseconds since 1970 if they are ISO dates."""
     try:
@@ -164,6 +192,14 @@ def moments(times: Sequence[str]) -> np.ndarray:
     if np.isnat(dates).any():
         raise ValueError("a time is missing")
     return dates.astype(np.int64)
+
+
+def compiled(pattern: str, name: str) -> re.Pattern[str]:
+    """Compile the expression that the user gave as the parameter `name`."""
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError) as error:
+        raise ValueError(f"{name}={pattern!r} is not a regular expression: {error}.") from None
 
 
 def as_sequences(parts: Sequence[np.ndarray], names: Sequence[str] | None = None) -> Sequences:

@@ -13,27 +13,19 @@ import numpy as np
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, moments, numbers
+from mvdfq.io.text import MISSING, Source, channel_values, moments, numbers
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["FORMAT", "write_ts"]
 
-KINDS = {
-    "timestamps": "flag",
-    "univariate": "flag",
-    "equallength": "flag",
-    "targetlabel": "flag",
-    "dimension": "count",
-    "dimensions": "count",
-    "serieslength": "count",
-}
+# The lines of a header that are read, and what may follow the key.
+FLAGS = ("timestamps", "univariate", "equallength", "targetlabel", "classlabel")
+COUNTS = ("dimension", "dimensions", "serieslength")
 # Quantifiers are possessive (a second + after each), so that every line takes linear time.
 PAIR = re.compile(r"\(([^,()]++),([^,()]++)\)")
 CHANNEL_END = re.compile(r"(?<=\))\s*+:")
 KEY = re.compile(
-    r"@(problemname|timestamps|missing|univariate|dimensions?|equallength|serieslength"
-    r"|classlabel|targetlabel|data)\b",
-    re.IGNORECASE,
+    rf"@({'|'.join((*FLAGS, *COUNTS, 'problemname', 'missing', 'data'))})\b", re.IGNORECASE
 )
 
 
@@ -100,11 +92,11 @@ def _note(header: _Header, line: str) -> None:
     key, *words = line[1:].split()
     key = key.lower()
     first = words[0].lower() if words else ""
-    if key in ("classlabel", *(k for k, kind in KINDS.items() if kind == "flag")):
+    if key in FLAGS:
         if first not in ("true", "false"):
             raise ValueError(f"@{key} must be true or false, got {first[:40]!r}")
         setattr(header, key, first == "true")
-    elif key in KINDS:
+    elif key in COUNTS:
         if not (first.isascii() and first.isdigit() and len(first) < 19 and int(first)):
             raise ValueError(f"@{key} must be a positive number, got {first[:40]!r}")
         setattr(header, {"dimension": "dimensions"}.get(key, key), int(first))
@@ -124,7 +116,7 @@ def _read_case(line: str, header: _Header) -> Case:
     else:
         line = line.removesuffix(":")  # aeon writes it where the label would follow
     channels = _without_times(line) if header.timestamps else line.split(":")
-    values = _values(channels)
+    values = channel_values(channels)
     _check_shape(values, header)
     return Case(values, label)
 
@@ -138,23 +130,6 @@ def _label(word: str, header: _Header) -> Any:
     if header.words.strip() and f" {' '.join(word.lower().split())} " not in header.words:
         raise ValueError(f"label {word[:40]!r} is not among those of @classLabel")
     return word
-
-
-def _values(channels: list[str]) -> np.ndarray:
-    try:
-        values = numbers(",".join(channels))
-    except ValueError:
-        for j, channel in enumerate(channels):
-            try:
-                numbers(channel)
-            except ValueError as error:
-                raise ValueError(f"channel {j + 1}: {error}") from None
-        raise
-    lengths = {channel.count(",") for channel in channels}
-    if len(lengths) > 1:
-        shown = [channel.count(",") + 1 for channel in channels][:20]
-        raise ValueError(f"channels of different lengths: {shown}")
-    return values.reshape(len(channels), -1)
 
 
 def _check_shape(values: np.ndarray, header: _Header) -> None:

@@ -13,7 +13,6 @@ import pytest
 import scipy.signal
 from numpy.testing import assert_allclose, assert_array_equal
 
-from docstrings import accepted, documented
 from mvdfq import SequenceClassifier
 from mvdfq.io import audio, audio_files, decoding, spectral
 from mvdfq.io.audio import audio_features, read_audio
@@ -23,7 +22,7 @@ from mvdfq.io.base import ReadError
 from mvdfq.io.cache import FeatureCache
 from mvdfq.io.decoding import resampled
 from mvdfq.io.formats import Glimpse
-from mvdfq.io.listing import AudioListing, list_audio
+from mvdfq.io.listing import list_audio
 from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, stored_recipe
 
 soundfile = pytest.importorskip("soundfile")
@@ -241,16 +240,6 @@ def test_recipes_have_names_and_keys():
         stored_recipe(former | {"lifter": 22})
     run = "from mvdfq.io.recipes import AudioRecipe; print(AudioRecipe(delta=True).key)"
     assert python(run).strip() == AudioRecipe(delta=True).key  # the same in another process
-
-
-PUBLIC = [AudioRecipe, AudioListing, FeatureCache, audio_recipe, audio_features, list_audio]
-PUBLIC += [log_bands, read_audio]
-
-
-@pytest.mark.parametrize("value", PUBLIC, ids=lambda value: value.__name__)
-def test_documented_parameters_are_the_accepted_ones(value):
-    assert documented(value) == accepted(value)
-    assert ">>>" in value.__doc__
 
 
 # --- decoding ---------------------------------------------------------------------------------

@@ -100,24 +100,25 @@ def read_audio(
     recipe, workers = audio_recipe(recipe), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)
     listing = list_audio(path, group_pattern=group_pattern)
-    if listing.problems and not skip_bad:
-        raise listing.problems[0]
-    features, bad = {}, []
+    where = shown(path) if isinstance(path, str | Path) else "the list of files"
+    source = Source(Path(where), skip_bad, progress)
+    for problem in listing.problems:
+        source.leave_out(problem)
+    features = {}
     jobs = [(file, recipe, store) for file in listing.files]
     with closing(_extracted(jobs, workers)) as results:
         for i, result in enumerate(results):
-            if not isinstance(result, ReadError):
-                features[i] = result
-            elif skip_bad:
-                bad.append(result)
+            if isinstance(result, ReadError):
+                source.leave_out(result)
             else:
-                raise result
-            if progress is not None:
-                progress(i + 1, len(listing.files))
+                features[i] = result
+            source.tell(i + 1, len(listing.files))
+    if not features and not source.skipped:
+        source.fail("holds no files", FORMATS)
     if not features:
-        raise _nothing(path, [*listing.problems, *bad])
+        source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
-    return _dataset(listing, [*features.values()], recipe, (*listing.problems, *bad))
+    return _dataset(listing, [*features.values()], recipe, tuple(source.skipped))
 
 
 def _dataset(
@@ -139,13 +140,6 @@ def _dataset(
         np.array(values) if values else None for values in (listing.labels, listing.groups)
     ]
     return Dataset(X, y=labels, names=listing.names, groups=groups, skipped=skipped)
-
-
-def _nothing(path: Any, problems: list[ReadError]) -> ReadError:
-    where = shown(path) if isinstance(path, str | Path) else "the list of files"
-    if not problems:
-        return ReadError(where, "holds no files", FORMATS)
-    return ReadError(where, f"no file can be read; the first problem is {problems[0]}")
 
 
 def _extracted(

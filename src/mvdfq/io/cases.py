@@ -7,7 +7,7 @@ from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.labels import columns_of
 from mvdfq.io.text import Source, as_sequences
 
-__all__ = ["Case", "gather"]
+__all__ = ["Case", "dataset_of", "gather"]
 
 Row = TypeVar("Row")
 
@@ -40,7 +40,7 @@ def gather(
             name = f"{source.stem}:{count}" if case.name is None else case.name
             if name in cases:
                 raise ValueError(f"id {name!r} occurs twice")
-            cases[name] = case
+            cases[name] = case._replace(name=name)
         except ReadError as error:  # names its place
             source.leave_out(error)
         except ValueError as error:
@@ -49,6 +49,14 @@ def gather(
         source.fail("the file holds no sequences after its header")
     if not cases:
         source.fail("no sequence can be read", f"the first problem: {source.skipped[0].problem}")
-    X = collect([case.values for case in cases.values()])
-    y, groups = columns_of([(case.label, case.group) for case in cases.values()])
-    return Dataset(X, y, list(cases), groups, skipped=tuple(source.skipped))
+    return dataset_of(source, list(cases.values()), collect)
+
+
+def dataset_of(
+    source: Source, cases: Sequence[Case], collect: Callable[[Sequence[Any]], Any]
+) -> Dataset:
+    """Return the data set of sequences that have names; `collect` makes `X` of their values."""
+    y, groups = columns_of([(case.label, case.group) for case in cases])
+    names = [str(case.name) for case in cases]
+    X = collect([case.values for case in cases])
+    return Dataset(X, y, names, groups, skipped=tuple(source.skipped))

@@ -12,22 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from mvdfq.io.base import ReadError
+from mvdfq.io.cases import Case
 from mvdfq.io.scales import AMINO_ACIDS
 from mvdfq.io.text import read_lines
 
-__all__ = ["Read", "profile_kind", "read_profile_text"]
+__all__ = ["profile_kind", "read_profile_text"]
 
 # No score is larger; one that is would overflow.
 LARGEST = 1e6
 NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 Lines = Sequence[tuple[int, str]]
-
-
-class Read(NamedTuple):
-    """What is read of a protein: its name in the file, and 20 rows."""
-
-    name: str
-    rows: np.ndarray
 
 
 class Model(NamedTuple):
@@ -54,14 +48,14 @@ def profile_kind(lines: list[str]) -> str | None:
     return "pssm" if any(_letters(line) for line in lines) else None
 
 
-def read_profile_text(path: Path) -> tuple[str, list[Read]]:
+def read_profile_text(path: Path) -> tuple[str, list[Case]]:
     """The format of a file and the profiles in it."""
     lines = list(read_lines(path))
     kind = profile_kind([line for _, line in lines[:20]])
     if kind is None:
         raise ReadError(path, "no profile in it", "PSI-BLAST, HMMER3 and HH-suite are known")
     if kind == "pssm":
-        return kind, [Read(path.name, _read_pssm(path, lines))]
+        return kind, [Case(_read_pssm(path, lines), name=path.name)]
     return kind, [_read_model(path, block, MODELS[kind]) for block in _blocks(lines)]
 
 
@@ -127,7 +121,7 @@ def _blocks(lines: Lines) -> Iterator[Lines]:
         yield block
 
 
-def _read_model(path: Path, lines: Lines, model: Model) -> Read:
+def _read_model(path: Path, lines: Lines, model: Model) -> Case:
     """Emissions of the match states of one model, as probabilities."""
     facts: dict[str, str] = {}
     letters: list[str] | None = None
@@ -141,7 +135,8 @@ def _read_model(path: Path, lines: Lines, model: Model) -> Read:
             _check_position(path, number, match[1], len(rows) + 1)
             rows.append(_emissions(path, number, match[2], model.unit))
     _check_length(path, facts.get("LENG", ""), len(rows))
-    return Read(facts.get("NAME", "").partition(" ")[0], _in_order(path, letters, rows))
+    name = facts.get("NAME", "").partition(" ")[0]
+    return Case(_in_order(path, letters, rows), name=name)
 
 
 def _emissions(path: Path, number: int, text: str, unit: float) -> list[float]:

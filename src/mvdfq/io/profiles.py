@@ -4,7 +4,7 @@ Formats are recognised by content, and files may be gzipped.
 """
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.cases import Case, dataset_of
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.labels import About, as_table, columns_of, look_up
 from mvdfq.io.profile_npz import read_profile_npz
-from mvdfq.io.profile_text import Read, profile_kind, read_profile_text
+from mvdfq.io.profile_text import profile_kind, read_profile_text
 from mvdfq.io.scales import AMINO_ACIDS, scale_values
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
@@ -80,23 +81,19 @@ def read_profiles(
     table = None if labels is None else as_table(labels)
     if zipfile.is_zipfile(path):
         return _from_npz(path, values, table)
-    found: list[tuple[str, np.ndarray, About]] = []
-    skipped, kinds = [], {}
-    for file in _files(Path(path)):
+    source = Source(Path(path), skip_bad)
+    cases: list[Case] = []
+    kinds: dict[str, Path] = {}
+    for file in _files(source.path):
         try:
             kind, profiles = read_profile_text(file)
-            found += list(_named(Path(path), file, profiles, table))  # all of a file, or none
+            cases += list(_named(source.path, file, profiles, table))  # all of a file, or none
             kinds[kind] = file
         except ReadError as error:
-            if not skip_bad:
-                raise
-            skipped.append(error)
-    _check_found(path, found, kinds, skipped)
-    X = _as_sequences([rows for _, rows, _ in found])
-    y, groups = columns_of([about for _, _, about in found])
-    names = [name for name, _, _ in found]
-    X = _converted(X, next(iter(kinds)), values)
-    return Dataset(X, y=y, names=names, groups=groups, skipped=tuple(skipped))
+            source.leave_out(error)
+    _check_found(source, cases, kinds)
+    data = dataset_of(source, cases, _as_sequences)
+    return replace(data, X=_converted(data.X, next(iter(kinds)), values))
 
 
 def _from_npz(path: str | Path, values: str, table: dict[str, About] | None) -> Dataset:
@@ -124,32 +121,30 @@ def _files(path: Path) -> list[Path]:
 
 
 def _named(
-    path: Path, file: Path, profiles: list[Read], table: dict[str, About] | None
-) -> Iterator[tuple[str, np.ndarray, About]]:
+    path: Path, file: Path, profiles: list[Case], table: dict[str, About] | None
+) -> Iterator[Case]:
     """Profiles of a file with their names, and what the table or the folder says of them."""
     place = file.relative_to(path) if path.is_dir() else Path(file.name)
     stem = place.with_suffix("") if place.suffix == ".gz" else place
     folder = place.parts[0] if len(place.parts) > 1 else None
     for profile in profiles:
-        name = stem.with_suffix("").as_posix() if len(profiles) == 1 else profile.name
-        about = (folder, None) if table is None else look_up(file, name, table)
-        yield name, profile.rows, about
+        name = stem.with_suffix("").as_posix() if len(profiles) == 1 else str(profile.name)
+        label, group = (folder, None) if table is None else look_up(file, name, table)
+        yield Case(profile.values, label, name, group)
 
 
-def _check_found(
-    path: str | Path, found: list[Any], kinds: dict[str, Path], skipped: list[ReadError]
-) -> None:
-    if not found:
-        raise ReadError(path, "no profile can be used", f"the first: {skipped[0].problem}")
+def _check_found(source: Source, cases: list[Case], kinds: dict[str, Path]) -> None:
+    if not cases:
+        source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
     if len(kinds) > 1:
         formats = " and ".join(f"{kind} ({file.name})" for kind, file in kinds.items())
-        raise ReadError(path, f"holds profiles of several formats: {formats}", "read one at a time")
-    labels = [label for _, _, (label, _) in found]
+        source.fail(f"profiles of several formats: {formats}", "read one format at a time")
+    labels = [case.label for case in cases]
     if None in labels and any(labels):
-        raise ReadError(path, "some files lie in folders, others beside them", "sort them by class")
+        source.fail("some files lie in folders, others beside them", "sort the files by class")
 
 
-def _as_sequences(parts: list[np.ndarray]) -> Sequences:
+def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
     data = np.concatenate(parts, axis=1, dtype=np.float32)
     return Sequences(data, offsets_of(x.shape[1] for x in parts), tuple(AMINO_ACIDS))
 

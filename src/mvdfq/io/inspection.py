@@ -43,13 +43,9 @@ def _inspect_numbers(X: Any) -> dict[str, Any]:
         "channels": X.n_rows,
         "frames per second": X.sampling_rate or "unknown",
         "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
-        "sequences with gaps": int(sum(missing[:, a:b].any() for a, b in _ranges(X))),
+        "sequences with gaps": int(sum(np.isnan(x).any() for x in X)),
         "constant channels": ", ".join(constant) or "none",
     }
-
-
-def _ranges(X: Any) -> list[tuple[int, int]]:
-    return list(zip(X.offsets[:-1].tolist(), X.offsets[1:].tolist(), strict=True))
 
 
 def _lengths(lengths: Any) -> dict[str, Any]:

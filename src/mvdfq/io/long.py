@@ -15,6 +15,7 @@ from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     COLUMNS,
     DECIMAL_COMMA,
+    TABLES,
     Columns,
     first_rows,
     floats,
@@ -254,11 +255,4 @@ def by_key(
     return special | {f":{header[i]}": cells[i] for i in inner}
 
 
-FORMAT = Format(
-    "long-csv",
-    _is_long,
-    read_long,
-    options=COLUMNS,
-    extensions=("csv", "tsv", "txt"),
-    is_series=True,
-)
+FORMAT = Format("long-csv", _is_long, read_long, options=COLUMNS, extensions=TABLES, is_series=True)

@@ -15,6 +15,7 @@ __all__ = [
     "COLUMNS",
     "DECIMAL_COMMA",
     "LOOK",
+    "TABLES",
     "Columns",
     "first_rows",
     "floats",
@@ -24,6 +25,9 @@ __all__ = [
     "named_rows",
     "rows_of",
 ]
+
+# How the names of tables end.
+TABLES = ("csv", "tsv", "txt")
 
 # Rows that are looked at to find the delimiter, the header and the label.
 LOOK = 100

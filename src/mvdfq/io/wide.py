@@ -12,6 +12,7 @@ from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     COLUMNS,
     LOOK,
+    TABLES,
     Columns,
     first_rows,
     floats,
@@ -114,11 +115,4 @@ def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) 
     return Case(floats(cells)[None], words.get("label"), words.get("id"), words.get("group"))
 
 
-FORMAT = Format(
-    "wide-csv",
-    _is_wide,
-    read_wide,
-    options=COLUMNS,
-    extensions=("csv", "tsv", "txt"),
-    is_series=True,
-)
+FORMAT = Format("wide-csv", _is_wide, read_wide, options=COLUMNS, extensions=TABLES, is_series=True)

@@ -25,7 +25,7 @@ __all__ = ["FORMAT", "log_odds_to_probabilities", "read_profiles"]
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
-# Emissions below this one count as this in log-odds, which would be infinite for 0.
+# A smaller emission counts as this value in log-odds: the log-odds of 0 would be infinite.
 FLOOR = 1e-4
 
 
@@ -41,27 +41,29 @@ def read_profiles(
     Parameters
     ----------
     path : str or Path
-        A file, which may hold several models, or a folder of files, all of one format; where
-        all of them lie in folders within it, these are the classes. An npz file is read by
-        `read_profile_npz`, and has log-odds only.
+        A file, which may hold several models, or a folder of files of one format. If all files
+        lie in sub-folders, the sub-folders are the classes. An npz file holds log-odds only;
+        `mvdfq.io.profile_npz` describes its arrays.
 
     values : {"log-odds", "probabilities"}, default="log-odds"
-        Log-odds are the scores of a PSSM as they are, and bits over the background frequencies
-        of Robinson and Robinson for emissions, of which those below 0.0001 count as that.
-        Probabilities, which `mvdfq.Profile` takes, are the emissions as they are; scores go
-        through `log_odds_to_probabilities`.
+        Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
+        frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
+        Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions;
+        `log_odds_to_probabilities` computes them from scores.
 
     labels : str, Path or mapping, default=None
         A table ``id,label[,group]``, or a mapping of id to class.
 
     skip_bad : bool, default=False
-        Leave bad files out and list them in `Dataset.skipped`, rather than raise.
+        Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
+        raises an error.
 
     Returns
     -------
     dataset : Dataset
-        20 channels, the amino acids in alphabetic order of their letters. Names are paths of
-        files within the folder, without the ending; in a file of several models, theirs.
+        20 channels, the amino acids in alphabetic order of their letters. A name is the path of
+        the file within the folder, without the ending, or the name of the model if the file
+        holds several models.
 
     Examples
     --------
@@ -100,7 +102,9 @@ def _from_npz(path: str | Path, values: str, table: dict[str, About] | None) -> 
     """The profiles of an npz file, with the labels of a table if there is one."""
     if values != "log-odds":
         raise ReadError(
-            path, "no telling what its log-odds are over", "call log_odds_to_probabilities"
+            path,
+            "values='probabilities' is not possible: the file does not name the background",
+            "read log-odds and call log_odds_to_probabilities",
         )
     data = read_profile_npz(path)
     if table is None:
@@ -110,7 +114,7 @@ def _from_npz(path: str | Path, values: str, table: dict[str, About] | None) -> 
 
 
 def _files(path: Path) -> list[Path]:
-    """The files of a folder and its folders, in order; a file itself."""
+    """Return the files of a folder and its sub-folders, in order, or the file itself."""
     if not path.is_dir():
         return [path]
     below = (file for file in path.rglob("*") if file.is_file())
@@ -123,7 +127,7 @@ def _files(path: Path) -> list[Path]:
 def _named(
     path: Path, file: Path, profiles: list[Case], table: dict[str, About] | None
 ) -> Iterator[Case]:
-    """Profiles of a file with their names, and what the table or the folder says of them."""
+    """Yield the profiles of a file with names, and labels from the table or the folder."""
     place = file.relative_to(path) if path.is_dir() else Path(file.name)
     stem = place.with_suffix("") if place.suffix == ".gz" else place
     folder = place.parts[0] if len(place.parts) > 1 else None
@@ -150,7 +154,7 @@ def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
 
 
 def _converted(X: Sequences, kind: str, values: str) -> Sequences:
-    """Scores or emissions in the form asked for."""
+    """Return scores or emissions in the form that the user asked for."""
     if kind == "pssm":
         return X if values == "log-odds" else log_odds_to_probabilities(X)
     if values == "probabilities":
@@ -186,18 +190,18 @@ def log_odds_to_probabilities(
     Parameters
     ----------
     X : Sequences, or list of arrays of shape (20, n_positions)
-        Log-odds :math:`s`, a row for each amino acid.
+        Log-odds :math:`s`, one row per amino acid.
 
     scale : float, default=0.3176
-        Nats in a unit: that of PSI-BLAST's scores by default, ``np.log(2)`` for bits.
+        Nats per unit: the default is the unit of PSI-BLAST's scores; bits have ``np.log(2)``.
 
     background : array-like of shape (20,) or "uniform", default=None
-        Frequencies :math:`q`; None is those of Robinson and Robinson, which BLAST takes.
+        Frequencies :math:`q`; None means the frequencies of Robinson and Robinson, as in BLAST.
 
     Returns
     -------
     sequences : Sequences
-        Probabilities; a position with a missing value is missing.
+        Probabilities; a position with a missing value becomes a missing position.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""FASTA files with labels, which the headers say or a table."""
+"""FASTA files with labels; the labels stand in the headers or in a table."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -29,9 +29,9 @@ def read_fasta(
 ) -> Dataset:
     r"""Read a FASTA file, plain or gzipped.
 
-    Lines may be wrapped and end as they like; blank lines and those that begin with ``;`` are
-    left out. A record is bad if it has no id, no residues, an id that came before, a character
-    outside the alphabet or no label where labels are asked for.
+    Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
+    ignored. A record is bad if it has no id, no residues, the id of an earlier record, a
+    character outside the alphabet, or no label although labels are asked for.
 
     Parameters
     ----------
@@ -39,33 +39,35 @@ def read_fasta(
         The file.
 
     label : str or int, default=None
-        Where the header says the class: a regular expression, of which the first group counts,
-        or else all of the match; or the number of a word, 0 being the id.
+        Where the class stands in the header: a regular expression, or the number of a word (0 is
+        the id). The class is the first part in parentheses, or the whole match without
+        parentheses.
 
     group : str or int, default=None
-        Where the header says what the sequence belongs to, likewise.
+        Where the group stands in the header, in the same form as `label`.
 
     labels : str, Path or mapping, default=None
         A table ``id,label[,group]`` (see `read_labels`), or a mapping of id to class.
 
     alphabet : {"protein", "dna", "rna", None}, default="protein"
-        Which letters may occur, ambiguity codes and gaps (``-`` and ``.``) among them; None
-        takes any. ``"protein"`` has all letters and ``*``, so that DNA passes as well.
+        Which letters may occur, with ambiguity codes and gaps (``-`` and ``.``). None allows any
+        character. ``"protein"`` allows all letters and ``*``, so DNA is accepted too.
 
     lower : {"upper", "mask", "keep"}, default="upper"
-        Lower case becomes upper case; or marks masked residues, which become X (N in nucleic
-        acids); or stays.
+        ``"upper"`` turns lower case into upper case. ``"mask"`` reads lower case as masked
+        residues, which become X (N in nucleic acids). ``"keep"`` changes nothing.
 
     strands : {"one", "both"}, default="one"
         ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`.
 
     skip_bad : bool, default=False
-        Leave bad records out and list them in `Dataset.skipped`, rather than raise.
+        Leave out bad records and list them in `Dataset.skipped`; by default the first bad record
+        raises an error.
 
     Returns
     -------
     dataset : Dataset
-        `X` is a list of str, or symbolic `Sequences` for both strands; `names` are the ids.
+        `X` is a list of str, or symbolic `Sequences` if both strands are read; `names` are ids.
 
     Raises
     ------
@@ -110,7 +112,9 @@ def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
     if strands == "both" and alphabet not in ("dna", "rna"):
         raise ValueError(f"strands='both' needs alphabet='dna' or 'rna', got {alphabet!r}.")
     if lower == "mask" and alphabet is None:
-        raise ValueError("lower='mask' needs an alphabet, whose unknown letter it writes.")
+        raise ValueError(
+            "lower='mask' needs an alphabet, because it writes the unknown letter of the alphabet."
+        )
 
 
 def _residues(source: Source, record: Record, alphabet: str | None, lower: str) -> str:
@@ -131,18 +135,20 @@ def _labeller(
     group: str | int | None,
     labels: str | Path | Mapping[str, str] | None,
 ) -> Callable[[Record], About]:
-    """What tells the label and the group of a record: its header, or a table."""
+    """Return a function that finds label and group of a record, in its header or a table."""
     if labels is None:
         find_label, find_group = _finder(source, label, "label"), _finder(source, group, "group")
         return lambda record: (find_label(record), find_group(record))
     if label is not None or group is not None:
-        raise ValueError("labels come from the header or from a table: pass one of the two.")
+        raise ValueError(
+            "label and group read the header, labels names a table: pass one of the two."
+        )
     table = as_table(labels)
     return lambda record: look_up(source.path, record.id, table)
 
 
 def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
-    """What finds a label in a header, by a regular expression or by the number of a word."""
+    """Return a function that finds a label in the header of a record."""
     if where is None:
         return lambda record: None
     expression = _expression(where, what)

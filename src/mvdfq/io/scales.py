@@ -1,9 +1,9 @@
 """Residues as numbers: substitution matrices, property scales, and the rule for odd letters.
 
 The rule, applied here and nowhere else: B is the mean of D and N, Z of E and Q, J of I and L;
-U (selenocysteine) counts as C and O (pyrrolysine) as K; X, ``*``, ``-`` and ``.`` are missing
-values (NaN), which keep their place and break words; lower case counts as upper, or is missing
-where it marks masked residues. Any other character is an error.
+U (selenocysteine) counts as C and O (pyrrolysine) as K. X, ``*``, ``-`` and ``.`` are missing
+values (NaN), which keep their place and break words. Lower case counts as upper case, or as
+missing if lower case marks masked residues. Any other character is an error.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,9 +27,9 @@ __all__ = [
     "substitution_rows",
 ]
 
-# The order of channels in everything that has one for each amino acid.
+# The order of channels wherever there is one channel per amino acid.
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
-# What an odd letter stands for: the mean of these, missing if there are none.
+# The amino acids that an odd letter stands for: it is read as their mean, or as missing.
 ODD = {"B": "DN", "Z": "EQ", "J": "IL", "U": "C", "O": "K", "X": "", "*": "", "-": "", ".": ""}
 
 # Tables of scales.csv. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid substitution matrices
@@ -62,10 +62,10 @@ def substitution_rows(
         and O as K; X, ``*``, ``-`` and ``.`` are missing values.
 
     matrix : {"BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM250"}, default="BLOSUM62"
-        The matrix: in halves of a bit for BLOSUM62, in thirds for the others.
+        The matrix. BLOSUM62 is in halves of a bit, the other matrices are in thirds of a bit.
 
     lower : {"upper", "mask"}, default="upper"
-        Lower case is read as upper case, or marks masked residues, which are missing.
+        ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
 
     Returns
     -------
@@ -121,19 +121,19 @@ def property_rows(
     X : list of str
         Protein sequences; odd letters are read as in `substitution_rows`.
 
-    scales : sequence of str, or mapping of name to mapping, default=all that have a name
-        Names out of ``"hydropathy"`` (Kyte and Doolittle 1982), ``"volume"`` (Zamyatnin 1972),
+    scales : sequence of str, or mapping of name to mapping, default=all scales with a name
+        Some of ``"hydropathy"`` (Kyte and Doolittle 1982), ``"volume"`` (Zamyatnin 1972),
         ``"charge"`` (Klein et al. 1984), ``"polarity"`` (Grantham 1974), ``"helix"`` and
-        ``"strand"`` (Chou and Fasman 1978) and ``"flexibility"`` (Vihinen et al. 1994), or
-        scales of your own: name -> letter -> number, for all twenty amino acids.
+        ``"strand"`` (Chou and Fasman 1978) and ``"flexibility"`` (Vihinen et al. 1994), or your
+        own scales: name -> letter -> number, for all twenty amino acids.
 
     lower : {"upper", "mask"}, default="upper"
-        Lower case is read as upper case, or marks masked residues, which are missing.
+        ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
 
     Returns
     -------
     sequences : Sequences
-        A channel for each scale, named by it, in the units of the scale.
+        One channel per scale, with the name and the unit of the scale.
 
     Examples
     --------
@@ -144,14 +144,14 @@ def property_rows(
     """
     names = [scales] if isinstance(scales, str) else list(scales)
     if not names:
-        raise ValueError(f"scales is empty; names are {', '.join(SCALES)}.")
+        raise ValueError(f"scales is empty; choose some of {', '.join(SCALES)}.")
     own = scales if isinstance(scales, Mapping) else {}
     values = np.array([_scale_values(name, own.get(name)) for name in names])
     return _looked_up(X, values, tuple(names), lower)
 
 
 def _scale_values(name: str, own: Mapping[str, float] | None) -> np.ndarray:
-    """One value for each amino acid, of a scale that has a name or of the user's own."""
+    """Return one value per amino acid, of a scale with a name or of the user's own scale."""
     if own is not None:
         lacking = [letter for letter in AMINO_ACIDS if letter not in own]
         if lacking:
@@ -165,7 +165,7 @@ def _scale_values(name: str, own: Mapping[str, float] | None) -> np.ndarray:
 def _looked_up(
     X: Iterable[str], values: np.ndarray, names: tuple[str, ...], lower: str
 ) -> Sequences:
-    """Sequences of the columns of `values`, (n_rows, 20), that the residues stand for."""
+    """Return sequences whose frames are columns of `values`, (n_rows, 20), one per residue."""
     if lower not in ("upper", "mask"):
         raise ValueError(f"lower must be 'upper' or 'mask', got {lower!r}.")
     strings = _check_strings(X)
@@ -189,7 +189,7 @@ def _check_strings(X: Any) -> list[str]:
 
 
 def _residue_table(values: np.ndarray, lower: str) -> tuple[np.ndarray, np.ndarray]:
-    """A column for each character code, 127 meaning all above; and which codes are known."""
+    """Return one column per character code (127: all larger codes), and which codes are known."""
     table = np.full((len(values), 128), np.nan, dtype=np.float32)
     known = np.zeros(128, dtype=bool)
     for letter, meaning in [*zip(AMINO_ACIDS, AMINO_ACIDS, strict=True), *ODD.items()]:
@@ -209,5 +209,5 @@ def _refuse_strangers(strange: np.ndarray, strings: list[str], offsets: np.ndarr
         position = place - int(offsets[i])
         raise ValueError(
             f"Sequence {i}: {strings[i][position]!r} at position {position + 1} is not an amino "
-            f"acid; X or '-' marks a residue that is missing."
+            f"acid; write X or '-' for a missing residue."
         )

@@ -557,7 +557,7 @@ def test_empty_class_and_file_beside_the_classes(classes):
     with pytest.raises(ReadError, match=r"nothing: is an empty folder; put the files"):
         read_audio(classes)
     problems = [str(error) for error in read_audio(classes, skip_bad=True).skipped]
-    assert "stray.wav: lies beside the class folders; move it" in problems[1]
+    assert "stray.wav: lies beside the class folders; move the file" in problems[1]
 
 
 def test_nothing_that_can_be_read(tmp_path):

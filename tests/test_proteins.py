@@ -275,7 +275,9 @@ def test_bad_splits(tmp_path, text, message):
 
 def test_tasks_need_all_their_sequences():
     roles = dict(zip(ROLES, (["b"], ["a"], ["d"], ["c"]), strict=True))
-    with pytest.raises(ValueError, match=r"Family '1.1' asks for 'd', which was not read"):
+    with pytest.raises(
+        ValueError, match=r"Family '1.1' needs the sequence 'd', which is not in names"
+    ):
         homology_tasks("abc", {"1.1": roles})
     with pytest.raises(ValueError, match=r"Family '1.1' has no sequence in the role 'neg-test'"):
         homology_tasks("abcd", {"1.1": {**roles, "neg-test": []}})

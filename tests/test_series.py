@@ -669,7 +669,9 @@ def test_writers_refuse_what_the_format_cannot_hold(tmp_path):
     for label in ("a:b", " a", "", "nan", "a\nb"):
         with pytest.raises(ValueError, match="file cannot hold"):
             write_ts(path, CUBE, ["x", label])
-    with pytest.raises(ValueError, match="numbers only, X has symbolic channels; use write_npz"):
+    with pytest.raises(
+        ValueError, match="only numbers, but X has symbolic channels; use write_npz"
+    ):
         write_ts(path, ["ABBA"])
     with pytest.raises(ValueError, match=r"y has shape \(1,\), X has 2 sequences"):
         write_ts(path, CUBE, ["x"])

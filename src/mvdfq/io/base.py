@@ -1,4 +1,4 @@
-"""What every reader returns, and the error for a file that cannot be read."""
+"""The data set that every reader returns, and the error for a file that cannot be read."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -55,13 +55,13 @@ class Dataset:
         One name per sequence: its file, or its id.
 
     groups : ndarray of shape (n_sequences,), default=None
-        What each sequence belongs to (a speaker, an album), if known.
+        One group per sequence (a speaker, an album), if known.
 
     split : ndarray of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"``, where the files say so.
+        ``"train"`` or ``"test"`` for each sequence, if the files name the parts.
 
     skipped : tuple of ReadError, default=()
-        What could not be read and was left out, if that was asked for.
+        The errors of files or sequences that were left out, with ``skip_bad=True``.
 
     Examples
     --------

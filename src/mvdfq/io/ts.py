@@ -42,7 +42,7 @@ def read_ts(source: Source) -> Dataset:
 
 @dataclass
 class _Header:
-    """What the lines before @data say; None where they are silent."""
+    """What the lines before @data say; None if they do not say it."""
 
     timestamps: bool = False
     univariate: bool | None = None
@@ -51,7 +51,7 @@ class _Header:
     dimensions: int | None = None
     serieslength: int | None = None
     classlabel: bool | None = None
-    # The words of the labels: those with spaces are several, one after the other.
+    # The words of all labels, in order; a label with spaces is several words.
     words: str = ""
 
     @property
@@ -88,7 +88,7 @@ def _checked(source: Source, header: _Header, number: int) -> _Header:
 
 
 def _note(header: _Header, line: str) -> None:
-    """Put one line of the header where it belongs; unknown ones are passed over."""
+    """Store what one line of the header says; ignore unknown lines."""
     key, *words = line[1:].split()
     key = key.lower()
     first = words[0].lower() if words else ""
@@ -111,10 +111,10 @@ def _read_case(line: str, header: _Header) -> Case:
     if header.labelled:
         line, colon, word = line.rpartition(":")
         if not colon:
-            raise ValueError("no label; it follows the last colon")
+            raise ValueError("no label; the label follows the last colon")
         label = _label(word, header)
     else:
-        line = line.removesuffix(":")  # aeon writes it where the label would follow
+        line = line.removesuffix(":")  # aeon writes a colon before a label that is not there
     channels = _without_times(line) if header.timestamps else line.split(":")
     values = channel_values(channels)
     _check_shape(values, header)
@@ -133,10 +133,10 @@ def _label(word: str, header: _Header) -> Any:
 
 
 def _check_shape(values: np.ndarray, header: _Header) -> None:
-    """Compare with the header; the first series says what the header does not."""
+    """Compare the shape with the header, or with the first series if the header says nothing."""
     n_channels, length = values.shape
     if header.univariate and n_channels > 1:
-        raise ValueError(f"{n_channels} channels in a file that says @univariate true")
+        raise ValueError(f"{n_channels} channels in a file with @univariate true")
     header.dimensions = header.dimensions or n_channels
     if n_channels != header.dimensions:
         raise ValueError(f"{n_channels} channels, expected {header.dimensions}")
@@ -164,7 +164,7 @@ def _check_times(times: list[str]) -> None:
         raise ValueError(f"times do not increase after {times[int(np.argmin(steps > 0))]!r}")
     if steps.size and steps.max() - steps.min() > 1e-3 * steps.min():
         raise ValueError(
-            "times are not evenly spaced, and would be lost; put the series on a grid with "
+            "times are not evenly spaced; resample the series with "
             "mvdfq.from_long_table(sampling_rate=...)"
         )
 
@@ -182,8 +182,8 @@ def write_ts(
 ) -> None:
     """Write sequences as a .ts file, which sktime, aeon and `read_series` read.
 
-    Numbers are written so that they are read back to the last bit. The format holds neither
-    channel names nor a sampling rate; `write_npz` keeps them.
+    Numbers are read back exactly. The format does not hold channel names or a sampling rate;
+    `write_npz` keeps both.
 
     Parameters
     ----------
@@ -191,13 +191,13 @@ def write_ts(
         The file; compressed if its name ends in ``.gz``.
 
     X : Sequences, list of array-like or 3-D array
-        The sequences, as every estimator takes them; none of their channels symbolic.
+        The sequences, as every estimator takes them, without symbolic channels.
 
     y : array-like of shape (n_sequences,), default=None
-        Labels, without colons and not missing. Floats are written as targets of a regression.
+        Labels, without colons or missing values. Floats are written as targets of a regression.
 
     problem_name : str, default=None
-        What the data set is called; the name of the file by default.
+        The name of the data set; by default the name of the file.
 
     comment : str, default=""
         Text for the top of the file.
@@ -213,7 +213,9 @@ def write_ts(
     """
     path, sequences = Path(path), check_sequences(X)
     if any(sequences.symbolic):
-        raise ValueError("A .ts file holds numbers only, X has symbolic channels; use write_npz.")
+        raise ValueError(
+            "A .ts file holds only numbers, but X has symbolic channels; use write_npz."
+        )
     labels = None if y is None else _labels_to_write(y, len(sequences))
     name = re.sub(r"\s+", "_", problem_name or Source(path).stem)
     head = [f"# {line}" for line in comment.splitlines()] + [f"@problemName {name}"]
@@ -255,6 +257,6 @@ def _label_line(labels: list[Any] | None) -> str:
 
 
 def _case_line(x: np.ndarray) -> str:
-    # A series without frames is written as one that is missing throughout: it is read back so.
+    # The format has no series without frames: write one missing frame.
     rows = x.astype(float).tolist() if x.shape[1] else [[np.nan]] * len(x)
     return ":".join(",".join(map(repr, row)) for row in rows).replace("nan", "NaN")

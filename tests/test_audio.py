@@ -426,7 +426,7 @@ def test_hidden_files_and_notes_are_passed_over(classes):
 
 def test_class_of_one_file_warns(classes):
     write(classes / "alone" / "a.wav")
-    with pytest.warns(UserWarning, match="Class 'alone' has one file"):
+    with pytest.warns(UserWarning, match="Class 'alone' has only one file"):
         assert len(read_audio(classes)) == 5
 
 
@@ -469,7 +469,7 @@ FAULTS = {
     "cancelled": (lambda path: write(path, np.outer(tone(), [1, -1])), "is silent"),
     "not finite": (with_nan, "sample 777 is not a finite number"),
     "rate": (lambda path: write(path, rate=500), "500 samples per second"),
-    "dead link": (no_link, "is a link to a file that is not there"),
+    "dead link": (no_link, "is a link to a file that does not exist"),
     "link to itself": (lambda path: path.symlink_to(path), "cannot be opened"),
     "pipe": (os.mkfifo, "is not a regular file"),
 }
@@ -514,7 +514,7 @@ def test_file_that_may_not_be_read(classes, monkeypatch):
         raise PermissionError(13, "Permission denied", str(file))
 
     monkeypatch.setattr(audio_files, "FileIO", refuse)  # root may read everything
-    with pytest.raises(ReadError, match=r"anna_1.wav: permission denied; make it readable"):
+    with pytest.raises(ReadError, match=r"anna_1.wav: permission denied; make the file readable"):
         read_audio(classes)
 
 
@@ -680,7 +680,7 @@ def test_damaged_entry_is_made_again(classes, tmp_path, damage):
 
 def test_cache_that_cannot_be_written(classes, monkeypatch):
     (classes / "file.txt").write_text("in the way")
-    with pytest.raises(ReadError, match=r"file.txt.cache: cannot be made a cache folder"):
+    with pytest.raises(ReadError, match=r"file.txt.cache: the cache folder cannot be created"):
         read_audio(classes, cache=classes / "file.txt" / "cache")
 
     def full(*_):

@@ -535,7 +535,7 @@ def test_a_folder_of_profiles(tmp_path, chances):
     assert read_profiles(tmp_path, labels=labels, skip_bad=True).names == ["a/2", "b/1"]
     refused("1.hmm: 'a/1' has no label", read_profiles, tmp_path, labels=labels)
     write(tmp_path, "nothing", "b/note.txt")
-    refused("note.txt: no profile in it", read_profiles, tmp_path)
+    refused("note.txt: no profile in the file", read_profiles, tmp_path)
     assert len(read_profiles(tmp_path, skip_bad=True).skipped) == 1
     write(tmp_path, pssm_text([[0] * 20]), "b/note.txt")
     refused(r"several formats: hmmer \(1.hmm\) and pssm \(note.txt\)", read_profiles, tmp_path)
@@ -552,7 +552,7 @@ def test_a_folder_of_profiles(tmp_path, chances):
         (lambda t: t.replace("  7", "  x"), "line 4: expected 20 scores"),
         (lambda t: t.replace("  7", "  1e9"), "line 4: expected 20 scores"),
         (lambda t: t[: t.index("    1 M")], "the profile has no positions"),
-        (lambda t: "", "no profile in it; PSI-BLAST, HMMER3 and HH-suite are known"),
+        (lambda t: "", "no profile in the file; PSI-BLAST, HMMER3 and HH-suite can"),
     ],
 )
 def test_bad_pssm(tmp_path, change, message):

@@ -197,7 +197,7 @@ def test_plain_arff(write):
         ("@attribute t1 REAL\n", "", "line 9: 3 values per channel, the header says 2"),
         ("4,5,6','sit", "4,x,6','sit", "line 10: channel 2: value 2 is 'x', not a number"),
         (r"\n4,5,6" + '",up', '",up', "line 12: 1 channels, expected 2"),
-        ('",up', '",left', "line 12: label 'left' is not among those declared"),
+        ('",up', '",left', "line 12: label 'left' is not among the declared labels"),
         ('",up', '",?', "line 12: the label is missing"),
         ('",up', '"', "line 12: 1 values, expected 2"),
         ('",up', ",up", "line 12: a quote is not closed"),
@@ -457,7 +457,7 @@ def test_text_becomes_symbols_that_do_not_depend_on_the_file(write):
     [
         ("a,1,,5", "a,1,x,5", "line 3: column 'x': 'x' is not a number"),
         ("a,1,,5", "a,1,inf,5", "line 3: column 'x': infinite"),
-        ("a,1,,5", "a,0,,5", "line 3: twice the same time, in sequence 'a'"),
+        ("a,1,,5", "a,0,,5", "line 3: the same time twice, in sequence 'a'"),
         ("a,1,,5", "a,-1,,5", "line 3: an earlier time, in sequence 'a'; sort the lines"),
         ("a,1,,5", "a,soon,,5", "line 3: column 'time'"),
         ("a,1,,5", "a,,,5", "line 3: column 'time': a time is missing"),
@@ -479,7 +479,9 @@ def test_broken_long(write, old, new, match):
 
 
 def test_long_needs_its_columns(write):
-    refused(write(LONG), "line 1: no column 'who'; id=... names it", id="who", format="long-csv")
+    refused(
+        write(LONG), "line 1: no column 'who'; pass id=..., the name", id="who", format="long-csv"
+    )
     refused(write(LONG), "line 1: no column 'kind'", label="kind")
     refused(write("id,time,label\na,0,b\n"), "no column besides id, time, label and group")
     refused(write(LONG.replace("b,0", ",0")), "line 4: no id", skip_bad=True)
@@ -499,7 +501,7 @@ def test_parquet_is_read_as_the_long_table_it_is(write, tmp_path):
     assert [data.names, data.y.tolist()] == [plain.names, plain.y.tolist()]
     table["time"] = table["time"].min()
     table.to_parquet(tmp_path / "data.parquet", index=False)
-    refused(tmp_path / "data.parquet", "row 2: twice the same time")
+    refused(tmp_path / "data.parquet", "row 2: the same time twice")
     content = (tmp_path / "data.parquet").read_bytes()
     refused(write(content[:-40], "cut.parquet"), "damaged or cut short")
 
@@ -577,7 +579,7 @@ def test_list_of_files_must_agree_with_the_folder(write, tmp_path):
         read_series(tmp_path)
     (tmp_path / "metadata.csv").unlink()
     write("x\n1\n", "up/c.csv")
-    refused(tmp_path, "some files are in sub-folders, some are not")
+    refused(tmp_path, "files must all lie in the folder, or all in sub-folders")
 
 
 @pytest.mark.parametrize(("text", "ending"), [(TS, "ts"), (ARFF, "arff"), (WIDE, "csv")])

@@ -30,7 +30,7 @@ def _is_arff(glimpse: Glimpse) -> bool:
 
 @dataclass
 class _Schema:
-    """The attributes in the order of their columns; `length` is that of relational rows."""
+    """The attributes in the order of their columns; `length` is the length of relational rows."""
 
     names: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ def _read_schema(source: Source, lines: Iterator[tuple[int, str]]) -> _Schema:
 
 
 def _note(schema: _Schema, line: str, word: str, inside: str) -> str:
-    """Put one line of the header where it belongs; return the relational attribute it is in."""
+    """Store one line of the header; return the relational attribute that contains the line."""
     if word == "@end" and inside:
         return ""
     match = ATTRIBUTE.fullmatch(line)
@@ -87,13 +87,13 @@ def _note(schema: _Schema, line: str, word: str, inside: str) -> str:
 
 
 def _add(schema: _Schema, name: str, kind: str) -> str:
-    """Add a column; return its name if it is relational, for its attributes follow."""
+    """Add a column; return its name if the column is relational: its attributes follow."""
     if kind.startswith("{") and kind.endswith("}"):
         schema.values[len(schema.names)] = _cells(kind[1:-1])
         kind = "nominal"
     kind = "numeric" if kind.lower() in NUMERIC else kind.lower()
     if kind not in ("numeric", "nominal", "relational", "string"):
-        raise ValueError(f"attribute {name!r} is of type {kind[:40]!r}, which is not read")
+        raise ValueError(f"attribute {name!r} is of type {kind[:40]!r}, which cannot be read")
     if kind == "relational" and kind in schema.kinds:
         raise ValueError(f"a second relational attribute, {name!r}; only one is read")
     schema.names.append(name)
@@ -113,17 +113,17 @@ def _choose_columns(source: Source, schema: _Schema, label: str | int | None, id
         schema.label = next(iter(schema.values))
     elif label is not None and (label != "label" or schema.values):
         nominal = [names[i] for i in schema.values]
-        source.fail(f"no attribute {label!r}", f"label=... names one, such as {nominal or names}")
+        source.fail(f"no attribute {label!r}", f"pass label=..., one of {nominal or names}")
     kinds = {schema.kinds[i] for i in schema.numeric}
     if kinds not in ({"relational"}, {"numeric"}):
-        hint = "one relational attribute is read, or numeric ones, besides label and id"
+        hint = "besides label and id, use one relational attribute, or only numeric attributes"
         source.fail(f"the series consists of attributes of the types {sorted(kinds)}", hint)
 
 
 def _read_row(line: str, schema: _Schema) -> Case:
-    """The values, label and name of one line."""
+    """Read the values, the label and the name of one line."""
     if line[0] == "{":
-        raise ValueError("a sparse line, which is not read")
+        raise ValueError("a sparse line, which cannot be read; write all values")
     cells = _cells(line)
     if len(cells) != len(schema.names):
         raise ValueError(f"{len(cells)} values, expected {len(schema.names)}")
@@ -142,7 +142,7 @@ def _label(word: str, schema: _Schema) -> str:
         raise ValueError(f"the label is missing: {word!r}")
     allowed = schema.values.get(schema.label or 0, [word])
     if word not in allowed:
-        raise ValueError(f"label {word[:40]!r} is not among those declared, {allowed[:20]}")
+        raise ValueError(f"label {word[:40]!r} is not among the declared labels {allowed[:20]}")
     return word
 
 
@@ -173,7 +173,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _unquoted(text: str) -> str:
-    r"""The text without quotes and escapes; ``\n`` becomes the newline it stands for."""
+    r"""Return the text without quotes and escapes; ``\n`` becomes a newline."""
     if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
         return text
     text = text[1:-1]

@@ -36,7 +36,7 @@ STEP = 1 << 20
 
 @dataclass
 class Source:
-    """A file to read, how to read it, and what was left out on the way."""
+    """A file to read, how to read the file, and the errors of series that were left out."""
 
     path: Path
     skip_bad: bool = False
@@ -66,7 +66,7 @@ class Source:
         self.skipped.append(error)
 
     def tell(self, done: int, total: int) -> None:
-        """Report progress, if anybody listens."""
+        """Report progress, if the user passed a function for progress."""
         if self.progress is not None:
             self.progress(done, total)
 
@@ -122,7 +122,7 @@ class Source:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a text file, see `Source.lines`; foreign bytes do no harm."""
+    """Yield the numbered lines of a text file as `Source.lines` does; accept foreign bytes."""
     return Source(Path(path)).lines(lenient=True)
 
 

@@ -42,7 +42,7 @@ def _is_wide(glimpse: Glimpse) -> bool:
 
 
 def _ends(row: Sequence[str]) -> tuple[int, int]:
-    """The columns where a label may stand if the table has no header."""
+    """Return the places where a label may stand if the table has no header."""
     return 0, len(row) - 1
 
 
@@ -53,7 +53,7 @@ def has_header(row: Sequence[str]) -> bool:
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
-    """Tell names that data frames give to columns, 0, 1, 2, ..., from values."""
+    """Are the cells 0, 1, 2, ..., the names that data frames give to columns?"""
     if len(cells) < 3 or not all(cell.isdigit() for cell in cells):
         return False
     return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
@@ -74,7 +74,7 @@ def read_wide(source: Source, **options: Any) -> Dataset:
 def _label_place(
     source: Source, columns: Columns, places: Mapping[str, int], rows: list[list[str]]
 ) -> Any:
-    """Where the label stands: as the user says, or at the only end of the rows that allows it."""
+    """Return the place of the label: the user's choice, or the only end of rows that allows it."""
     if columns.label is None or isinstance(columns.label, int) or "label" in places:
         return places.get("label", columns.label)
     if isinstance(columns.label, str) and columns.label != "label":
@@ -97,7 +97,7 @@ def _are_classes(cells: Sequence[str]) -> bool:
 
 
 def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) -> Case:
-    """The values, label, name and group of one row."""
+    """Read the values, the label, the name and the group of one row."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
     special = {key: place for key, place in places.items() if place is not None}

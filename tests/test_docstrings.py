@@ -7,7 +7,9 @@ import pytest
 import mvdfq
 from docstrings import accepted, documented, sections
 
-PUBLIC = [value for name in mvdfq.__all__ if callable(value := getattr(mvdfq, name))]
+ROOMS = (mvdfq, mvdfq.io)
+NAMED = [getattr(room, name) for room in ROOMS for name in room.__all__]
+PUBLIC = [value for value in NAMED if callable(value)]
 CLASSES = [value for value in PUBLIC if inspect.isclass(value)]
 METHODS = [
     method

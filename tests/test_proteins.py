@@ -99,7 +99,7 @@ def test_bad_records_are_skipped_when_asked(tmp_path):
         next(part for part in ("is empty", "occurs twice", "'?' at position 2") if part in str(e))
         for e in data.skipped
     ]
-    refused("no record can be used", read_fasta, write(tmp_path, ">b\n"), skip_bad=True)
+    refused("no sequence can be read", read_fasta, write(tmp_path, ">b\n"), skip_bad=True)
 
 
 def test_old_headers_of_other_encodings_do_no_harm(tmp_path):
@@ -279,7 +279,9 @@ def test_bad_splits(tmp_path, text, message):
 
 def test_tasks_need_all_their_sequences():
     roles = dict(zip(ROLES, (["b"], ["a"], ["d"], ["c"]), strict=True))
-    with pytest.raises(ValueError, match=r"Family '1.1' asks for 'd', which was not read"):
+    with pytest.raises(
+        ValueError, match=r"Family '1.1' needs the sequence 'd', which is not in names"
+    ):
         homology_tasks("abc", {"1.1": roles})
     with pytest.raises(ValueError, match=r"Family '1.1' has no sequence in the role 'neg-test'"):
         homology_tasks("abcd", {"1.1": {**roles, "neg-test": []}})
@@ -544,7 +546,7 @@ def test_a_folder_of_profiles(tmp_path, chances):
     assert read_profiles(tmp_path, labels=labels, skip_bad=True).names == ["a/2", "b/1"]
     refused("1.hmm: 'a/1' has no label", read_profiles, tmp_path, labels=labels)
     write(tmp_path, "nothing", "b/note.txt")
-    refused("note.txt: no profile in it", read_profiles, tmp_path)
+    refused("note.txt: no profile in the file", read_profiles, tmp_path)
     assert len(read_profiles(tmp_path, skip_bad=True).skipped) == 1
     write(tmp_path, pssm_text([[0] * 20]), "b/note.txt")
     refused(r"several formats: hmmer \(1.hmm\) and pssm \(note.txt\)", read_profiles, tmp_path)
@@ -561,7 +563,7 @@ def test_a_folder_of_profiles(tmp_path, chances):
         (lambda t: t.replace("  7", "  x"), "line 4: expected 20 scores"),
         (lambda t: t.replace("  7", "  1e9"), "line 4: expected 20 scores"),
         (lambda t: t[: t.index("    1 M")], "the profile has no positions"),
-        (lambda t: "", "no profile in it; PSI-BLAST, HMMER3 and HH-suite are known"),
+        (lambda t: "", "no profile in the file; PSI-BLAST, HMMER3 and HH-suite can"),
     ],
 )
 def test_bad_pssm(tmp_path, change, message):
@@ -679,12 +681,12 @@ def test_npz_of_profiles(tmp_path):
         ({"pssm": None}, "there is no array 'pssm'"),
         ({"pssm": np.zeros((7, 19))}, r"pssm must be \(n_positions, 20\) numbers"),
         ({"pssm": np.full((7, 20), 1e300)}, "pssm holds infinite values"),
-        ({"start": [0, 8]}, "start must ascend from 0 to the 7 positions"),
-        ({"start": [0, 5, 3, 7]}, "start must ascend"),
-        ({"start": 7}, "start must ascend"),
+        ({"start": [0, 8]}, "start must be whole numbers that rise from 0 to 7"),
+        ({"start": [0, 5, 3, 7]}, "start must be whole numbers that rise"),
+        ({"start": 7}, "start must be whole numbers that rise"),
         ({"columns": "ABC"}, "columns must be the 20 amino acids"),
         ({"label": [2, 0]}, "label must number the 2 folds from 0"),
-        ({"ids": ["a"]}, "ids must be one for each of 2 profiles"),
+        ({"ids": ["a"]}, r"array 'ids' has shape \(1,\), expected \(2,\)"),
         ({"pssm": np.array([object()])}, "pickled Python objects, which are never loaded"),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_broken_line_is_named_or_skipped(tmp_path):
         read(path)
     assert len(read(path, skip_bad=True).skipped) == 1
     path.write_text("!spaced\n")
-    with pytest.raises(ReadError, match="no series that can be read; write a label"):
+    with pytest.raises(ReadError, match="the file holds no sequences after its header"):
         read(path)
 
 

@@ -368,6 +368,7 @@ CHANGES = {
     "_engines/cpu.py": {"workshop", "families", "timing"},
     "machines/svm.py": {"workshop", "families"},
     "reproduce/families.py": {"families"},
+    "io/scales.csv": {"families"},
     "cli/app.py": set(),
     "reproduce/show.py": set(),
     "reproduce/claims.py": set(),

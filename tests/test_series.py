@@ -167,7 +167,7 @@ def test_broken_ts(write, old, new, match):
 
 def test_cut_ts(write):
     refused(write(TS[: TS.index("@data")]), "line 7: the file ends before @data")
-    refused(write(TS[: TS.index("1,2")]), "no series after @data")
+    refused(write(TS[: TS.index("1,2")]), "no sequences after its header")
     refused(write("", "empty.ts"), "the file is empty")
 
 
@@ -193,10 +193,11 @@ def test_plain_arff(write):
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        ("4,5,6','sit", "4,5','sit", "line 10: channel 2: 2 values, the header says 3"),
+        ("4,5,6','sit", "4,5','sit", "line 10: channels of different lengths"),
+        ("@attribute t1 REAL\n", "", "line 9: 3 values per channel, the header says 2"),
         ("4,5,6','sit", "4,x,6','sit", "line 10: channel 2: value 2 is 'x', not a number"),
         (r"\n4,5,6" + '",up', '",up', "line 12: 1 channels, expected 2"),
-        ('",up', '",left', "line 12: label 'left' is not among those declared"),
+        ('",up', '",left', "line 12: label 'left' is not among the declared labels"),
         ('",up', '",?', "line 12: the label is missing"),
         ('",up', '"', "line 12: 1 values, expected 2"),
         ('",up', ",up", "line 12: a quote is not closed"),
@@ -340,7 +341,9 @@ def test_claims_are_checked_before_memory_is_asked_for(tmp_path):
     ("change", "match"),
     [
         ({"mvdfq_series": np.int64(2)}, "a layout of a newer mvdfq"),
-        ({"offsets": np.array([0, 5, 3])}, "offsets must rise from 0 to the 3 frames"),
+        ({"offsets": np.array([0, 5, 3])}, "offsets must be whole numbers that rise from 0 to 3"),
+        ({"offsets": np.array([0, 5, 3], np.uint8)}, "offsets must be whole numbers that rise"),
+        ({"offsets": np.zeros(())}, "offsets must be whole numbers that rise"),
         ({"data": np.zeros(3)}, "data must be floats of shape"),
         ({"data": np.full((1, 3), np.inf)}, "series 1 holds an infinite value"),
         ({"y": np.zeros(5)}, r"array 'y' has shape \(5,\), expected \(2,\)"),
@@ -406,7 +409,7 @@ def test_wide_with_ids_and_groups(write):
         ("up,1,2,3\ndown,4,1e999,6\n", "line 2: value 2 is infinite"),
         ("up,1,2,3\ndown,,,\n", "line 2: no values"),
         ("label,t0,t1\nup,1,2\nup,1\n", "line 3: 2 cells, the header has 3"),
-        ("id,t0,label\na,1,up\na,1,up\n", "line 3: id 'a' a second time"),
+        ("id,t0,label\na,1,up\na,1,up\n", "line 3: id 'a' occurs twice"),
         ("label,t0,t0\nup,1,2\n", "line 1: two columns 't0'"),
         ('up,1,2,3\n"down,4,5,6\n', "line 2: unexpected end of data"),
     ],
@@ -454,7 +457,7 @@ def test_text_becomes_symbols_that_do_not_depend_on_the_file(write):
     [
         ("a,1,,5", "a,1,x,5", "line 3: column 'x': 'x' is not a number"),
         ("a,1,,5", "a,1,inf,5", "line 3: column 'x': infinite"),
-        ("a,1,,5", "a,0,,5", "line 3: twice the same time, in sequence 'a'"),
+        ("a,1,,5", "a,0,,5", "line 3: the same time twice, in sequence 'a'"),
         ("a,1,,5", "a,-1,,5", "line 3: an earlier time, in sequence 'a'; sort the lines"),
         ("a,1,,5", "a,soon,,5", "line 3: column 'time'"),
         ("a,1,,5", "a,,,5", "line 3: column 'time': a time is missing"),
@@ -476,7 +479,9 @@ def test_broken_long(write, old, new, match):
 
 
 def test_long_needs_its_columns(write):
-    refused(write(LONG), "line 1: no column 'who'; id=... names it", id="who", format="long-csv")
+    refused(
+        write(LONG), "line 1: no column 'who'; pass id=..., the name", id="who", format="long-csv"
+    )
     refused(write(LONG), "line 1: no column 'kind'", label="kind")
     refused(write("id,time,label\na,0,b\n"), "no column besides id, time, label and group")
     refused(write(LONG.replace("b,0", ",0")), "line 4: no id", skip_bad=True)
@@ -496,7 +501,7 @@ def test_parquet_is_read_as_the_long_table_it_is(write, tmp_path):
     assert [data.names, data.y.tolist()] == [plain.names, plain.y.tolist()]
     table["time"] = table["time"].min()
     table.to_parquet(tmp_path / "data.parquet", index=False)
-    refused(tmp_path / "data.parquet", "row 2: twice the same time")
+    refused(tmp_path / "data.parquet", "row 2: the same time twice")
     content = (tmp_path / "data.parquet").read_bytes()
     refused(write(content[:-40], "cut.parquet"), "damaged or cut short")
 
@@ -574,7 +579,7 @@ def test_list_of_files_must_agree_with_the_folder(write, tmp_path):
         read_series(tmp_path)
     (tmp_path / "metadata.csv").unlink()
     write("x\n1\n", "up/c.csv")
-    refused(tmp_path, "some files are in sub-folders, some are not")
+    refused(tmp_path, "files must all lie in the folder, or all in sub-folders")
 
 
 @pytest.mark.parametrize(("text", "ending"), [(TS, "ts"), (ARFF, "arff"), (WIDE, "csv")])
@@ -666,7 +671,9 @@ def test_writers_refuse_what_the_format_cannot_hold(tmp_path):
     for label in ("a:b", " a", "", "nan", "a\nb"):
         with pytest.raises(ValueError, match="file cannot hold"):
             write_ts(path, CUBE, ["x", label])
-    with pytest.raises(ValueError, match="numbers only, X has symbolic channels; use write_npz"):
+    with pytest.raises(
+        ValueError, match="only numbers, but X has symbolic channels; use write_npz"
+    ):
         write_ts(path, ["ABBA"])
     with pytest.raises(ValueError, match=r"y has shape \(1,\), X has 2 sequences"):
         write_ts(path, CUBE, ["x"])

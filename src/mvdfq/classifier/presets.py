@@ -176,8 +176,8 @@ def list_presets() -> list[str]:
     -------
     names : list of str
         ``"numbers"`` and ``"letters"`` are the defaults; ``"accurate"`` adds two more kernels
-        to the first; the others are the methods of the paper. ``m`` after the family means manifold embedding, ``-alt`` means the settings in the
-        comments of the paper.
+        to the first; the others are the methods of the paper. ``m`` after the family means
+        manifold embedding, ``-alt`` means the settings in the comments of the paper.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from .profiles import (
     read_profiles as read_profiles,
 )
 from .proteins import read_fasta as read_fasta
-from .reading import read as read
+from .reading import read as read, read_series as read_series
 from .recipes import (
     AUDIO_RECIPES as AUDIO_RECIPES,
     AudioRecipe as AudioRecipe,
@@ -30,5 +30,4 @@ from .scales import (
     property_rows as property_rows,
     substitution_rows as substitution_rows,
 )
-from .series import read_series as read_series
 from .ts import write_ts as write_ts

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, as_sequences, numbers
+from mvdfq.io.text import MISSING, Source, channel_values, numbers
 
 __all__ = ["FORMAT"]
 
@@ -28,7 +30,7 @@ def _is_arff(glimpse: Glimpse) -> bool:
 
 @dataclass
 class _Schema:
-    """The attributes in the order of their columns; `length` is that of relational rows."""
+    """The attributes in the order of their columns; `length` is the length of relational rows."""
 
     names: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
@@ -47,38 +49,17 @@ class _Schema:
 
 def read_arff(source: Source, label: str | int | None = "label", id: str = "id") -> Dataset:
     """Read an .arff file; `read_series` explains `label` and `id`."""
-    lines = source.lines()
+    lines = source.said(comments="%")
     schema = _read_schema(source, lines)
     _choose_columns(source, schema, label, id)
-    parts: dict[str, np.ndarray] = {}
-    labels, case = [], 0
-    for number, line in lines:
-        if not line.strip() or line.lstrip()[0] == "%":
-            continue
-        case += 1
-        try:
-            values, word, name = _read_row(line.strip(), schema)
-            if name in parts:
-                raise ValueError(f"id {name!r} a second time")
-        except ValueError as error:
-            source.skip(f"line {number}: {error}")
-            continue
-        parts[name or f"{source.stem}:{case}"] = values
-        labels.append(word)
-    if not parts:
-        source.fail("no series after @data" if not case else "no series that can be read")
-    y = None if schema.label is None else np.array(labels)
-    return Dataset(
-        as_sequences(list(parts.values())), y, list(parts), skipped=tuple(source.skipped)
-    )
+    return gather(source, lines, partial(_read_row, schema=schema))
 
 
 def _read_schema(source: Source, lines: Iterator[tuple[int, str]]) -> _Schema:
     schema, inside, number = _Schema(), "", 0
     for number, line in lines:
-        line = line.strip()
-        word = line.lower().split(maxsplit=1)[0] if line else "%"
-        if word[0] in "%#" or word == "@relation":
+        word = line.lower().split(maxsplit=1)[0]
+        if word[0] == "#" or word == "@relation":
             continue
         if word == "@data" and not inside:
             return schema
@@ -90,7 +71,7 @@ def _read_schema(source: Source, lines: Iterator[tuple[int, str]]) -> _Schema:
 
 
 def _note(schema: _Schema, line: str, word: str, inside: str) -> str:
-    """Put one line of the header where it belongs; return the relational attribute it is in."""
+    """Store one line of the header; return the relational attribute that contains the line."""
     if word == "@end" and inside:
         return ""
     match = ATTRIBUTE.fullmatch(line)
@@ -106,13 +87,13 @@ def _note(schema: _Schema, line: str, word: str, inside: str) -> str:
 
 
 def _add(schema: _Schema, name: str, kind: str) -> str:
-    """Add a column; return its name if it is relational, for its attributes follow."""
+    """Add a column; return its name if the column is relational: its attributes follow."""
     if kind.startswith("{") and kind.endswith("}"):
         schema.values[len(schema.names)] = _cells(kind[1:-1])
         kind = "nominal"
     kind = "numeric" if kind.lower() in NUMERIC else kind.lower()
     if kind not in ("numeric", "nominal", "relational", "string"):
-        raise ValueError(f"attribute {name!r} is of type {kind[:40]!r}, which is not read")
+        raise ValueError(f"attribute {name!r} is of type {kind[:40]!r}, which cannot be read")
     if kind == "relational" and kind in schema.kinds:
         raise ValueError(f"a second relational attribute, {name!r}; only one is read")
     schema.names.append(name)
@@ -132,17 +113,17 @@ def _choose_columns(source: Source, schema: _Schema, label: str | int | None, id
         schema.label = next(iter(schema.values))
     elif label is not None and (label != "label" or schema.values):
         nominal = [names[i] for i in schema.values]
-        source.fail(f"no attribute {label!r}", f"label=... names one, such as {nominal or names}")
+        source.fail(f"no attribute {label!r}", f"pass label=..., one of {nominal or names}")
     kinds = {schema.kinds[i] for i in schema.numeric}
     if kinds not in ({"relational"}, {"numeric"}):
-        hint = "one relational attribute is read, or numeric ones, besides label and id"
+        hint = "besides label and id, use one relational attribute, or only numeric attributes"
         source.fail(f"the series consists of attributes of the types {sorted(kinds)}", hint)
 
 
-def _read_row(line: str, schema: _Schema) -> tuple[np.ndarray, str | None, str | None]:
-    """The values, label and name of one line."""
+def _read_row(line: str, schema: _Schema) -> Case:
+    """Read the values, the label and the name of one line."""
     if line[0] == "{":
-        raise ValueError("a sparse line, which is not read")
+        raise ValueError("a sparse line, which cannot be read; write all values")
     cells = _cells(line)
     if len(cells) != len(schema.names):
         raise ValueError(f"{len(cells)} values, expected {len(schema.names)}")
@@ -152,7 +133,8 @@ def _read_row(line: str, schema: _Schema) -> tuple[np.ndarray, str | None, str |
         values = _relation(cells[columns[0]], schema)
     else:
         values = numbers(",".join(cells[i] for i in columns))[np.newaxis]
-    return values, word, None if schema.id is None else cells[schema.id]
+    name = None if schema.id is None else cells[schema.id]
+    return Case(values, word, name or None)
 
 
 def _label(word: str, schema: _Schema) -> str:
@@ -160,25 +142,20 @@ def _label(word: str, schema: _Schema) -> str:
         raise ValueError(f"the label is missing: {word!r}")
     allowed = schema.values.get(schema.label or 0, [word])
     if word not in allowed:
-        raise ValueError(f"label {word[:40]!r} is not among those declared, {allowed[:20]}")
+        raise ValueError(f"label {word[:40]!r} is not among the declared labels {allowed[:20]}")
     return word
 
 
 def _relation(cell: str, schema: _Schema) -> np.ndarray:
-    """The rows of a relational value are its channels."""
-    parts: list[np.ndarray] = []
-    for j, row in enumerate(cell.strip("\n").split("\n")):
-        try:
-            parts.append(numbers(row))
-        except ValueError as error:
-            raise ValueError(f"channel {j + 1}: {error}") from None
-        if parts[-1].size != schema.length:
-            size = parts[-1].size
-            raise ValueError(f"channel {j + 1}: {size} values, the header says {schema.length}")
-    schema.n_channels = schema.n_channels or len(parts)
-    if len(parts) != schema.n_channels:
-        raise ValueError(f"{len(parts)} channels, expected {schema.n_channels}")
-    return np.array(parts)
+    """Return the rows of a relational value, which are channels."""
+    values = channel_values(cell.strip("\n").split("\n"))
+    n_channels, length = values.shape
+    if length != schema.length:
+        raise ValueError(f"{length} values per channel, the header says {schema.length}")
+    schema.n_channels = schema.n_channels or n_channels
+    if n_channels != schema.n_channels:
+        raise ValueError(f"{n_channels} channels, expected {schema.n_channels}")
+    return values
 
 
 def _cells(line: str) -> list[str]:
@@ -196,7 +173,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _unquoted(text: str) -> str:
-    r"""The text without quotes and escapes; ``\n`` becomes the newline it stands for."""
+    r"""Return the text without quotes and escapes; ``\n`` becomes a newline."""
     if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
         return text
     text = text[1:-1]

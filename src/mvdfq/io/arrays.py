@@ -4,7 +4,7 @@ Nothing is unpickled, and a file cannot ask for more memory than its bytes can f
 """
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO
 
@@ -14,7 +14,10 @@ from numpy.lib import format as npy
 from mvdfq.io.base import ReadError
 from mvdfq.io.text import Source
 
-__all__ = ["read_archive", "read_array"]
+__all__ = ["LABELS", "as_offsets", "column", "read_archive", "read_array", "required"]
+
+# What arrays of labels are called, in lower case.
+LABELS = ["y", "labels", "label", "target"]
 
 
 @contextmanager
@@ -79,3 +82,37 @@ def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
         return npy.read_array_header_2_0(file)
     # Version 3 differs from 2 in names of fields alone, and we read no fields.
     raise ValueError(f"version {version} of the .npy format")
+
+
+def required(source: Source, arrays: Mapping[str, np.ndarray], *names: str) -> list[np.ndarray]:
+    """Return the arrays of these names; refuse an archive without one of them."""
+    for name in names:
+        if name not in arrays:
+            source.fail(f"there is no array {name!r}", f"{' and '.join(names)} are needed")
+    return [arrays[name] for name in names]
+
+
+def as_offsets(source: Source, name: str, values: np.ndarray, n: int) -> np.ndarray:
+    """Return where each sequence begins, and the end of all `n` frames; refuse other arrays."""
+    is_list = values.ndim == 1 and values.dtype.kind in "iu" and values.size > 1
+    offsets = values.astype(np.int64) if is_list else np.array([-1])  # unsigned steps never fall
+    if offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 0).any():
+        source.fail(f"{name} must be whole numbers that rise from 0 to {n}, the number of frames")
+    return offsets
+
+
+def column(
+    source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
+) -> np.ndarray | None:
+    """Return the array that has one of the names in `keys`, with `n` values; None if none has."""
+    for key in keys:
+        if key in arrays:
+            values = arrays[key]
+            if values.ndim == 2 and 1 in values.shape:  # a column, as Keras has it
+                values = values.ravel()
+            if values.shape != (n,):
+                source.fail(f"array {key!r} has shape {values.shape}, expected ({n},)")
+            if key in LABELS and values.dtype.kind == "f" and np.isnan(values).any():
+                source.fail(f"array {key!r}: label {np.isnan(values).argmax() + 1} is missing")
+            return values.astype(str) if values.dtype.kind == "S" else values
+    return None

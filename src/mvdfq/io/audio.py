@@ -39,14 +39,14 @@ def read_audio(
 ) -> Dataset:
     r"""Read sound files as sequences of MFCC.
 
-    WAV, FLAC, OGG, Opus, MP3 and AU, recognised by content, not by extension; channels are mixed
-    to one. `path` is a folder with a sub-folder for each class (files may lie deeper), a folder
-    with a ``metadata.csv`` of the columns ``file_name,label[,group]``, or files without labels:
-    a folder of them, a list, a single one. Names that begin with a dot are passed over, and so is
-    what is no sound beside the folders of the classes.
+    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension. All channels are
+    mixed to one channel. `path` is a folder with one sub-folder per class (files may lie deeper),
+    a folder with a table ``metadata.csv`` (columns ``file_name,label[,group]``), or files without
+    labels: a folder of files, a list of files or a single file. Names that begin with a dot are
+    ignored, and so are files beside the class folders that are not sound.
 
-    A file that is empty, damaged, no sound, silent, shorter than a window or longer than the
-    recipe allows is refused, by name. A class of one file is read, with a warning.
+    An error names a file that is empty, damaged, not sound, silent, shorter than a window or
+    longer than the recipe allows. A class with one file is read, with a warning.
 
     Parameters
     ----------
@@ -54,30 +54,31 @@ def read_audio(
         A folder, a file, or several files.
 
     recipe : AudioRecipe or str, default=None
-        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None is ``"default"``.
+        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
 
     group_pattern : str, default=None
-        Regular expression, searched in the name of each file, or in its path relative to the
-        folder if the expression has a slash in it. Its group named ``group``, else its first,
-        is what the file belongs to. It goes before the column ``group``.
+        Regular expression that finds the group of a file: the part named ``group``, or else the
+        first part in parentheses. The expression is searched in the name of the file, or in the
+        path relative to the folder if the expression contains a slash. `group_pattern` replaces
+        the column ``group``.
 
     skip_bad : bool, default=False
-        Leave out what cannot be read and list it in `Dataset.skipped`, in place of raising the
-        first: what is wrong with the folder, else with its files, in name order.
+        Leave out files that cannot be read and list them in `Dataset.skipped`. By default the
+        first problem is raised: first problems of the folder, then of the files, by name.
 
     n_jobs : int, default=None
-        Number of processes; None is one, -1 all processors.
+        Number of processes; None means one process, -1 means one process per processor.
 
     cache : str or Path, default=None
-        Folder for features, kept by content of the file and recipe.
+        Folder that keeps features, found again by the content of the file and the recipe.
 
     progress : callable, default=None
-        Called with the number of files done and of all files.
+        Called with the number of files done and the number of all files.
 
     Returns
     -------
     dataset : Dataset
-        Sequences in the order of their names (`metadata.csv`: in its order).
+        Sequences in the order of their names, or in the order of `metadata.csv`.
 
     Examples
     --------
@@ -100,24 +101,25 @@ def read_audio(
     recipe, workers = audio_recipe(recipe), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)
     listing = list_audio(path, group_pattern=group_pattern)
-    if listing.problems and not skip_bad:
-        raise listing.problems[0]
-    features, bad = {}, []
+    where = shown(path) if isinstance(path, str | Path) else "the list of files"
+    source = Source(Path(where), skip_bad, progress)
+    for problem in listing.problems:
+        source.leave_out(problem)
+    features = {}
     jobs = [(file, recipe, store) for file in listing.files]
     with closing(_extracted(jobs, workers)) as results:
         for i, result in enumerate(results):
-            if not isinstance(result, ReadError):
-                features[i] = result
-            elif skip_bad:
-                bad.append(result)
+            if isinstance(result, ReadError):
+                source.leave_out(result)
             else:
-                raise result
-            if progress is not None:
-                progress(i + 1, len(listing.files))
+                features[i] = result
+            source.tell(i + 1, len(listing.files))
+    if not features and not source.skipped:
+        source.fail("holds no files", FORMATS)
     if not features:
-        raise _nothing(path, [*listing.problems, *bad])
+        source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
-    return _dataset(listing, [*features.values()], recipe, (*listing.problems, *bad))
+    return _dataset(listing, [*features.values()], recipe, tuple(source.skipped))
 
 
 def _dataset(
@@ -128,7 +130,9 @@ def _dataset(
 ) -> Dataset:
     for label, n in sorted(Counter(listing.labels).items()):
         if n == 1:
-            warnings.warn(f"Class {label!r} has one file; it cannot be tested.", stacklevel=3)
+            warnings.warn(
+                f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=3
+            )
     X = Sequences(
         np.concatenate(features, axis=1),
         offsets_of([rows.shape[1] for rows in features]),
@@ -139,13 +143,6 @@ def _dataset(
         np.array(values) if values else None for values in (listing.labels, listing.groups)
     ]
     return Dataset(X, y=labels, names=listing.names, groups=groups, skipped=skipped)
-
-
-def _nothing(path: Any, problems: list[ReadError]) -> ReadError:
-    where = shown(path) if isinstance(path, str | Path) else "the list of files"
-    if not problems:
-        return ReadError(where, "holds no files", FORMATS)
-    return ReadError(where, f"no file can be read; the first problem is {problems[0]}")
 
 
 def _extracted(
@@ -160,17 +157,17 @@ def _extracted(
     parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
     results = parallel(joblib.delayed(_attempt)(*job) for job in jobs)
     try:
-        # not "yield from", which would close it outside of what follows
+        # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result
     finally:
-        with warnings.catch_warnings():  # it would tell of work that nobody needs any more
+        with warnings.catch_warnings():  # joblib warns of work that nobody needs any more
             warnings.simplefilter("ignore", UserWarning)
             results.close()
 
 
 def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.ndarray | ReadError:
-    """The features of a file, or the error: raised in a worker it would end the others."""
+    """Return the features or the error: an error raised in a worker would end the other workers."""
     try:
         return audio_features(file, recipe, cache=cache)
     except ReadError as error:
@@ -183,37 +180,10 @@ def audio_features(
     *,
     cache: FeatureCache | None = None,
 ) -> np.ndarray:
-    """Extract the features of one sound file.
+    """Return the features of one sound file, one row per name in `AudioRecipe.channel_names`.
 
-    Memory does not grow with the length of the file but for the features themselves.
-
-    Parameters
-    ----------
-    file : str or Path
-        The file.
-
-    recipe : AudioRecipe or str, default=None
-        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None is ``"default"``.
-
-    cache : FeatureCache, default=None
-        Where features are looked for, and put.
-
-    Returns
-    -------
-    features : ndarray of shape (n_rows, n_frames), dtype=float32
-        One row for each of the recipe's `channel_names`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np, soundfile
-    >>> from mvdfq.io.audio import audio_features
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "tone.flac"
-    ...     soundfile.write(file, np.sin(np.arange(44100) / 10), 44100)
-    ...     audio_features(file, "librosa").shape
-    (13, 44)
+    Only the features themselves take memory that grows with the length of the file. Features
+    that are in the cache are not computed again.
     """
     recipe = audio_recipe(recipe)
     # One thread, so that the bits are the same in any process.

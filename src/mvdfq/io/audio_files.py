@@ -1,4 +1,4 @@
-"""A sound file before it is decoded: how it begins, and how it is opened."""
+"""Sound files before they are decoded: recognise a file by its first bytes, and open it."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ __all__ = ["FORMATS", "MEND", "holds_sound", "is_sound", "opened", "shown", "unr
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
-MEND = "repair or remove it, or skip bad files"
+MEND = "repair or remove the file, or skip bad files"
 FORMATS = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
 
 
@@ -52,7 +52,7 @@ def _some_files(folder: Path) -> list[Path]:
 
 
 class _Nameless(BufferedReader):
-    """A file without a name: soundfile would believe the extension ``.raw`` more than the bytes."""
+    """A file without a name: for an extension ``.raw`` soundfile would ignore the content."""
 
     name = ""
 
@@ -76,17 +76,19 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
 
 
 def unreadable(file: str | Path, error: Exception) -> ReadError:
-    """The error for a path that the operating system does not open."""
+    """Return the error for a path that the operating system does not open."""
     if isinstance(error, FileNotFoundError):
         link = os.path.islink(file)
-        problem = "is a link to a file that is not there" if link else "there is no such file"
+        problem = "is a link to a file that does not exist" if link else "there is no such file"
         return ReadError(shown(file), problem, MEND if link else "check the path")
     if isinstance(error, PermissionError):
-        return ReadError(shown(file), "permission denied", "make it readable, or skip bad files")
+        return ReadError(
+            shown(file), "permission denied", "make the file readable, or skip bad files"
+        )
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return ReadError(shown(file), f"cannot be opened ({reason})", MEND)
 
 
 def shown(path: Any) -> str:
-    """A path as text that can be printed, whatever bytes the path holds."""
+    """Return a path as text that can be printed, whatever bytes the path holds."""
     return os.fspath(path).encode("utf-8", "backslashreplace").decode()

@@ -25,8 +25,8 @@ def log_bands(
 ) -> np.ndarray:
     """Logarithm of the energy in bands of equal width: FFT64, with its 64 bands.
 
-    Bins 1 to ``n_fft / 2`` of the spectrum are averaged in `n_bands` groups. Defaults are those
-    of the recipe ``"gtzan"``, where 512 bins are averaged by eights.
+    Bins 1 to ``n_fft / 2`` of the spectrum are averaged in `n_bands` groups. The defaults
+    are the values of the recipe ``"gtzan"``: groups of 8 of the 512 bins.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every reader returns, and the error for a file that cannot be read."""
+"""The data set that every reader returns, and the error for a file that cannot be read."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -55,13 +55,13 @@ class Dataset:
         One name per sequence: its file, or its id.
 
     groups : ndarray of shape (n_sequences,), default=None
-        What each sequence belongs to (a speaker, an album), if known.
+        One group per sequence (a speaker, an album), if known.
 
     split : ndarray of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"``, where the files say so.
+        ``"train"`` or ``"test"`` for each sequence, if the files name the parts.
 
     skipped : tuple of ReadError, default=()
-        What could not be read and was left out, if that was asked for.
+        The errors of files or sequences that were left out, with ``skip_bad=True``.
 
     Examples
     --------
@@ -83,18 +83,7 @@ class Dataset:
         return len(self.X)
 
     def take(self, indices: Any) -> "Dataset":
-        """Return the data set of the sequences at `indices`, in that order.
-
-        Parameters
-        ----------
-        indices : array-like of int
-            Which sequences.
-
-        Returns
-        -------
-        dataset : Dataset
-            The smaller data set.
-        """
+        """Return the data set of the sequences at `indices`, in the order of `indices`."""
         indices = np.asarray(indices, dtype=np.int64)
         X = [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
         columns: dict[str, Any] = {
@@ -104,17 +93,9 @@ class Dataset:
         return replace(self, X=X, names=[self.names[i] for i in indices], **columns)
 
     def joined(self, other: "Dataset") -> "Dataset":
-        """Return one data set of both; what only one of the two knows is left out.
+        """Return one data set: these sequences, then those of `other`.
 
-        Parameters
-        ----------
-        other : Dataset
-            The data set whose sequences follow.
-
-        Returns
-        -------
-        dataset : Dataset
-            The sequences of this data set, then those of the other.
+        Labels, groups and splits are left out if only one of the two data sets has them.
         """
         if isinstance(self.X, list) != isinstance(other.X, list):
             raise ValueError("Strings and numbers cannot be read into one data set.")

@@ -1,8 +1,8 @@
-"""Features that were extracted before, kept in a folder under what they were made from.
+"""A cache folder for extracted features.
 
-An entry is named after the content of the sound file and the recipe, so that neither a renamed
-file nor a changed one can be mistaken. A cache only saves time: what cannot be read is made
-again, and what cannot be written is left.
+The name of an entry comes from the content of the sound file and the recipe. A renamed file keeps
+its entry, and a changed file gets a new entry. A cache only saves time: an entry that cannot be
+read is computed again, and an entry that cannot be written is not an error.
 """
 
 import hashlib
@@ -21,33 +21,15 @@ DIGEST = 32  # bytes of a SHA-256
 
 
 class FeatureCache:
-    """A folder of extracted features.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where entries are kept; it is made if it is not there.
-
-    Examples
-    --------
-    >>> import io, tempfile
-    >>> import numpy as np
-    >>> from mvdfq.io.cache import FeatureCache
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cache = FeatureCache(folder)
-    ...     entry = cache.entry(io.BytesIO(b"sound"), "recipe")
-    ...     cache.store(entry, np.ones((2, 3), dtype=np.float32))
-    ...     cache.load(entry).shape
-    (2, 3)
-    """
+    """A folder of extracted features; the folder is created if it does not exist."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            problem = f"cannot be made a cache folder ({error.strerror})"
-            raise ReadError(folder, problem, "name another folder, or none") from None
+            problem = f"the cache folder cannot be created ({error.strerror})"
+            raise ReadError(folder, problem, "name another folder, or use no cache") from None
 
     def entry(self, file: Any, recipe_key: str) -> Path:
         """Return where the features of an open file belong; the file is back at its start."""
@@ -57,7 +39,7 @@ class FeatureCache:
         return self.folder / content[:2] / f"{content[2:]}-{recipe_key}.features"
 
     def load(self, entry: Path) -> np.ndarray | None:
-        """Return the features of an entry; None where there are none, or damaged ones."""
+        """Return the features of an entry; None if there is no entry, or a damaged entry."""
         try:
             stored = entry.read_bytes()
         except OSError:
@@ -71,12 +53,12 @@ class FeatureCache:
             return None
 
     def store(self, entry: Path, features: np.ndarray) -> None:
-        """Write an entry at once or not at all, whoever else writes the same one."""
+        """Write the whole entry or nothing, even if another process writes the same entry."""
         body = BytesIO()
         np.save(body, features, allow_pickle=False)
         stored = hashlib.sha256(body.getbuffer()).digest() + body.getvalue()
         try:
             entry.parent.mkdir(exist_ok=True)
             replace_file(entry, stored)
-        except OSError:  # the disk is full, or not ours to write: the features are there anyway
+        except OSError:  # a full disk, or no right to write: the caller has the features anyway
             return

@@ -21,12 +21,12 @@ __all__ = ["decoded_features", "resampled"]
 BLOCK = 2**18
 # Rates that are resampled; the filter between two of them grows with the larger one.
 RATES = 1000, 384_000
-# Half a step of 16 bits. What is never louder is silent, also if a codec left a trace in it.
+# Half a step of 16 bits. A recording that is never louder is silent; a codec may leave traces.
 SILENCE = 2.0**-16
 
 
 def decoded_features(stream: BinaryIO, name: str, recipe: AudioRecipe) -> np.ndarray:
-    """The features of an open file; `name` is what errors call it."""
+    """Return the features of an open file; errors call the file `name`."""
     import soundfile  # here, so that all else works without the library it loads
 
     _check_whole(stream, name)
@@ -64,7 +64,7 @@ def _check_header(sound: Any, name: str, recipe: AudioRecipe) -> None:
 
 def _too_long(name: str, recipe: AudioRecipe) -> ReadError:
     problem = f"lasts more than {recipe.max_duration:g} seconds"
-    return ReadError(name, problem, "cut it, or raise max_duration of the recipe")
+    return ReadError(name, problem, "cut the recording, or raise max_duration of the recipe")
 
 
 def _mono(sound: Any) -> Iterator[np.ndarray]:
@@ -79,7 +79,7 @@ def _mono(sound: Any) -> Iterator[np.ndarray]:
 def _checked(
     blocks: Iterable[np.ndarray], rate: int, name: str, recipe: AudioRecipe
 ) -> Iterator[np.ndarray]:
-    """Pass the samples on, and refuse what is no use when the end shows it."""
+    """Pass the samples on; refuse samples that are not finite, and a short or silent recording."""
     n, peak = 0, 0.0
     for block in blocks:
         # The largest magnitude is NaN if any sample is: one pass finds both.
@@ -96,15 +96,16 @@ def _checked(
         problem = f"is too short: {n / rate:.3g} s, a window takes {shortest / recipe.sr:.3g} s"
         raise ReadError(name, problem, MEND)
     if peak <= SILENCE:
-        raise ReadError(name, f"is silent: nothing can be heard in its {n / rate:.3g} s", MEND)
+        raise ReadError(name, f"is silent for all of its {n / rate:.3g} s", MEND)
 
 
 def resampled(blocks: Iterable[np.ndarray], rate: int, wanted: int) -> Iterator[np.ndarray]:
     """Yield a signal at another sampling rate, block by block.
 
-    The same samples as `scipy.signal.resample_poly` gives for the whole signal: every piece is
-    resampled with as much of its neighbours as the filter reaches, and these are cut off again.
-    Pieces begin at multiples of `down` samples, where input and output fall together.
+    The result has the same samples as `scipy.signal.resample_poly` of the whole signal: each
+    piece is resampled together with the neighbouring samples that the filter reaches, and the
+    neighbours are cut off again. Pieces begin at multiples of `down` samples, where input and
+    output samples have the same time.
     """
     up, down = wanted // gcd(rate, wanted), rate // gcd(rate, wanted)
     if up == down:
@@ -132,7 +133,7 @@ def _resample(samples: np.ndarray, up: int, down: int) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _low_pass(up: int, down: int) -> np.ndarray:
-    """The filter that `resample_poly` designs in every call, designed once."""
+    """Return the filter that `resample_poly` would design again in every call."""
     from scipy.signal import firwin
 
     largest = max(up, down)

@@ -23,16 +23,16 @@ __all__ = [
 ]
 
 GAPS = "-."
-# What may stand in a sequence, in upper case; the last letters are the ambiguity codes of IUPAC.
-# Every letter but those of the twenty amino acids has a meaning too, see mvdfq.io.scales.
+# The characters of a sequence, in upper case, with the ambiguity codes of IUPAC. mvdfq.io.scales
+# says what letters mean that are not one of the twenty amino acids.
 ALPHABETS = {
     "protein": string.ascii_uppercase + "*" + GAPS,
     "dna": "ACGT" + "RYSWKMBDHVNX" + GAPS,
     "rna": "ACGU" + "RYSWKMBDHVNX" + GAPS,
 }
-# The letter that says "one of all": what a masked residue becomes.
+# The letter for an unknown residue: masked residues become this letter.
 UNKNOWN = {"protein": "X", "dna": "N", "rna": "N"}
-# Cleaned by ASCII alone: str.upper would turn letters of other scripts into residues.
+# Only ASCII letters change: str.upper would turn letters of other scripts into residues.
 TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 # Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
 PAIRS = "RY SS WW KM BV DH NN XX -- .."
@@ -40,7 +40,7 @@ COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
 
 
 class Record(NamedTuple):
-    """One record of a FASTA file: the line its header stands on, the header, the letters."""
+    """One record of a FASTA file: the line number of its header, the header and the letters."""
 
     line: int
     header: str
@@ -48,7 +48,7 @@ class Record(NamedTuple):
 
     @property
     def id(self) -> str:
-        """First word of the header, "" if there is none."""
+        """The first word of the header, or "" if the header is empty."""
         return self.header.split(maxsplit=1)[0] if self.header else ""
 
 
@@ -84,7 +84,7 @@ def is_fasta(glimpse: Glimpse) -> bool:
 
 
 def clean(sequence: str, alphabet: str | None, lower: str) -> str:
-    """Return the letters as `lower` asks for, or say in a ValueError which one is unknown."""
+    """Return the letters in the form that `lower` names; a ValueError names an unknown letter."""
     if alphabet is None:
         return sequence.translate(TO_UPPER) if lower == "upper" else sequence
     bad = _stranger(sequence, alphabet)
@@ -97,7 +97,7 @@ def clean(sequence: str, alphabet: str | None, lower: str) -> str:
 
 
 def _stranger(sequence: str, alphabet: str) -> int | None:
-    """Where the first character stands that is not in the alphabet, in either case."""
+    """Return the place of the first character outside the alphabet, in either case, or None."""
     known = set(ALPHABETS[alphabet]) | set(ALPHABETS[alphabet].lower())
     strangers = set(sequence) - known
     return min(map(sequence.index, strangers)) if strangers else None
@@ -109,7 +109,7 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     Parameters
     ----------
     sequence : str
-        Bases and ambiguity codes of IUPAC, gaps (``-`` and ``.``), X; case is kept.
+        Bases, ambiguity codes of IUPAC, gaps (``-`` and ``.``) and X. Upper and lower case stay.
 
     alphabet : {"dna", "rna"}, default="dna"
         Whether A pairs with T or with U.
@@ -141,8 +141,8 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
 def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
     """Join each sequence with its reverse complement, a missing value between them.
 
-    The missing value breaks words: the words of a joined sequence are those of one strand and
-    those of the other, whatever reads them, and none spans both.
+    The missing value breaks words: each word of a joined sequence lies in one of the two strands,
+    and no word spans both strands.
 
     Parameters
     ----------
@@ -155,9 +155,8 @@ def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
     Returns
     -------
     sequences : Sequences
-        One symbolic channel of character codes, as strings become inside every estimator;
-        `Letters` and `SequenceClassifier` take it in place of strings. An empty sequence
-        stays empty.
+        One symbolic channel of character codes; `Letters` and `SequenceClassifier` take these
+        sequences in place of strings. An empty sequence stays empty.
 
     Examples
     --------

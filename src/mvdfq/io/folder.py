@@ -25,7 +25,7 @@ def _is_csv_folder(glimpse: Glimpse) -> bool:
 
 
 def csv_files(folder: Path) -> list[Path]:
-    """The tables in a folder and its sub-folders, without hidden files and without metadata.csv."""
+    """Return the tables in a folder and its sub-folders, without hidden files and metadata.csv."""
     found = (path for path in folder.rglob("*") if ENDING.search(path.name))
     named = [(path.relative_to(folder), path) for path in found if path.name != METADATA]
     return [path for name, path in sorted(named) if not re.search(r"(^|/)\.", name.as_posix())]
@@ -55,7 +55,7 @@ def read_csv_folder(source: Source, **options: Any) -> Dataset:
 
 
 def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
-    """Return a function that tells label and group of a file: by metadata.csv or by sub-folder."""
+    """Return a function that gives label and group of a file, by metadata.csv or sub-folder."""
     if (source.path / METADATA).is_file():
         listed = _metadata(Source(source.path / METADATA), columns)
         return lambda path: _listed(listed, path, source.path)
@@ -64,7 +64,7 @@ def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
         return lambda path: {}
     if depths != {2}:
         hint = f"make one folder per class, or write {METADATA} with file_name,label"
-        source.fail("some files are in sub-folders, some are not, or deeper", hint)
+        source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
     return lambda path: {"label": path.parent.name}
 
 
@@ -111,7 +111,7 @@ def _add_file(growing: Growing, file: Source, name: str, facts: Mapping[str, str
 def _check_file(
     growing: Growing, file: Source, header: list[str], is_header: bool
 ) -> dict[str, int]:
-    """Compare the channels with those of the first file; return where the time stands."""
+    """Compare the channels with the channels of the first file; return the place of the time."""
     columns, channels = growing.columns, growing.channels
     if columns.label in header and is_header:
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"

@@ -1,4 +1,4 @@
-"""The families of the protein homology protocol, each a task of its own."""
+"""The protocol of protein homology detection: one binary task per family."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +20,13 @@ def read_splits(path: str | Path) -> dict[str, dict[str, list[str]]]:
     Parameters
     ----------
     path : str or Path
-        Plain or gzipped; a first line with these names may be there. Roles are ``pos-train``,
-        ``neg-train``, ``pos-test`` and ``neg-test``.
+        A plain or gzipped file; the first line may hold the names of the columns. Roles are
+        ``pos-train``, ``neg-train``, ``pos-test`` and ``neg-test``.
 
     Returns
     -------
     splits : dict of str to dict of str to list of str
-        Family -> role -> ids, in the order of the file; every role is there.
+        Family -> role -> ids, in the order of the file; each family has all four roles.
 
     Examples
     --------
@@ -54,24 +54,24 @@ def read_splits(path: str | Path) -> dict[str, dict[str, list[str]]]:
         seen.add((family, name))
         splits.setdefault(family, {role: [] for role in ROLES})[role].append(name)
     if not splits:
-        raise ReadError(path, "holds no splits", "lines are: family role id")
+        raise ReadError(path, "holds no splits", "write lines: family role id")
     return splits
 
 
 @dataclass(frozen=True, eq=False)
 class HomologyTask:
-    """Tell the members of one family from all others, trained on their wider kin.
+    """Tell the members of one family from all others, after training on related families.
 
     Parameters
     ----------
     family : str
-        The family.
+        The name of the family.
 
     train, test : ndarray of int
         Indices of the sequences to learn from and to rank.
 
     y_train, y_test : ndarray of bool
-        Which of them are positive.
+        Which of these sequences are positive.
 
     Examples
     --------
@@ -92,17 +92,9 @@ class HomologyTask:
     y_test: np.ndarray
 
     def dataset(self, data: Dataset) -> Dataset:
-        """Return the sequences of this task, with their classes and the split.
+        """Return training sequences, then test sequences; `y` is True for members of the family.
 
-        Parameters
-        ----------
-        data : Dataset
-            The sequences whose names the task was made with.
-
-        Returns
-        -------
-        dataset : Dataset
-            Training sequences, then test sequences; `y` is True for members of the family.
+        `data` is the data set whose names the task was made with.
         """
         parts = ["train"] * len(self.train) + ["test"] * len(self.test)
         chosen = data.take(np.concatenate([self.train, self.test]))
@@ -153,7 +145,9 @@ def _task(
             raise ValueError(f"Family {family!r} has no sequence in the role {role!r}.")
         for name in roles[role]:
             if name not in places:
-                raise ValueError(f"Family {family!r} asks for {name!r}, which was not read.")
+                raise ValueError(
+                    f"Family {family!r} needs the sequence {name!r}, which is not in names."
+                )
     train, y_train = _part(roles, "train", places)
     test, y_test = _part(roles, "test", places)
     return HomologyTask(family, train, test, y_train, y_test)
@@ -162,7 +156,7 @@ def _task(
 def _part(
     roles: Mapping[str, Sequence[str]], part: str, places: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and classes of the training or of the test part, in ascending order."""
+    """Return indices and classes of the training or the test part, in ascending order."""
     positive = [places[name] for name in roles[f"pos-{part}"]]
     negative = [places[name] for name in roles[f"neg-{part}"]]
     indices = np.array(positive + negative, dtype=np.int64)

@@ -43,13 +43,9 @@ def _inspect_numbers(X: Any) -> dict[str, Any]:
         "channels": X.n_rows,
         "frames per second": X.sampling_rate or "unknown",
         "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
-        "sequences with gaps": int(sum(missing[:, a:b].any() for a, b in _ranges(X))),
+        "sequences with gaps": int(sum(np.isnan(x).any() for x in X)),
         "constant channels": ", ".join(constant) or "none",
     }
-
-
-def _ranges(X: Any) -> list[tuple[int, int]]:
-    return list(zip(X.offsets[:-1].tolist(), X.offsets[1:].tolist(), strict=True))
 
 
 def _lengths(lengths: Any) -> dict[str, Any]:
@@ -66,7 +62,7 @@ def _counts(values: Any) -> dict[str, int]:
 
 
 def _duplicates(data: Any) -> list[str]:
-    """Names of sequences that are equal to the last bit, one line each."""
+    """Return the names of sequences that are exactly equal, one line per set of equal sequences."""
     seen = defaultdict(list)
     for name, x in zip(data.names, data.X, strict=True):
         content = x.encode() if isinstance(x, str) else np.ascontiguousarray(x).tobytes()
@@ -87,7 +83,7 @@ def facts_of_audio(
     for done, file in enumerate(listing.files, start=1):
         try:
             if not os.path.isfile(file):
-                raise OSError("no ordinary file")
+                raise OSError("not a regular file")
             info = soundfile.info(file)
             seconds.append(info.duration)
             kinds[f"{info.format} {info.samplerate} Hz, {info.channels} channels"] += 1
@@ -107,7 +103,7 @@ def facts_of_audio(
 
 
 def _equal_files(files: Any) -> list[str]:
-    """Names of files with the same content; only those of equal size are read."""
+    """Return the names of files with the same content; only files of equal size are read."""
     by_size = defaultdict(list)
     for file in (file for file in files if os.path.isfile(file)):
         by_size[Path(file).stat().st_size].append(file)

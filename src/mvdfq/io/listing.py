@@ -1,4 +1,4 @@
-"""The sound files of a folder: where they lie says their names, classes and groups."""
+"""The sound files of a folder; their places in the folder give names, classes and groups."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from mvdfq.io.audio_files import MEND, is_sound, shown, unreadable
 from mvdfq.io.base import ReadError
 from mvdfq.io.formats import Glimpse
 from mvdfq.io.tables import named_rows
-from mvdfq.io.text import Source
+from mvdfq.io.text import Source, compiled
 
 __all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
 
@@ -20,31 +20,10 @@ METADATA = "metadata.csv"
 
 @dataclass
 class AudioListing:
-    """The sound files of a folder and what their places say about them.
+    """The sound files of a folder, and their names, labels and groups.
 
-    Parameters
-    ----------
-    files : list of Path
-        The files.
-
-    names : list of str
-        Their names: paths relative to the folder, with slashes.
-
-    labels : list of str
-        The class of each file; empty if there are no classes.
-
-    groups : list of str
-        The group of each file; empty if there are no groups.
-
-    problems : list of ReadError
-        What is wrong with the folder, in name order (`metadata.csv`: in its order).
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from mvdfq.io.listing import AudioListing
-    >>> AudioListing([Path("music/rock/a.mp3")], ["rock/a.mp3"], ["rock"]).labels
-    ['rock']
+    Labels and groups are empty if there are none. Problems of the folder are in the order of
+    names, or of `metadata.csv`.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -54,18 +33,21 @@ class AudioListing:
     problems: list[ReadError] = field(default_factory=list)
 
     def add(self, file: Path, name: str, label: str | None, group: str | None = None) -> None:
-        """Take in a file, or say why not."""
-        if not _is_utf8(name):
-            problem = "the name is not valid UTF-8"
-            self.problems.append(ReadError(shown(file), problem, "rename the file"))
+        """Add a file, or note why it cannot be added."""
+        if shown(name) != name:
+            self.refuse(file, "the name is not valid UTF-8", "rename the file")
             return
         self.files.append(file)
         self.names.append(name)
         self.labels += [] if label is None else [label]
         self.groups += [] if group is None else [group]
 
+    def refuse(self, path: Path, problem: str, hint: str) -> None:
+        """Note what is wrong with a file or folder."""
+        self.problems.append(ReadError(shown(path), problem, hint))
+
     def keep(self, kept: list[int]) -> None:
-        """Leave out the other files."""
+        """Keep the files with these indices, and leave out all others."""
         columns: list[list[Any]] = [self.files, self.names, self.labels, self.groups]
         for values in columns:
             values[:] = [values[i] for i in kept] if values else []
@@ -85,7 +67,7 @@ def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
     Returns
     -------
     listing : AudioListing
-        The files, and what is wrong with the folder.
+        The files, and the problems of the folder.
 
     Examples
     --------
@@ -117,7 +99,7 @@ def _from_files(paths: Iterable[Any]) -> AudioListing:
 
 
 def _from_folders(root: Path) -> AudioListing:
-    """A folder for each class; where there is no folder, files without a class."""
+    """List a folder with one sub-folder per class, or a folder of files without classes."""
     listing = AudioListing()
     entries = _entries(root, listing)
     folders = [entry for entry in entries if os.path.isdir(entry)]
@@ -128,20 +110,19 @@ def _from_folders(root: Path) -> AudioListing:
             before = len(listing.files) + len(listing.problems)
             _walk(entry, root, listing, (_identity(root),))
             if len(listing.files) + len(listing.problems) == before:
-                hint = "put the files of the class into it, or remove it"
-                listing.problems.append(ReadError(shown(entry), "is an empty folder", hint))
+                hint = "put the files of the class into the folder, or remove the folder"
+                listing.refuse(entry, "is an empty folder", hint)
         elif is_sound(Glimpse(entry)):
-            hint = "move it into the folder of its class"
-            listing.problems.append(ReadError(shown(entry), "lies beside the class folders", hint))
+            hint = "move the file into the folder of its class"
+            listing.refuse(entry, "lies beside the class folders", hint)
     return listing
 
 
 def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...]) -> None:
-    """Take in all files below a class folder; links are followed, but not in circles."""
+    """Add all files below a class folder; follow links, but not in circles."""
     here = _identity(folder)
     if here in above:
-        problem = "is a link to a folder that it lies in"
-        listing.problems.append(ReadError(shown(folder), problem, "remove the link"))
+        listing.refuse(folder, "is a link to a folder that contains the link", "remove the link")
         return
     for entry in _entries(folder, listing):
         if os.path.isdir(entry):
@@ -157,7 +138,7 @@ def _identity(folder: Path) -> tuple[int, int]:
 
 
 def _entries(folder: Path, listing: AudioListing) -> list[Path]:
-    """What lies in a folder, by name, without what is hidden."""
+    """Return the files and folders in a folder, sorted by name, without hidden ones."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as error:
@@ -167,7 +148,7 @@ def _entries(folder: Path, listing: AudioListing) -> list[Path]:
 
 
 def _from_metadata(root: Path) -> AudioListing:
-    """The files that metadata.csv lists, in the order of the table."""
+    """List the files that metadata.csv names, in the order of the table."""
     source, listing = Source(root / METADATA, skip_bad=True), AudioListing()
     seen: set[str] = set()
     for line, row in named_rows(source, ["file_name", "label"], ["group"]):
@@ -195,29 +176,24 @@ def _row_problem(row: dict[str, str], root: Path, seen: set[str]) -> str | None:
 
 
 def group_expression(pattern: str | None) -> re.Pattern[str] | None:
-    """Compile an expression that has a group; None is none."""
+    """Compile an expression, which must have a part in parentheses; None stays None."""
     if pattern is None:
         return None
-    try:
-        expression = re.compile(pattern)
-    except re.error as error:
-        raise ValueError(
-            f"group_pattern {pattern!r} is not a regular expression: {error}."
-        ) from None
+    expression = compiled(pattern, "group_pattern")
     if not expression.groups:
-        raise ValueError(f"group_pattern {pattern!r} has no group; put the part in parentheses.")
+        raise ValueError(f"group_pattern {pattern!r} has no group; put the group in parentheses.")
     return expression
 
 
 def group_in(text: str, pattern: re.Pattern[str]) -> str | None:
-    """Return the group that a name tells: that of the name ``group``, else the first."""
+    """Return the part named ``group``, or else the first part in parentheses; None if empty."""
     match = pattern.search(text)
     found = match["group" if "group" in pattern.groupindex else 1] if match else None
     return found or None
 
 
 def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
-    """Read the group of each file from its name; where there is none, leave out the file."""
+    """Find the group of each file in its name; leave out files without a group."""
     kept, groups = [], []
     for i, name in enumerate(listing.names):
         text = name if "/" in pattern.pattern else name.rpartition("/")[2]
@@ -227,11 +203,6 @@ def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
             groups.append(group)
         else:
             problem = f"group_pattern {pattern.pattern!r} finds nothing in {text!r}"
-            hint = "change the expression, or the name"
-            listing.problems.append(ReadError(shown(listing.files[i]), problem, hint))
+            listing.refuse(listing.files[i], problem, "change the expression, or rename the file")
     listing.keep(kept)
     listing.groups = groups
-
-
-def _is_utf8(name: str) -> bool:
-    return shown(name) == name

@@ -15,6 +15,7 @@ from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     COLUMNS,
     DECIMAL_COMMA,
+    TABLES,
     Columns,
     first_rows,
     floats,
@@ -29,14 +30,14 @@ __all__ = ["CHUNK", "FORMAT", "Growing", "by_key", "channels_of", "chunks"]
 
 CHUNK = 20_000  # rows turned into numbers at a time
 
-# A word of several letters gets a code from here on: past every single letter's, and exact as
-# a float.
+# Codes of words with several letters begin here: above the codes of all single letters, and
+# still exact as floats.
 WORDS = 1 << 48
 
 
 @dataclass
 class Growing:
-    """A long table that grows by chunks: numbers and codes, while the text is let go."""
+    """A long table that grows by chunks; it keeps numbers and codes, and forgets the text."""
 
     source: Source
     columns: Columns
@@ -60,7 +61,7 @@ class Growing:
         self.bad.setdefault(int(who), error)
 
     def code(self, kind: str, cells: Iterable[str]) -> np.ndarray:
-        """Codes of words; those of labels, say, count from 0 as they come."""
+        """Return codes of words; each kind of word (labels, ids) is numbered from 0."""
         known = self.words.setdefault(kind, {})
         return np.array([known.setdefault(cell, len(known)) for cell in cells], dtype=np.int64)
 
@@ -83,7 +84,7 @@ class Growing:
         self.chunks.setdefault(key, []).append(values)
 
     def _each(self, read: Any, cells: Any, name: str, where: Sequence[tuple]) -> np.ndarray:
-        """Read a column; where that fails, cell by cell, to say which it is."""
+        """Read a column; if that fails, read cell by cell, to name the bad cell."""
         if isinstance(cells, np.ndarray) and not np.isinf(cells).any():
             return cells
         try:
@@ -100,7 +101,7 @@ class Growing:
         return values
 
     def _holds_text(self, name: str, cells: Any) -> bool:
-        """Is this a channel of words? Its first value that is not missing says so."""
+        """Is this a channel of words? The first value that is not missing decides."""
         if name in self.columns.categories:
             self.is_text[name] = True
         if name not in self.is_text and not isinstance(cells, np.ndarray):
@@ -110,26 +111,28 @@ class Growing:
         return self.is_text.get(name, False)
 
     def _states(self, name: str, cells: Sequence[str]) -> np.ndarray:
-        """Codes of states: as the categories say, or the same in every file."""
+        """Return codes of states: by `categories`, or codes that are the same in every file."""
         listed = self.columns.categories.get(name)
         if listed is not None:
             codes = {str(state): float(code) for code, state in enumerate(listed)}
             return np.array([codes.get(cell, np.nan) for cell in cells])
         for cell in set(cells):
             if is_number(cell) and is_given(cell):
-                raise ValueError(f"{cell!r} among words; categories={{{name!r}: [...]}} allows it")
+                raise ValueError(
+                    f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
+                )
         known = {cell: _stable_code(cell) if is_given(cell) else np.nan for cell in set(cells)}
         return np.array([known[cell] for cell in cells])
 
     def dataset(self) -> Dataset:
-        """The sequences in order of appearance, without those that are spoiled."""
+        """Return the sequences in order of appearance, without sequences that cannot be read."""
         table = {key: np.concatenate(chunks) for key, chunks in self.chunks.items()}
         self._check_rows(table)
         table = _without(table, np.array(sorted(self.bad), dtype=np.int64))
         if not table["id"].size:
             self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
         long = {key: table[key] for key in ("id", "time")}
-        # The names of channels are the user's, and could be those of our columns.
+        # A user may call a channel "id" or "time": the colon keeps the names apart.
         long |= {f":{name}": table[f":{name}"] for name in self.channels}
         X, ids, _ = from_long_table(long)
         flags = tuple(self.is_text.get(name, False) for name in self.channels)
@@ -148,7 +151,7 @@ class Growing:
         )
 
     def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
-        """Within a sequence, times must increase and label and group stay."""
+        """Check that within a sequence times increase, and label and group do not change."""
         names = list(self.words["id"])
 
         def spoil(who: Any, problem: str, hint: str = "") -> None:
@@ -157,9 +160,9 @@ class Growing:
         order = np.argsort(table["id"], kind="stable")
         ids, lines, times = table["id"][order], table["line"][order], table["time"][order]
         same = ids[1:] == ids[:-1]
-        hint = "sort the lines; mvdfq.from_long_table takes them in any order"
+        hint = "sort the lines by time; mvdfq.from_long_table takes lines in any order"
         for i in np.flatnonzero(same & ~(np.diff(times) > 0)):
-            word = "twice the same time" if times[i] == times[i + 1] else "an earlier time"
+            word = "the same time twice" if times[i] == times[i + 1] else "an earlier time"
             spoil(ids[i], f"{lines[i + 1]}: {word}", hint)
         for kind in ("label", "group"):
             codes = table[kind][order] if kind in table else ids
@@ -171,7 +174,7 @@ class Growing:
 
 
 def _stable_code(word: str) -> float:
-    """A code that does not depend on which other words a file holds."""
+    """Return a code that does not depend on the other words of a file."""
     if len(word) == 1:
         return float(ord(word))
     digest = hashlib.blake2b(word.encode(), digest_size=6).digest()
@@ -214,10 +217,10 @@ def read_long(source: Source, **options: Any) -> Dataset:
 def channels_of(
     source: Source, columns: Columns, header: Sequence[str], places: Mapping[str, int]
 ) -> list[str]:
-    """The columns that are channels; refuse a table that cannot be a long one."""
+    """Return the columns that are channels; refuse a table that cannot be a long table."""
     for key, name in [("id", columns.id), ("time", columns.time)]:
         if key not in places:
-            source.fail(f"line 1: no column {name!r}", f"{key}=... names it")
+            source.fail(f"line 1: no column {name!r}", f"pass {key}=..., the name of the column")
     if "" in header:
         source.fail(f"line 1: column {header.index('') + 1} has no name")
     channels = [name for i, name in enumerate(header) if i not in places.values()]
@@ -227,7 +230,7 @@ def channels_of(
 
 
 def chunks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[list[tuple[int, list[str]]]]:
-    """Yield rows by the thousands, so that only so many are text at a time."""
+    """Yield rows in chunks, so that only one chunk is held as text."""
     while chunk := list(islice(rows, CHUNK)):
         yield chunk
 
@@ -235,7 +238,7 @@ def chunks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[list[tuple[int, li
 def _spoil_torn(
     growing: Growing, chunk: list[tuple[int, list[str]]], n_cells: int, id: int
 ) -> None:
-    """Spoil the sequences of rows that lack cells; such a row must say whose it is."""
+    """Spoil the sequences of rows that lack cells; such a row must have an id."""
     for line, cells in chunk:
         name = cells[id] if id < len(cells) else ""
         if not name:
@@ -254,11 +257,4 @@ def by_key(
     return special | {f":{header[i]}": cells[i] for i in inner}
 
 
-FORMAT = Format(
-    "long-csv",
-    _is_long,
-    read_long,
-    options=COLUMNS,
-    extensions=("csv", "tsv", "txt"),
-    is_series=True,
-)
+FORMAT = Format("long-csv", _is_long, read_long, options=COLUMNS, extensions=TABLES, is_series=True)

@@ -1,18 +1,19 @@
-"""Arrays in .npz and .npy: our own layout, and what others commonly store. Nothing is unpickled.
+"""Arrays in .npz and .npy: our own layout, and common layouts of others. Nothing is unpickled.
 
-Our layout is that of `mvdfq.Sequences`: ``data`` (n_channels, n_frames), all sequences side by
-side, and ``offsets`` (n_sequences + 1), where each begins. ``mvdfq_series`` holds the version
-of the layout, 1. These are optional: ``y``, ``names``, ``groups`` and ``split``, one value per
-sequence; ``channel_names`` and ``symbolic``, one per channel; ``sampling_rate``, a number.
+Our layout has the arrays of `mvdfq.Sequences`: ``data`` (n_channels, n_frames) holds all sequences
+side by side, and ``offsets`` (n_sequences + 1) says where each sequence begins. ``mvdfq_series``
+holds the version of the layout, 1. Optional arrays are ``y``, ``names``, ``groups`` and ``split``
+with one value per sequence, ``channel_names`` and ``symbolic`` with one value per channel, and
+``sampling_rate``, a number.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from mvdfq.io.arrays import read_archive, read_array
+from mvdfq.io.arrays import LABELS, as_offsets, column, read_archive, read_array, required
 from mvdfq.io.base import Dataset
 from mvdfq.io.formats import Format
 from mvdfq.io.parts import joined_parts
@@ -24,10 +25,9 @@ __all__ = ["NPY", "NPZ", "write_npz"]
 
 MARK = "mvdfq_series"
 
-# What others call the arrays, in lower case; of a layout in two parts, with train or test
-# before or after.
+# What others call the arrays, in lower case; a layout in two parts adds train or test before or
+# after the name.
 VALUES = ["x", "data", "values"]
-LABELS = ["y", "labels", "label", "target"]
 LENGTHS = ["lengths", "length", "len"]
 NAMES = ["names", "ids", "name", "id"]
 GROUPS = ["groups", "group"]
@@ -54,27 +54,20 @@ def read_npz(source: Source, time_first: bool = False) -> Dataset:
 def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
     """A data set in our own layout."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
-        source.fail("a layout of a newer mvdfq", "this version reads layout 1")
-    for name in ("data", "offsets"):
-        if name not in arrays:
-            source.fail(f"array {name!r} is missing")
-    data, offsets = arrays["data"], arrays["offsets"]
+        source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
+    data, offsets = required(source, arrays, "data", "offsets")
     if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
         source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
-    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or offsets.size < 2:
-        source.fail(f"offsets must be whole numbers, at least two, got {offsets.shape}")
-    if offsets[0] != 0 or offsets[-1] != data.shape[1] or (np.diff(offsets) < 0).any():
-        source.fail(f"offsets must rise from 0 to the {data.shape[1]} frames of data")
-    return _described(source, data, offsets.astype(np.int64), arrays)
+    return _described(source, data, as_offsets(source, "offsets", offsets, data.shape[1]), arrays)
 
 
 def _described(
     source: Source, data: np.ndarray, offsets: np.ndarray, arrays: Mapping[str, np.ndarray]
 ) -> Dataset:
-    """The sequences with names of channels and the rest, each checked for its length."""
+    """Return the data set with all optional arrays, after a check of their lengths."""
     n = len(offsets) - 1
-    rows = {key: _vector(source, arrays, [key], len(data)) for key in ("channel_names", "symbolic")}
-    per = {key: _vector(source, arrays, [key], n) for key in ("y", "names", "groups", "split")}
+    rows = {key: column(source, arrays, [key], len(data)) for key in ("channel_names", "symbolic")}
+    per = {key: column(source, arrays, [key], n) for key in ("y", "names", "groups", "split")}
     flags = () if rows["symbolic"] is None else tuple(map(bool, rows["symbolic"].tolist()))
     if np.isinf(data).any():
         _say_infinite(source, data, offsets)
@@ -90,7 +83,7 @@ def _described(
 
 
 def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") -> Dataset:
-    """The sequences with the columns `per` sequence; series without names are numbered."""
+    """Return the data set with the columns `per` sequence; sequences without names get numbers."""
     names = per.pop("names")
     if names is None:
         named = [f"{source.stem}{part}:{i + 1}" for i in range(len(X))]
@@ -99,31 +92,14 @@ def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") 
     return Dataset(X, names=named, **per)
 
 
-def _vector(
-    source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
-) -> np.ndarray | None:
-    """The array with one value each that goes by one of the names in `keys`, if there is one."""
-    for key in keys:
-        if key in arrays:
-            values = arrays[key]
-            if values.ndim == 2 and 1 in values.shape:  # a column, as Keras has it
-                values = values.ravel()
-            if values.shape != (n,):
-                source.fail(f"array {key!r} has shape {values.shape}, expected ({n},)")
-            if key in LABELS and values.dtype.kind == "f" and np.isnan(values).any():
-                source.fail(f"array {key!r}: label {np.isnan(values).argmax() + 1} is missing")
-            return values.astype(str) if values.dtype.kind == "S" else values
-    return None
-
-
 def _say_infinite(source: Source, data: np.ndarray, offsets: np.ndarray) -> NoReturn:
     frame = int(np.isinf(data).any(axis=0).argmax())
     i = int(np.searchsorted(offsets, frame, side="right"))
-    source.fail(f"series {i} holds an infinite value", "NaN marks a missing one")
+    source.fail(f"series {i} holds an infinite value", "write NaN for a missing value")
 
 
 def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
-    """The arrays of one part, named without it: ``x_train`` and ``train_x`` are ``x``."""
+    """Return the arrays of one part under short names: ``x_train`` and ``train_x`` become ``x``."""
     found = {}
     for name, values in arrays.items():
         for short in (name.removeprefix(part), name.removesuffix(part)):
@@ -135,10 +111,10 @@ def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
 def _foreign(
     source: Source, arrays: Mapping[str, np.ndarray], time_first: bool, part: str = ""
 ) -> Dataset:
-    """A data set of arrays by common names."""
+    """Return the data set of arrays that have common names."""
     key = next((name for name in VALUES if name in arrays), None)
     if key is None:
-        hint = "X and y are read, or X_train, y_train, X_test and y_test"
+        hint = "name the arrays X and y, or X_train, y_train, X_test and y_test"
         source.fail(f"no array of values among {sorted(arrays)[:20]}", hint)
     values = arrays[key]
     if values.dtype.kind not in "biuf":
@@ -149,12 +125,12 @@ def _foreign(
     except ValueError as error:
         source.fail(f"array {key!r}: {error}")
     families = {"y": LABELS, "names": NAMES, "groups": GROUPS}
-    per = {name: _vector(source, arrays, keys, len(X)) for name, keys in families.items()}
+    per = {name: column(source, arrays, keys, len(X)) for name, keys in families.items()}
     return _dataset(source, X, per, part)
 
 
 def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool) -> Sequences:
-    """Sequences of an array of three axes, of two (univariate), or of frames and lengths."""
+    """Return sequences of an array with three axes, with two (univariate), or with lengths."""
     if lengths is not None and values.ndim == 2:
         return _cut(values, lengths)
     if values.ndim not in (2, 3) or 0 in values.shape:
@@ -167,7 +143,7 @@ def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool)
 
 
 def _without_padding(X: Sequences, lengths: np.ndarray) -> Sequences:
-    """Sequences that were filled up to one length, cut to their own."""
+    """Cut sequences that were padded to one length back to their own lengths."""
     is_whole = lengths.dtype.kind in "iu" and lengths.shape == (len(X),)
     if not is_whole or (lengths < 0).any() or (lengths > X.lengths.max()).any():
         raise ValueError(
@@ -178,7 +154,7 @@ def _without_padding(X: Sequences, lengths: np.ndarray) -> Sequences:
 
 
 def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
-    """Cut frames, laid end to end along the axis that `lengths` adds up to."""
+    """Cut frames that lie end to end; the lengths add up to the size of the axis of time."""
     if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths < 0).any():
         raise ValueError(f"its lengths are not whole numbers of shape (n_sequences,): {lengths}")
     total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
@@ -215,10 +191,10 @@ def write_npz(
     *,
     split: Any = None,
 ) -> None:
-    """Write sequences and all that is known of them as one .npz file, which `read_series` reads.
+    """Write sequences with labels, names, groups and splits as one .npz file for `read_series`.
 
-    The layout is that of `mvdfq.Sequences`: the arrays ``data`` and ``offsets``, and what else
-    is given. Nothing is pickled; `numpy.load` reads the file as well.
+    The arrays are those of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
+    Nothing is pickled; `numpy.load` reads the file too.
 
     Parameters
     ----------
@@ -232,10 +208,10 @@ def write_npz(
         Labels, numbers or text.
 
     names : array-like of shape (n_sequences,), default=None
-        A name for each sequence.
+        One name per sequence.
 
     groups : array-like of shape (n_sequences,), default=None
-        What each sequence belongs to.
+        One group per sequence, such as a speaker or an album.
 
     split : array-like of shape (n_sequences,), default=None
         ``"train"`` or ``"test"`` for each sequence.
@@ -258,7 +234,7 @@ def write_npz(
     arrays["symbolic"] = np.array(X.symbolic) if X.symbolic else None
     arrays["sampling_rate"] = None if X.sampling_rate is None else np.float64(X.sampling_rate)
     stored = {key: values for key, values in arrays.items() if values is not None}
-    with open(path, "wb") as file:  # given a name, NumPy would add an ending to it
+    with open(path, "wb") as file:  # NumPy would add an ending to a name
         np.savez_compressed(file, **stored)
 
 

@@ -12,26 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from mvdfq.io.base import ReadError
+from mvdfq.io.cases import Case
 from mvdfq.io.scales import AMINO_ACIDS
 from mvdfq.io.text import read_lines
 
-__all__ = ["Read", "profile_kind", "read_profile_text"]
+__all__ = ["profile_kind", "read_profile_text"]
 
-# No score is larger; one that is would overflow.
+# A larger score is an error in the file, and would overflow.
 LARGEST = 1e6
 NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 Lines = Sequence[tuple[int, str]]
 
 
-class Read(NamedTuple):
-    """What is read of a protein: its name in the file, and 20 rows."""
-
-    name: str
-    rows: np.ndarray
-
-
 class Model(NamedTuple):
-    """How a kind of hidden Markov model writes emissions: the line, and nats in a unit."""
+    """How a kind of hidden Markov model writes emissions: the form of a line, nats per unit."""
 
     line: re.Pattern[str]
     unit: float
@@ -44,7 +38,7 @@ MODELS = {
 
 
 def profile_kind(lines: list[str]) -> str | None:
-    """The format of a file that begins with these lines."""
+    """Return the format of a file that begins with these lines; None if it is not a profile."""
     lines = [line for line in lines[:20] if line.strip()][:3]
     if not lines:
         return None
@@ -54,19 +48,21 @@ def profile_kind(lines: list[str]) -> str | None:
     return "pssm" if any(_letters(line) for line in lines) else None
 
 
-def read_profile_text(path: Path) -> tuple[str, list[Read]]:
-    """The format of a file and the profiles in it."""
+def read_profile_text(path: Path) -> tuple[str, list[Case]]:
+    """Return the format of a file and the profiles in the file."""
     lines = list(read_lines(path))
     kind = profile_kind([line for _, line in lines[:20]])
     if kind is None:
-        raise ReadError(path, "no profile in it", "PSI-BLAST, HMMER3 and HH-suite are known")
+        raise ReadError(
+            path, "no profile in the file", "PSI-BLAST, HMMER3 and HH-suite can be read"
+        )
     if kind == "pssm":
-        return kind, [Read(path.name, _read_pssm(path, lines))]
+        return kind, [Case(_read_pssm(path, lines), name=path.name)]
     return kind, [_read_model(path, block, MODELS[kind]) for block in _blocks(lines)]
 
 
 def _letters(line: str) -> list[str] | None:
-    """The amino acids in the order in which a line names them; None if it does not."""
+    """Return the amino acids in the order of a line; None if the line does not name all 20."""
     letters = line.split()[:20]
     return letters if sorted(letters) == sorted(AMINO_ACIDS) else None
 
@@ -102,7 +98,7 @@ def _check_position(path: Path, number: int, text: str, expected: int) -> None:
 
 
 def _scores(path: Path, number: int, text: str) -> list[float]:
-    """The first 20 numbers, also where a minus sign is all that parts them; -I is missing."""
+    """Return the first 20 numbers, also if only minus signs separate them; -I is missing."""
     tokens = NUMBER.findall(text)
     scores = [np.nan if token == "-I" else float(token) for token in tokens[:20]]
     if (
@@ -115,7 +111,7 @@ def _scores(path: Path, number: int, text: str) -> list[float]:
 
 
 def _blocks(lines: Lines) -> Iterator[Lines]:
-    """The lines of each model; ``//`` ends one."""
+    """Yield the lines of each model; ``//`` ends a model."""
     block: list[tuple[int, str]] = []
     for number, line in lines:
         if line.strip() == "//":
@@ -127,7 +123,7 @@ def _blocks(lines: Lines) -> Iterator[Lines]:
         yield block
 
 
-def _read_model(path: Path, lines: Lines, model: Model) -> Read:
+def _read_model(path: Path, lines: Lines, model: Model) -> Case:
     """Emissions of the match states of one model, as probabilities."""
     facts: dict[str, str] = {}
     letters: list[str] | None = None
@@ -141,16 +137,17 @@ def _read_model(path: Path, lines: Lines, model: Model) -> Read:
             _check_position(path, number, match[1], len(rows) + 1)
             rows.append(_emissions(path, number, match[2], model.unit))
     _check_length(path, facts.get("LENG", ""), len(rows))
-    return Read(facts.get("NAME", "").partition(" ")[0], _in_order(path, letters, rows))
+    name = facts.get("NAME", "").partition(" ")[0]
+    return Case(_in_order(path, letters, rows), name=name)
 
 
 def _emissions(path: Path, number: int, text: str, unit: float) -> list[float]:
-    """Probabilities that sum to 1, of costs; ``*`` is a cost without end."""
+    """Return probabilities that sum to 1, computed from costs; ``*`` is an infinite cost."""
     try:
         costs = [np.inf if token == "*" else float(token) for token in text.split()[:20]]
     except ValueError:
         costs = []
-    # What is no cost, below 0 or NaN, makes the sum NaN, which is refused with the sum 0.
+    # A value that is not a cost (below 0 or NaN) makes the sum NaN; NaN and 0 are refused.
     chances = np.array([np.exp(-unit * cost) if cost >= 0 else np.nan for cost in costs])
     if len(costs) < 20 or not chances.sum() > 0:
         raise ReadError(path, f"line {number}: expected 20 emissions, got {text[:40]!r}")

@@ -4,7 +4,7 @@ Formats are recognised by content, and files may be gzipped.
 """
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.cases import Case, dataset_of
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.labels import About, as_table, columns_of, look_up
 from mvdfq.io.profile_npz import read_profile_npz
-from mvdfq.io.profile_text import Read, profile_kind, read_profile_text
-from mvdfq.io.scales import AMINO_ACIDS
+from mvdfq.io.profile_text import profile_kind, read_profile_text
+from mvdfq.io.scales import AMINO_ACIDS, scale_values
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
@@ -24,10 +25,7 @@ __all__ = ["FORMAT", "log_odds_to_probabilities", "read_profiles"]
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
-# Frequencies of the amino acids, in thousandths: A. B. Robinson, L. R. Robinson, PNAS 88, 1991.
-ROBINSON = """78.05 19.25 53.64 62.95 38.56 73.77 21.99 51.42 57.44 90.19
-    22.43 44.87 52.03 42.64 51.29 71.20 58.41 64.41 13.30 32.16"""
-# Emissions below this one count as this in log-odds, which would be infinite for 0.
+# A smaller emission counts as this value in log-odds: the log-odds of 0 would be infinite.
 FLOOR = 1e-4
 
 
@@ -43,27 +41,29 @@ def read_profiles(
     Parameters
     ----------
     path : str or Path
-        A file, which may hold several models, or a folder of files, all of one format; where
-        all of them lie in folders within it, these are the classes. An npz file is read by
-        `read_profile_npz`, and has log-odds only.
+        A file, which may hold several models, or a folder of files of one format. If all files
+        lie in sub-folders, the sub-folders are the classes. An npz file holds log-odds only;
+        `mvdfq.io.profile_npz` describes its arrays.
 
     values : {"log-odds", "probabilities"}, default="log-odds"
-        Log-odds are the scores of a PSSM as they are, and bits over the background frequencies
-        of Robinson and Robinson for emissions, of which those below 0.0001 count as that.
-        Probabilities, which `mvdfq.Profile` takes, are the emissions as they are; scores go
-        through `log_odds_to_probabilities`.
+        Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
+        frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
+        Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions;
+        `log_odds_to_probabilities` computes them from scores.
 
     labels : str, Path or mapping, default=None
         A table ``id,label[,group]``, or a mapping of id to class.
 
     skip_bad : bool, default=False
-        Leave bad files out and list them in `Dataset.skipped`, rather than raise.
+        Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
+        raises an error.
 
     Returns
     -------
     dataset : Dataset
-        20 channels, the amino acids in alphabetic order of their letters. Names are paths of
-        files within the folder, without the ending; in a file of several models, theirs.
+        20 channels, the amino acids in alphabetic order of their letters. A name is the path of
+        the file within the folder, without the ending, or the name of the model if the file
+        holds several models.
 
     Examples
     --------
@@ -83,30 +83,28 @@ def read_profiles(
     table = None if labels is None else as_table(labels)
     if zipfile.is_zipfile(path):
         return _from_npz(path, values, table)
-    found: list[tuple[str, np.ndarray, About]] = []
-    skipped, kinds = [], {}
-    for file in _files(Path(path)):
+    source = Source(Path(path), skip_bad)
+    cases: list[Case] = []
+    kinds: dict[str, Path] = {}
+    for file in _files(source.path):
         try:
             kind, profiles = read_profile_text(file)
-            found += list(_named(Path(path), file, profiles, table))  # all of a file, or none
+            cases += list(_named(source.path, file, profiles, table))  # all of a file, or none
             kinds[kind] = file
         except ReadError as error:
-            if not skip_bad:
-                raise
-            skipped.append(error)
-    _check_found(path, found, kinds, skipped)
-    X = _as_sequences([rows for _, rows, _ in found])
-    y, groups = columns_of([about for _, _, about in found])
-    names = [name for name, _, _ in found]
-    X = _converted(X, next(iter(kinds)), values)
-    return Dataset(X, y=y, names=names, groups=groups, skipped=tuple(skipped))
+            source.leave_out(error)
+    _check_found(source, cases, kinds)
+    data = dataset_of(source, cases, _as_sequences)
+    return replace(data, X=_converted(data.X, next(iter(kinds)), values))
 
 
 def _from_npz(path: str | Path, values: str, table: dict[str, About] | None) -> Dataset:
     """The profiles of an npz file, with the labels of a table if there is one."""
     if values != "log-odds":
         raise ReadError(
-            path, "no telling what its log-odds are over", "call log_odds_to_probabilities"
+            path,
+            "values='probabilities' is not possible: the file does not name the background",
+            "read log-odds and call log_odds_to_probabilities",
         )
     data = read_profile_npz(path)
     if table is None:
@@ -116,7 +114,7 @@ def _from_npz(path: str | Path, values: str, table: dict[str, About] | None) -> 
 
 
 def _files(path: Path) -> list[Path]:
-    """The files of a folder and its folders, in order; a file itself."""
+    """Return the files of a folder and its sub-folders, in order, or the file itself."""
     if not path.is_dir():
         return [path]
     below = (file for file in path.rglob("*") if file.is_file())
@@ -127,38 +125,36 @@ def _files(path: Path) -> list[Path]:
 
 
 def _named(
-    path: Path, file: Path, profiles: list[Read], table: dict[str, About] | None
-) -> Iterator[tuple[str, np.ndarray, About]]:
-    """Profiles of a file with their names, and what the table or the folder says of them."""
+    path: Path, file: Path, profiles: list[Case], table: dict[str, About] | None
+) -> Iterator[Case]:
+    """Yield the profiles of a file with names, and labels from the table or the folder."""
     place = file.relative_to(path) if path.is_dir() else Path(file.name)
     stem = place.with_suffix("") if place.suffix == ".gz" else place
     folder = place.parts[0] if len(place.parts) > 1 else None
     for profile in profiles:
-        name = stem.with_suffix("").as_posix() if len(profiles) == 1 else profile.name
-        about = (folder, None) if table is None else look_up(file, name, table)
-        yield name, profile.rows, about
+        name = stem.with_suffix("").as_posix() if len(profiles) == 1 else str(profile.name)
+        label, group = (folder, None) if table is None else look_up(file, name, table)
+        yield Case(profile.values, label, name, group)
 
 
-def _check_found(
-    path: str | Path, found: list[Any], kinds: dict[str, Path], skipped: list[ReadError]
-) -> None:
-    if not found:
-        raise ReadError(path, "no profile can be used", f"the first: {skipped[0].problem}")
+def _check_found(source: Source, cases: list[Case], kinds: dict[str, Path]) -> None:
+    if not cases:
+        source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
     if len(kinds) > 1:
         formats = " and ".join(f"{kind} ({file.name})" for kind, file in kinds.items())
-        raise ReadError(path, f"holds profiles of several formats: {formats}", "read one at a time")
-    labels = [label for _, _, (label, _) in found]
+        source.fail(f"profiles of several formats: {formats}", "read one format at a time")
+    labels = [case.label for case in cases]
     if None in labels and any(labels):
-        raise ReadError(path, "some files lie in folders, others beside them", "sort them by class")
+        source.fail("some files lie in folders, others beside them", "sort the files by class")
 
 
-def _as_sequences(parts: list[np.ndarray]) -> Sequences:
+def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
     data = np.concatenate(parts, axis=1, dtype=np.float32)
     return Sequences(data, offsets_of(x.shape[1] for x in parts), tuple(AMINO_ACIDS))
 
 
 def _converted(X: Sequences, kind: str, values: str) -> Sequences:
-    """Scores or emissions in the form asked for."""
+    """Return scores or emissions in the form that the user asked for."""
     if kind == "pssm":
         return X if values == "log-odds" else log_odds_to_probabilities(X)
     if values == "probabilities":
@@ -194,18 +190,18 @@ def log_odds_to_probabilities(
     Parameters
     ----------
     X : Sequences, or list of arrays of shape (20, n_positions)
-        Log-odds :math:`s`, a row for each amino acid.
+        Log-odds :math:`s`, one row per amino acid.
 
     scale : float, default=0.3176
-        Nats in a unit: that of PSI-BLAST's scores by default, ``np.log(2)`` for bits.
+        Nats per unit: the default is the unit of PSI-BLAST's scores; bits have ``np.log(2)``.
 
     background : array-like of shape (20,) or "uniform", default=None
-        Frequencies :math:`q`; None is those of Robinson and Robinson, which BLAST takes.
+        Frequencies :math:`q`; None means the frequencies of Robinson and Robinson, as in BLAST.
 
     Returns
     -------
     sequences : Sequences
-        Probabilities; a position with a missing value is missing.
+        Probabilities; a position with a missing value becomes a missing position.
 
     Examples
     --------
@@ -227,7 +223,8 @@ def log_odds_to_probabilities(
 
 def _frequencies(background: Any) -> np.ndarray:
     if background is None:
-        background = ROBINSON.split()
+        # In thousandths: A. B. Robinson, L. R. Robinson, PNAS 88, 1991.
+        background = scale_values("frequency")
     elif isinstance(background, str) and background == "uniform":
         background = np.ones(20)
     frequencies = np.array(background, dtype=float)

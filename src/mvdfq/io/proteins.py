@@ -1,15 +1,17 @@
-"""FASTA files with labels, which the headers say or a table."""
+"""FASTA files with labels; the labels stand in the headers or in a table."""
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.fasta import ALPHABETS, Record, both_strands, clean, is_fasta, read_records
 from mvdfq.io.formats import Format
-from mvdfq.io.labels import About, as_table, columns_of, look_up
-from mvdfq.io.text import Source
+from mvdfq.io.labels import About, as_table, look_up
+from mvdfq.io.text import Source, compiled
 
 __all__ = ["FORMAT", "read_fasta"]
 
@@ -27,9 +29,9 @@ def read_fasta(
 ) -> Dataset:
     r"""Read a FASTA file, plain or gzipped.
 
-    Lines may be wrapped and end as they like; blank lines and those that begin with ``;`` are
-    left out. A record is bad if it has no id, no residues, an id that came before, a character
-    outside the alphabet or no label where labels are asked for.
+    Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
+    ignored. A record is bad if it has no id, no residues, the id of an earlier record, a
+    character outside the alphabet, or no label although labels are asked for.
 
     Parameters
     ----------
@@ -37,35 +39,37 @@ def read_fasta(
         The file.
 
     label : str or int, default=None
-        Where the header says the class: a regular expression, of which the first group counts,
-        or else all of the match; or the number of a word, 0 being the id.
+        Where the class stands in the header: a regular expression, or the number of a word (0 is
+        the id). The class is the first part in parentheses, or the whole match without
+        parentheses.
 
     group : str or int, default=None
-        Where the header says what the sequence belongs to, likewise.
+        Where the group stands in the header, in the same form as `label`.
 
     labels : str, Path or mapping, default=None
         A table ``id,label[,group]`` (see `read_labels`), or a mapping of id to class.
 
     alphabet : {"auto", "protein", "dna", "rna", None}, default="auto"
-        Which letters may occur, ambiguity codes and gaps (``-`` and ``.``) among them; None
-        takes any. ``"protein"`` has all letters and ``*``, so that DNA passes as well.
+        Which letters may occur, with ambiguity codes and gaps (``-`` and ``.``). None allows any
+        character. ``"protein"`` allows all letters and ``*``, so DNA is accepted too.
         ``"auto"`` is ``"dna"`` for both strands, ``"protein"`` otherwise.
 
     lower : {"upper", "mask", "keep"}, default="upper"
-        Lower case becomes upper case; or marks masked residues, which become X (N in nucleic
-        acids); or stays.
+        ``"upper"`` turns lower case into upper case. ``"mask"`` reads lower case as masked
+        residues, which become X (N in nucleic acids). ``"keep"`` changes nothing.
 
     strands : {"one", "both"}, default="one"
         ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`; RNA
         needs ``alphabet="rna"``.
 
     skip_bad : bool, default=False
-        Leave bad records out and list them in `Dataset.skipped`, rather than raise.
+        Leave out bad records and list them in `Dataset.skipped`; by default the first bad record
+        raises an error.
 
     Returns
     -------
     dataset : Dataset
-        `X` is a list of str, or symbolic `Sequences` for both strands; `names` are the ids.
+        `X` is a list of str, or symbolic `Sequences` if both strands are read; `names` are ids.
 
     Raises
     ------
@@ -87,24 +91,19 @@ def read_fasta(
     if alphabet == "auto":
         alphabet = "dna" if strands == "both" else "protein"
     _check_options(alphabet, lower, strands)
-    about = _labeller(path, label, group, labels)
-    entries: dict[str, tuple[str, About]] = {}
-    skipped = []
-    for record in read_records(path):
-        try:
-            _check_id(path, record, entries)
-            entries[record.id] = _residues(path, record, alphabet, lower), about(record)
-        except ReadError as error:
-            if not skip_bad:
-                raise
-            skipped.append(error)
-    if not entries:
-        raise ReadError(path, "no record can be used", f"the first: {skipped[0].problem}")
-    X: Any = [sequence for sequence, _ in entries.values()]
+    source = Source(Path(path), skip_bad)
+    about = _labeller(source, label, group, labels)
+
+    def read_case(record: Record) -> Case:
+        residues = _residues(source, record, alphabet, lower)
+        label, group = about(record)
+        return Case(residues, label, record.id, group)
+
+    collect: Any = list
     if strands == "both" and alphabet is not None:
-        X = both_strands(X, alphabet)
-    y, groups = columns_of([about for _, about in entries.values()])
-    return Dataset(X, y=y, names=list(entries), groups=groups, skipped=tuple(skipped))
+        collect = partial(both_strands, alphabet=alphabet)
+    records = ((record.line, record) for record in read_records(path))
+    return gather(source, records, read_case, collect)
 
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
@@ -119,84 +118,72 @@ def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
     if strands == "both" and alphabet not in ("dna", "rna"):
         raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
     if lower == "mask" and alphabet is None:
-        raise ValueError("lower='mask' needs an alphabet, whose unknown letter it writes.")
-
-
-def _check_id(path: str | Path, record: Record, known: Mapping[str, Any]) -> None:
-    if not record.id:
-        raise ReadError(path, f"line {record.line}: a record without an id", "write one after '>'")
-    if record.id in known:
-        raise ReadError(
-            path, f"line {record.line}: id {record.id!r} occurs twice", "ids must differ"
+        raise ValueError(
+            "lower='mask' needs an alphabet, because it writes the unknown letter of the alphabet."
         )
 
 
-def _residues(path: str | Path, record: Record, alphabet: str | None, lower: str) -> str:
+def _residues(source: Source, record: Record, alphabet: str | None, lower: str) -> str:
+    if not record.id:
+        source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
     where = f"line {record.line}: record {record.id!r}"
     if not record.sequence:
-        raise ReadError(path, f"{where} is empty", "remove it, or skip bad records")
+        source.fail(f"{where} is empty", "remove the record, or skip bad records")
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:
-        raise ReadError(path, f"{where}: {error}", _advice(alphabet)) from None
+        source.fail(f"{where}: {error}", _advice(alphabet))
 
 
 def _advice(alphabet: str | None) -> str:
     """Say which alphabet takes the letter: both strands are known for DNA and RNA only."""
     if alphabet == "dna":
-        return "read_fasta(alphabet='rna') takes RNA, strands='one' takes proteins"
-    return "read_fasta(alphabet=None) takes any letters"
+        return "alphabet='rna' takes RNA, strands='one' takes proteins"
+    return "alphabet=None takes any letters"
 
 
 def _labeller(
-    path: str | Path,
+    source: Source,
     label: str | int | None,
     group: str | int | None,
     labels: str | Path | Mapping[str, str] | None,
 ) -> Callable[[Record], About]:
-    """What tells the label and the group of a record: its header, or a table."""
+    """Return a function that finds label and group of a record, in its header or a table."""
     if labels is None:
-        find_label, find_group = _finder(path, label, "label"), _finder(path, group, "group")
+        find_label, find_group = _finder(source, label, "label"), _finder(source, group, "group")
         return lambda record: (find_label(record), find_group(record))
     if label is not None or group is not None:
-        raise ValueError("labels come from the header or from a table: pass one of the two.")
+        raise ValueError(
+            "label and group read the header, labels names a table: pass one of the two."
+        )
     table = as_table(labels)
-    return lambda record: look_up(path, record.id, table)
+    return lambda record: look_up(source.path, record.id, table)
 
 
-def _finder(path: str | Path, where: str | int | None, what: str) -> Callable[[Record], str | None]:
-    """What finds a label in a header, by a regular expression or by the number of a word."""
+def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
+    """Return a function that finds a label in the header of a record."""
     if where is None:
         return lambda record: None
-    find = _word(where, what) if isinstance(where, int) else _match(where, what)
+    expression = _expression(where, what)
 
     def found(record: Record) -> str:
-        text = find(record.header)
+        match = expression.search(record.header)
+        text = match and match[1 if expression.groups else 0]
         if text is None:
             problem = f"line {record.line}: no {what} in the header of {record.id!r}"
-            raise ReadError(path, problem, f"looked for {where!r}")
+            source.fail(problem, f"looked for {where!r}")
         return text
 
     return found
 
 
-def _word(number: int, what: str) -> Callable[[str], str | None]:
-    if isinstance(number, bool) or number < 0:
-        raise ValueError(f"{what} must be a pattern or the number of a word, got {number!r}.")
-    return lambda header: dict(enumerate(header.split())).get(number)
-
-
-def _match(pattern: str, what: str) -> Callable[[str], str | None]:
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"{what}={pattern!r} is not a regular expression: {error}.") from None
-
-    def find(header: str) -> str | None:
-        match = compiled.search(header)
-        return match and match[1 if compiled.groups else 0]
-
-    return find
+def _expression(where: str | int, what: str) -> re.Pattern[str]:
+    """Return an expression that finds a label; a number n stands for word n of the header."""
+    if isinstance(where, str):
+        return compiled(where, what)
+    if isinstance(where, bool) or where < 0:
+        raise ValueError(f"{what} must be a pattern or the number of a word, got {where!r}.")
+    return compiled(rf"^(?:\S++\s++){{{where}}}(\S++)", what)
 
 
 def _read(source: Source, **options: Any) -> Dataset:

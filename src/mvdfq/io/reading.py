@@ -16,7 +16,7 @@ from mvdfq.io.parts import joined_parts, parts_of
 from mvdfq.io.records import RECORDS, file_endings, find_format, named_format
 from mvdfq.io.text import Source
 
-__all__ = ["Report", "read", "read_path"]
+__all__ = ["read", "read_series"]
 
 Report = Callable[[int, int], None]
 
@@ -40,17 +40,17 @@ def read(
     Parameters
     ----------
     path : str, Path or list of these
-        What to read. Several files must be of one format.
+        The file or folder to read. Several files must have the same format.
 
     format : str, default=None
-        One of `FORMATS`; by default it is recognised by content.
+        One of `FORMATS`; by default the format is recognised by content.
 
     recipe : AudioRecipe or str, default=None
-        How sound becomes numbers.
+        How sound becomes numbers, or a name in `AUDIO_RECIPES`.
 
     label : str or int, default=None
-        Which column, attribute or part of a FASTA header holds the label; ``"none"`` where a
-        table has none.
+        Which column, attribute or part of a FASTA header holds the label; ``"none"`` if a table
+        has no labels.
 
     labels : str or Path, default=None
         A table ``id,label[,group]`` for FASTA files and profiles.
@@ -63,21 +63,21 @@ def read(
         Regular expression that finds the group in the name of a sequence.
 
     skip_bad : bool, default=False
-        Leave out what cannot be read and list it in `Dataset.skipped`.
+        Leave out sequences that cannot be read and list them in `Dataset.skipped`.
 
     n_jobs : int, default=None
         Number of processes for sound files.
 
     cache : str or Path, default=None
-        Folder for features of sound files.
+        Folder that keeps the features of sound files.
 
     progress : callable, default=None
-        Called with how much is done and how much there is.
+        Called with the amount that is done and the whole amount.
 
     Returns
     -------
     dataset : Dataset
-        The sequences and what the files say of them.
+        The sequences, and the labels, groups and splits that the files hold.
 
     Examples
     --------
@@ -102,16 +102,119 @@ def read(
         options["label"] = None
     if record.takes_many and several:
         return _read_file(record, Source(paths[0], skip_bad, progress, files=paths), options)
-    parts = [read_path(one, record, skip_bad, progress, options) for one in paths]
+    parts = [_read_path(one, record, skip_bad, progress, options) for one in paths]
     data = reduce(Dataset.joined, parts)
     return data if "group_pattern" in record.options else _with_groups(data, group_pattern)
+
+
+def read_series(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    label: str | int | None = "label",
+    id: str = "id",
+    time: str = "time",
+    group: str = "group",
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    time_first: bool = False,
+    skip_bad: bool = False,
+    progress: Report | None = None,
+    max_bytes: int = 2**32,
+) -> Dataset:
+    r"""Read sequences from a file or folder, whatever the format.
+
+    ====================  ======================================================================
+    ``"ts"``              sktime and aeon: unequal lengths, ``?`` and NaN, evenly spaced times
+    ``"arff"``            Weka: a relational attribute (rows are channels), or one row of numbers
+    ``"npz"``, ``"npy"``  `write_npz`; arrays ``X`` and ``y``, or ``X_train``, ``y_train`` ...;
+                          frames end to end with ``lengths``; nothing is unpickled
+    ``"wide-csv"``        one series per row; label first, last or named; blanks after its end
+    ``"long-csv"``        one time point per row: ``id, time, channels..., label, group``
+    ``"parquet"``         as ``"long-csv"``; needs pyarrow
+    ``"csv-folder"``      one series per file, one time point per row, channels by header;
+                          labels from sub-folders or from ``metadata.csv`` with the columns
+                          ``file_name``, ``label`` and ``group``
+    ====================  ======================================================================
+
+    Text may be compressed with gzip. Two files ``X_TRAIN`` and ``X_TEST`` are one data set: give
+    their folder as the path, or ``X`` without an ending.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder.
+
+    format : str, default=None
+        One of the names above; by default the format is recognised by content.
+
+    label : str, int or None, default="label"
+        The column or attribute that holds labels; in a wide table also the number of the column
+        (-1 is the last column). None: labels are not read. If no column is called ``"label"``,
+        the only column that can hold labels is taken; a long table then has no labels.
+
+    id : str, default="id"
+        The column that names the sequence of each row.
+
+    time : str, default="time"
+        The column of times, numbers or ISO dates, which must increase within a sequence. Times
+        give only the order: frames count as evenly spaced.
+
+    group : str, default="group"
+        The column of groups, if there is one.
+
+    categories : mapping of str to sequence, default=None
+        Column -> states, in the order of their codes, for long tables and folders. A column of
+        text is symbolic without `categories` too: the code of a letter is its Unicode number,
+        and a word has the same code in all files.
+
+    time_first : bool, default=False
+        Whether arrays with three axes are (n_sequences, n_timepoints, n_channels).
+
+    skip_bad : bool, default=False
+        Leave out series that cannot be read and list them in `Dataset.skipped`; by default the
+        first bad series raises an error.
+
+    progress : callable, default=None
+        Called with the amount that is done and the whole amount.
+
+    max_bytes : int, default=2**32
+        The largest amount of decompressed text, or of arrays, that is read.
+
+    Returns
+    -------
+    dataset : Dataset
+        The sequences in the order of the file, labels and names. A name is an id, or the name
+        of the file with the number of the series. Labels are text, except labels in arrays,
+        which are not changed, and targets of a regression in a .ts file.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read; the error names the place and what to do.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from mvdfq.io import read_series
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
+    >>> _ = path.write_text("id,time,x,y,label\na,0,1,5,up\na,1,2,6,up\nb,0,3,7,down\n")
+    >>> data = read_series(path)
+    >>> data.X.lengths, data.X.channel_names, data.y
+    (array([2, 1]), ('x', 'y'), array(['up', 'down'], dtype='<U4'))
+    """
+    options: dict[str, Any] = {"label": label, "id": id, "time": time, "group": group}
+    options |= {"categories": categories or {}, "time_first": time_first}
+    record = None
+    if format is not None:
+        record = named_format(format, [one for one in RECORDS if one.is_series])
+    return _read_path(Path(path), record, skip_bad, progress, options, max_bytes)
 
 
 def _refuse_unused(record: Format, given: Mapping[str, Any]) -> None:
     """Refuse options that the format does not understand, rather than ignore them."""
     for name, value in given.items():
         if value is not None and name not in record.options:
-            raise ValueError(f"{name} has no meaning for the format {record.name}; leave it out.")
+            raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
 
 
 def _with_groups(data: Dataset, pattern: str | None) -> Dataset:
@@ -123,11 +226,11 @@ def _with_groups(data: Dataset, pattern: str | None) -> Dataset:
     for name, group in zip(data.names, groups, strict=True):
         if group is None:
             problem = f"group_pattern {pattern!r} finds no group in this name"
-            raise ReadError(name, problem, "the expression must match every name")
+            raise ReadError(name, problem, "change the expression, so that it matches every name")
     return replace(data, groups=np.array(groups))
 
 
-def read_path(
+def _read_path(
     path: Path,
     record: Format | None,
     skip_bad: bool,
@@ -137,10 +240,10 @@ def read_path(
 ) -> Dataset:
     """Read a file or folder, or the training and the test file that the path stands for.
 
-    Without a record the path must hold series; each of two files may have its own format.
+    Without a record the path must hold series; the two files may have different formats.
     """
     paths = [path]
-    # A folder of tables is one whole, also if two of its tables look like a pair.
+    # A folder of tables is one data set, even if two of its tables look like a pair.
     if record is None or (record.is_series and record.extensions):
         paths = parts_of(path, file_endings(RECORDS, record))
     parts = []
@@ -152,14 +255,14 @@ def read_path(
 
 
 def _share(progress: Report | None, i: int, n: int) -> Report | None:
-    """The progress of file `i` of `n`, as progress of the whole."""
+    """Return a function that reports the progress of file `i` of `n` as progress of all files."""
     if progress is None:
         return None
     return lambda done, total: progress(i * total + done, n * total)
 
 
 def _read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Dataset:
-    """Read with those of the options that the format understands."""
+    """Read a file with the options that the format understands."""
     understood = {key: value for key, value in options.items() if key in record.options}
     try:
         return record.read(source, **understood)

@@ -25,7 +25,7 @@ from mvdfq.io.spectral import (
 
 __all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "stored_recipe"]
 
-# Part of the key of a cache: to be raised when the same recipe gives other numbers.
+# Part of the key of a cache entry: raise it if the same recipe gives different numbers.
 VERSION = 1
 N_BANDS = 64
 ADDITIONS = ("delta", "fft64")
@@ -34,13 +34,13 @@ CHOICES = {
     "mel_norm": ("slaney", None),
     "log": ("db", "ln"),
 }
-# What earlier versions could choose and no recipe did: model files of theirs hold these values.
+# Settings of earlier versions that no recipe changed; older model files hold these values.
 FORMER = {"power": 2.0, "fmin": 0.0, "fmax": None, "dct_type": 2, "norm": "ortho", "lifter": 0}
 
 
 @dataclass(frozen=True)
 class AudioRecipe:
-    """How sound becomes a sequence: sampling rate, frames, MFCC and what is added to them.
+    """How sound becomes a sequence: sampling rate, frames, MFCC and additional rows.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class AudioRecipe:
         Energy below `amin` is raised to `amin`; with ``log="ln"``, `amin` is added to all energy.
 
     top_db : float, default=80.0
-        With ``log="db"``, raise what is further below the loudest value of the signal.
+        With ``log="db"``, values more than `top_db` below the loudest value are raised.
 
     max_duration : float, default=14400
         Longest recording that is read, in seconds (four hours).
@@ -121,7 +121,7 @@ class AudioRecipe:
     max_duration: float = 14400
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense, by name."""
+        """Check all parameters; an error names the parameter."""
         if isinstance(self.window, list):  # a tuple that was written to a file and read again
             object.__setattr__(self, "window", tuple(self.window))
         for name in ("sr", "n_fft", "hop_length", "n_mels", "amin", "max_duration"):
@@ -214,7 +214,7 @@ class AudioRecipe:
         return 10 * np.log10(np.maximum(energy, energy.dtype.type(self.amin)))
 
     def cut(self, parts: list[np.ndarray]) -> Iterable[np.ndarray]:
-        """Raise what is more than `top_db` below the loudest of all parts, if so asked."""
+        """Raise values more than `top_db` below the loudest value, if the recipe says so."""
         if not (self._cuts and parts):
             return parts
         lowest = max(part.max() for part in parts) - parts[0].dtype.type(self.top_db)
@@ -243,7 +243,7 @@ _GTZAN = AudioRecipe(
     n_mels=40, htk=True, mel_norm=None, log="ln", amin=1e-8, top_db=None,
 )  # fmt: skip
 
-#: Recipes by name. ``"gtzan"`` is that of the GTZAN features of the paper's experiments,
+#: Recipes by name. ``"gtzan"`` gives the GTZAN features of the paper's experiments,
 #: ``"librosa"`` has librosa's defaults with 13 coefficients.
 #: ``"default"`` is for speech and music of any rate: 25 ms windows every 10 ms at 16 kHz. One rate
 #: for all, since rows of recordings of several rates must mean the same; 16 kHz, since up to 8 kHz

@@ -1,4 +1,4 @@
-"""All formats, and the one place that finds out which of them a file has.
+"""All formats, and the one place that recognises the format of a file.
 
 To add a format, write its reader with a record `FORMAT` and add one line to `RECORDS`.
 """
@@ -70,7 +70,7 @@ def named_format(name: str, records: Sequence[Format]) -> Format:
 
 
 def find_format(path: Path, records: Sequence[Format], options: Mapping[str, Any]) -> Format:
-    """Return the format that a file or folder has, of those in `records`."""
+    """Return the format of a file or folder, one of `records`."""
     whole = Glimpse(path, options)
     for record in records:
         if not record.is_series and record.sniff(whole):
@@ -87,7 +87,7 @@ def find_format(path: Path, records: Sequence[Format], options: Mapping[str, Any
 
 
 def file_endings(records: Sequence[Format], first: Format | None = None) -> list[str]:
-    """The endings of the names of series, those of the format `first` before all others."""
+    """Return the endings of files of series, with the endings of the format `first` first."""
     series = [record for record in records if record.is_series]
     endings = [ending for record in series for ending in record.extensions]
     return [*(first.extensions if first else ()), *dict.fromkeys(endings)]

@@ -1,4 +1,4 @@
-"""What MFCC are made of: frames of a signal, windows, bands of a spectrum, cosine transforms.
+"""The parts of MFCC: frames of a signal, windows, bands of a spectrum, cosine transforms.
 
 Frames are cut a few hundred at a time, at the same places however the samples come in: a file
 that is read block by block gives the same bits as the whole signal in memory.
@@ -62,7 +62,7 @@ def band_means(power: np.ndarray, n_bands: int) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def window_values(window: Any, width: int) -> np.ndarray:
-    """A window of SciPy, in double precision."""
+    """Return a window of SciPy, in double precision."""
     from scipy.signal import get_window  # slow to import
 
     return get_window(window, width, fftbins=True)
@@ -108,5 +108,5 @@ def _to_hz(mel: np.ndarray, htk: bool) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def dct_matrix(n_mels: int, n_mfcc: int, dtype: Any) -> np.ndarray:
-    """The cosine transform as a matrix: faster than a transform of 40 values."""
+    """Return the cosine transform as a matrix, which is faster than a transform of 40 values."""
     return scipy.fft.dct(np.eye(n_mels), norm="ortho", axis=1)[:, :n_mfcc].astype(dtype)

@@ -15,6 +15,7 @@ __all__ = [
     "COLUMNS",
     "DECIMAL_COMMA",
     "LOOK",
+    "TABLES",
     "Columns",
     "first_rows",
     "floats",
@@ -24,6 +25,9 @@ __all__ = [
     "named_rows",
     "rows_of",
 ]
+
+# How the names of tables end.
+TABLES = ("csv", "tsv", "txt")
 
 # Rows that are looked at to find the delimiter, the header and the label.
 LOOK = 100
@@ -45,11 +49,11 @@ class Columns:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "Columns":
-        """The columns that a user named among other options."""
+        """Return the columns that are named in the options of a reader."""
         return cls(**{key: value for key, value in options.items() if key in COLUMNS})
 
     def find(self, source: Source, header: Sequence[str]) -> dict[str, int]:
-        """Where id, time, label and group stand; refuse a header without the columns asked for."""
+        """Return the places of id, time, label and group; refuse a header without named columns."""
         _check_names(source, header)
         keys = {"id": self.id, "time": self.time, "label": self.label, "group": self.group}
         found = {key: header.index(str(name)) for key, name in keys.items() if name in header}
@@ -81,9 +85,9 @@ def named_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table of words as dictionaries, with their line numbers.
 
-    The first line holds the names of the columns, in any order and any case; its delimiter (tab,
-    semicolon or comma) is that of the table. Missing cells at the end of a row are empty; a row
-    with too many cells goes to `Source.skip`.
+    The first line holds the names of the columns, in any order and any case. Its delimiter (tab,
+    semicolon or comma) is the delimiter of the table. Missing cells at the end of a row are
+    empty. A row with too many cells is skipped, or raises an error.
     """
     lines = (line for _, line in source.lines())
     first = list(islice(lines, LOOK))
@@ -105,7 +109,7 @@ def named_rows(
 
 
 def first_rows(lines: Sequence[str]) -> list[list[str]]:
-    """The rows of the first lines of a file; none if the lines are not a table."""
+    """Return the rows of the first lines of a file, or an empty list if they are not a table."""
     try:
         return [row for _, row in _parsed(lines[:LOOK], _delimiter(lines[:LOOK]))]
     except csv.Error:
@@ -120,7 +124,7 @@ def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tupl
 
 
 def _parsed(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The one call of the csv module: rows that are not blank, as stripped cells."""
+    """Yield rows that are not blank, as stripped cells: the only call of the csv module."""
     # A cell in quotes may go on in the next line, and holds the newline then.
     whole = (f"{line}\n" for line in lines)
     # strict: a quote in the wrong place is an error, not a cell that swallows the file.

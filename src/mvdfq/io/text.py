@@ -15,7 +15,17 @@ import numpy as np
 from mvdfq.io.base import ReadError
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["MISSING", "Source", "as_sequences", "moments", "numbers", "open_plain", "read_lines"]
+__all__ = [
+    "MISSING",
+    "Source",
+    "as_sequences",
+    "channel_values",
+    "compiled",
+    "moments",
+    "numbers",
+    "open_plain",
+    "read_lines",
+]
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "nan", "null"])
@@ -26,7 +36,7 @@ STEP = 1 << 20
 
 @dataclass
 class Source:
-    """A file to read, how to read it, and what was left out on the way."""
+    """A file to read, how to read the file, and the errors of series that were left out."""
 
     path: Path
     skip_bad: bool = False
@@ -47,13 +57,16 @@ class Source:
 
     def skip(self, problem: str, hint: str = "") -> None:
         """Leave out one series if the user asked for that; otherwise raise."""
-        error = ReadError(self.path, problem, hint)
+        self.leave_out(ReadError(self.path, problem, hint))
+
+    def leave_out(self, error: ReadError) -> None:
+        """Note why one series is left out if the user asked for that; otherwise raise."""
         if not self.skip_bad:
             raise error
         self.skipped.append(error)
 
     def tell(self, done: int, total: int) -> None:
-        """Report progress, if anybody listens."""
+        """Report progress, if the user passed a function for progress."""
         if self.progress is not None:
             self.progress(done, total)
 
@@ -77,6 +90,11 @@ class Source:
         except (EOFError, zlib.error) as error:
             self.fail(f"the compressed text is damaged or cut short ({error})")
         self.tell(size, size)
+
+    def said(self, comments: str = "#%") -> Iterator[tuple[int, str]]:
+        """Yield the lines, numbered and stripped, without blank lines and comments."""
+        stripped = ((number, line.strip()) for number, line in self.lines())
+        return ((number, line) for number, line in stripped if line and line[0] not in comments)
 
     def _limited(self, text: IO[str]) -> Iterator[str]:
         """Yield at most `max_bytes` characters: a small gzip file may hold any amount of text."""
@@ -104,7 +122,7 @@ class Source:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a text file, see `Source.lines`; foreign bytes do no harm."""
+    """Yield the numbered lines of a text file as `Source.lines` does; accept foreign bytes."""
     return Source(Path(path)).lines(lenient=True)
 
 
@@ -144,6 +162,24 @@ def _number(cell: str, i: int) -> float:
     return value
 
 
+def channel_values(channels: Sequence[str]) -> np.ndarray:
+    """Read the numbers of all channels of a series; a ValueError names the bad channel."""
+    try:
+        values = numbers(",".join(channels))
+    except ValueError:
+        for j, channel in enumerate(channels):
+            try:
+                numbers(channel)
+            except ValueError as error:
+                raise ValueError(f"channel {j + 1}: {error}") from None
+        raise
+    lengths = {channel.count(",") for channel in channels}
+    if len(lengths) > 1:
+        shown = [channel.count(",") + 1 for channel in channels][:20]
+        raise ValueError(f"channels of different lengths: {shown}")
+    return values.reshape(len(channels), -1)
+
+
 def moments(times: Sequence[str]) -> np.ndarray:
     """Times as numbers: unchanged, or nanoseconds since 1970 if they are ISO dates."""
     try:
@@ -156,6 +192,14 @@ def moments(times: Sequence[str]) -> np.ndarray:
     if np.isnat(dates).any():
         raise ValueError("a time is missing")
     return dates.astype(np.int64)
+
+
+def compiled(pattern: str, name: str) -> re.Pattern[str]:
+    """Compile the expression that the user gave as the parameter `name`."""
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError) as error:
+        raise ValueError(f"{name}={pattern!r} is not a regular expression: {error}.") from None
 
 
 def as_sequences(parts: Sequence[np.ndarray], names: Sequence[str] | None = None) -> Sequences:

@@ -4,34 +4,28 @@ import gzip
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, as_sequences, moments, numbers
+from mvdfq.io.text import MISSING, Source, channel_values, moments, numbers
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["FORMAT", "write_ts"]
 
-KINDS = {
-    "timestamps": "flag",
-    "univariate": "flag",
-    "equallength": "flag",
-    "targetlabel": "flag",
-    "dimension": "count",
-    "dimensions": "count",
-    "serieslength": "count",
-}
+# The lines of a header that are read, and what may follow the key.
+FLAGS = ("timestamps", "univariate", "equallength", "targetlabel", "classlabel")
+COUNTS = ("dimension", "dimensions", "serieslength")
 # Quantifiers are possessive (a second + after each), so that every line takes linear time.
 PAIR = re.compile(r"\(([^,()]++),([^,()]++)\)")
 CHANNEL_END = re.compile(r"(?<=\))\s*+:")
 KEY = re.compile(
-    r"@(problemname|timestamps|missing|univariate|dimensions?|equallength|serieslength"
-    r"|classlabel|targetlabel|data)\b",
-    re.IGNORECASE,
+    rf"@({'|'.join((*FLAGS, *COUNTS, 'problemname', 'missing', 'data'))})\b", re.IGNORECASE
 )
 
 
@@ -41,32 +35,14 @@ def _is_ts(glimpse: Glimpse) -> bool:
 
 def read_ts(source: Source) -> Dataset:
     """Read a .ts file."""
-    lines = source.lines()
+    lines = source.said()
     header = _read_header(source, lines)
-    parts, labels, names = [], [], []
-    case = 0
-    for number, line in lines:
-        line = line.strip()
-        if not line or line[0] in "#%":
-            continue
-        case += 1
-        try:
-            values, label = _read_case(line, header)
-        except ValueError as error:
-            source.skip(f"line {number}: {error}")
-            continue
-        parts.append(values)
-        labels.append(label)
-        names.append(f"{source.stem}:{case}")
-    if not parts:
-        source.fail("no series after @data" if not case else "no series that can be read")
-    y = np.array(labels) if header.labelled else None
-    return Dataset(as_sequences(parts), y, names, skipped=tuple(source.skipped))
+    return gather(source, lines, partial(_read_case, header=header))
 
 
 @dataclass
 class _Header:
-    """What the lines before @data say; None where they are silent."""
+    """What the lines before @data say; None if they do not say it."""
 
     timestamps: bool = False
     univariate: bool | None = None
@@ -75,7 +51,7 @@ class _Header:
     dimensions: int | None = None
     serieslength: int | None = None
     classlabel: bool | None = None
-    # The words of the labels: those with spaces are several, one after the other.
+    # The words of all labels, in order; a label with spaces is several words.
     words: str = ""
 
     @property
@@ -86,9 +62,6 @@ class _Header:
 def _read_header(source: Source, lines: Iterator[tuple[int, str]]) -> _Header:
     header, number = _Header(), 0
     for number, line in lines:
-        line = line.strip()
-        if not line or line[0] in "#%":
-            continue
         if line[0] != "@":
             source.fail(f"line {number}: {line[:40]!r} before @data", "is this a .ts file?")
         if line.lower() == "@data":
@@ -115,15 +88,15 @@ def _checked(source: Source, header: _Header, number: int) -> _Header:
 
 
 def _note(header: _Header, line: str) -> None:
-    """Put one line of the header where it belongs; unknown ones are passed over."""
+    """Store what one line of the header says; ignore unknown lines."""
     key, *words = line[1:].split()
     key = key.lower()
     first = words[0].lower() if words else ""
-    if key in ("classlabel", *(k for k, kind in KINDS.items() if kind == "flag")):
+    if key in FLAGS:
         if first not in ("true", "false"):
             raise ValueError(f"@{key} must be true or false, got {first[:40]!r}")
         setattr(header, key, first == "true")
-    elif key in KINDS:
+    elif key in COUNTS:
         if not (first.isascii() and first.isdigit() and len(first) < 19 and int(first)):
             raise ValueError(f"@{key} must be a positive number, got {first[:40]!r}")
         setattr(header, {"dimension": "dimensions"}.get(key, key), int(first))
@@ -132,20 +105,20 @@ def _note(header: _Header, line: str) -> None:
         header.words = " ".join(["", *words[1:], ""]).lower()
 
 
-def _read_case(line: str, header: _Header) -> tuple[np.ndarray, Any]:
+def _read_case(line: str, header: _Header) -> Case:
     """The values and the label of one line."""
     label = None
     if header.labelled:
         line, colon, word = line.rpartition(":")
         if not colon:
-            raise ValueError("no label; it follows the last colon")
+            raise ValueError("no label; the label follows the last colon")
         label = _label(word, header)
     else:
-        line = line.removesuffix(":")  # aeon writes it where the label would follow
+        line = line.removesuffix(":")  # aeon writes a colon before a label that is not there
     channels = _without_times(line) if header.timestamps else line.split(":")
-    values = _values(channels)
+    values = channel_values(channels)
     _check_shape(values, header)
-    return values, label
+    return Case(values, label)
 
 
 def _label(word: str, header: _Header) -> Any:
@@ -159,28 +132,11 @@ def _label(word: str, header: _Header) -> Any:
     return word
 
 
-def _values(channels: list[str]) -> np.ndarray:
-    try:
-        values = numbers(",".join(channels))
-    except ValueError:
-        for j, channel in enumerate(channels):
-            try:
-                numbers(channel)
-            except ValueError as error:
-                raise ValueError(f"channel {j + 1}: {error}") from None
-        raise
-    lengths = {channel.count(",") for channel in channels}
-    if len(lengths) > 1:
-        shown = [channel.count(",") + 1 for channel in channels][:20]
-        raise ValueError(f"channels of different lengths: {shown}")
-    return values.reshape(len(channels), -1)
-
-
 def _check_shape(values: np.ndarray, header: _Header) -> None:
-    """Compare with the header; the first series says what the header does not."""
+    """Compare the shape with the header, or with the first series if the header says nothing."""
     n_channels, length = values.shape
     if header.univariate and n_channels > 1:
-        raise ValueError(f"{n_channels} channels in a file that says @univariate true")
+        raise ValueError(f"{n_channels} channels in a file with @univariate true")
     header.dimensions = header.dimensions or n_channels
     if n_channels != header.dimensions:
         raise ValueError(f"{n_channels} channels, expected {header.dimensions}")
@@ -208,7 +164,7 @@ def _check_times(times: list[str]) -> None:
         raise ValueError(f"times do not increase after {times[int(np.argmin(steps > 0))]!r}")
     if steps.size and steps.max() - steps.min() > 1e-3 * steps.min():
         raise ValueError(
-            "times are not evenly spaced, and would be lost; put the series on a grid with "
+            "times are not evenly spaced; resample the series with "
             "mvdfq.from_long_table(sampling_rate=...)"
         )
 
@@ -226,8 +182,8 @@ def write_ts(
 ) -> None:
     """Write sequences as a .ts file, which sktime, aeon and `read_series` read.
 
-    Numbers are written so that they are read back to the last bit. The format holds neither
-    channel names nor a sampling rate; `write_npz` keeps them.
+    Numbers are read back exactly. The format does not hold channel names or a sampling rate;
+    `write_npz` keeps both.
 
     Parameters
     ----------
@@ -235,13 +191,13 @@ def write_ts(
         The file; compressed if its name ends in ``.gz``.
 
     X : Sequences, list of array-like or 3-D array
-        The sequences, as every estimator takes them; none of their channels symbolic.
+        The sequences, as every estimator takes them, without symbolic channels.
 
     y : array-like of shape (n_sequences,), default=None
-        Labels, without colons and not missing. Floats are written as targets of a regression.
+        Labels, without colons or missing values. Floats are written as targets of a regression.
 
     problem_name : str, default=None
-        What the data set is called; the name of the file by default.
+        The name of the data set; by default the name of the file.
 
     comment : str, default=""
         Text for the top of the file.
@@ -257,7 +213,9 @@ def write_ts(
     """
     path, sequences = Path(path), check_sequences(X)
     if any(sequences.symbolic):
-        raise ValueError("A .ts file holds numbers only, X has symbolic channels; use write_npz.")
+        raise ValueError(
+            "A .ts file holds only numbers, but X has symbolic channels; use write_npz."
+        )
     labels = None if y is None else _labels_to_write(y, len(sequences))
     name = re.sub(r"\s+", "_", problem_name or Source(path).stem)
     head = [f"# {line}" for line in comment.splitlines()] + [f"@problemName {name}"]
@@ -299,6 +257,6 @@ def _label_line(labels: list[Any] | None) -> str:
 
 
 def _case_line(x: np.ndarray) -> str:
-    # A series without frames is written as one that is missing throughout: it is read back so.
+    # The format has no series without frames: write one missing frame.
     rows = x.astype(float).tolist() if x.shape[1] else [[np.nan]] * len(x)
     return ":".join(",".join(map(repr, row)) for row in rows).replace("nan", "NaN")

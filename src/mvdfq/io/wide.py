@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain, islice, pairwise
 from typing import Any
 
-import numpy as np
-
 from mvdfq.io.base import Dataset
+from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     COLUMNS,
     LOOK,
+    TABLES,
     Columns,
     first_rows,
     floats,
@@ -20,7 +21,7 @@ from mvdfq.io.tables import (
     is_value,
     rows_of,
 )
-from mvdfq.io.text import Source, as_sequences
+from mvdfq.io.text import Source
 
 __all__ = ["FORMAT"]
 
@@ -41,7 +42,7 @@ def _is_wide(glimpse: Glimpse) -> bool:
 
 
 def _ends(row: Sequence[str]) -> tuple[int, int]:
-    """The columns where a label may stand if the table has no header."""
+    """Return the places where a label may stand if the table has no header."""
     return 0, len(row) - 1
 
 
@@ -52,7 +53,7 @@ def has_header(row: Sequence[str]) -> bool:
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
-    """Tell names that data frames give to columns, 0, 1, 2, ..., from values."""
+    """Are the cells 0, 1, 2, ..., the names that data frames give to columns?"""
     if len(cells) < 3 or not all(cell.isdigit() for cell in cells):
         return False
     return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
@@ -67,32 +68,13 @@ def read_wide(source: Source, **options: Any) -> Dataset:
     header = first.pop(0)[1] if columns.label in first[0][1] or has_header(first[0][1]) else []
     places = columns.find(source, header)
     places["label"] = _label_place(source, columns, places, [row for _, row in first])
-    gathered: dict[str, tuple] = {}
-    case = 0
-    for case, (number, row) in enumerate(chain(first, rows), 1):
-        try:
-            one = _wide_row(row, header, places, f"{source.stem}:{case}")
-            if one[2] in gathered:
-                raise ValueError(f"id {one[2]!r} a second time")
-            gathered[one[2]] = one
-        except ValueError as error:
-            source.skip(f"line {number}: {error}")
-    if not gathered:
-        source.fail("no series that can be read" if case else "a header, but no series")
-    parts, labels, names, groups = zip(*gathered.values(), strict=True)
-    return Dataset(
-        as_sequences(parts),
-        None if places["label"] is None else np.array(labels),
-        list(names),
-        np.array(groups) if "group" in places else None,
-        skipped=tuple(source.skipped),
-    )
+    return gather(source, chain(first, rows), partial(_wide_row, header=header, places=places))
 
 
 def _label_place(
     source: Source, columns: Columns, places: Mapping[str, int], rows: list[list[str]]
 ) -> Any:
-    """Where the label stands: as the user says, or at the only end of the rows that allows it."""
+    """Return the place of the label: the user's choice, or the only end of rows that allows it."""
     if columns.label is None or isinstance(columns.label, int) or "label" in places:
         return places.get("label", columns.label)
     if isinstance(columns.label, str) and columns.label != "label":
@@ -114,10 +96,8 @@ def _are_classes(cells: Sequence[str]) -> bool:
     return 2 * len(set(cells)) <= len(cells)
 
 
-def _wide_row(
-    row: list[str], header: Sequence[str], places: Mapping[str, Any], name: str
-) -> tuple[np.ndarray, str | None, str, str]:
-    """The values, label, name and group of one row."""
+def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) -> Case:
+    """Read the values, the label, the name and the group of one row."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
     special = {key: place for key, place in places.items() if place is not None}
@@ -132,14 +112,7 @@ def _wide_row(
         raise ValueError("no values")
     if not is_given(words.get("label", "-")):
         raise ValueError("the label is missing")
-    return floats(cells)[None], words.get("label"), words.get("id", name), words.get("group", "")
+    return Case(floats(cells)[None], words.get("label"), words.get("id"), words.get("group"))
 
 
-FORMAT = Format(
-    "wide-csv",
-    _is_wide,
-    read_wide,
-    options=COLUMNS,
-    extensions=("csv", "tsv", "txt"),
-    is_series=True,
-)
+FORMAT = Format("wide-csv", _is_wide, read_wide, options=COLUMNS, extensions=TABLES, is_series=True)

@@ -51,6 +51,13 @@ def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run tests marked `long` as well")
 
 
+def pytest_configure(config):
+    if config.getoption("--all") and not SMALL:
+        # Fuzzing: many more examples, other ones in every run.
+        settings.register_profile("fuzz", deadline=None, max_examples=300)
+        settings.load_profile("fuzz")
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m selects tests by their markers
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--all"):

@@ -53,8 +53,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     preset : str, default=None
         Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
         lists all) are methods of the paper [1]_; ``"accurate"`` is a sum of three kernels. None
-        means ``"letters"`` if X holds letters, else ``"numbers"``. Each argument below replaces one part;
-        None keeps the preset's part.
+        means ``"letters"`` if X holds letters, else ``"numbers"``. Each argument below replaces
+        one part; None keeps the preset's part.
 
     frames : transformer or str, default=None
         Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name

@@ -410,7 +410,7 @@ def test_wrong_usage_is_2(recordings):
         ),
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
         (["predict", "{model}", "{series}/made.ts"], 5, "channels"),
-        (["reproduce", "nothing"], 2, "no table 'nothing'"),
+        (["reproduce", "nothing"], 2, "TABLE='nothing' is not known"),
         (["reproduce", "genre", "--data", ".", "--reading", "x"], 2, "no reading 'x'"),
         (["reproduce", "genre", "--data", ".", "-o", "no/folder/out"], 6, "is not a folder"),
         (["reproduce", "genre", "--data", "nowhere"], 3, "nowhere"),

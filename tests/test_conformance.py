@@ -362,9 +362,9 @@ def test_probabilities_are_calibrated(n_classes):
     ("options", "error", "message"),
     [
         ({"preset": "mvdfq-9d"}, ValueError, r"preset='mvdfq-9d' is not known.*list_presets"),
-        ({"kernel": "spectral"}, ValueError, "kernel='spectral' is not known; names are gapped"),
-        ({"symbols": "bins"}, ValueError, "symbols='bins' is not known; names are codebook"),
-        ({"frames": "deltas"}, ValueError, "frames='deltas' is not known; names are centre"),
+        ({"kernel": "spectral"}, ValueError, "kernel='spectral' is not a known name; pass gapped"),
+        ({"symbols": "bins"}, ValueError, "symbols='bins' is not a known name; pass codebook"),
+        ({"frames": "deltas"}, ValueError, "frames='deltas' is not a known name; pass centre"),
         ({"kernel": 3}, TypeError, "kernel must be a name or a kernel, got 3"),
         ({"frames": 3}, TypeError, "3 is not a transformer"),
         ({"solver": "smo"}, ValueError, r"solver must be one of .*'linear'\), got 'smo'"),
@@ -388,14 +388,14 @@ def test_options_that_do_not_exist(options, error, message):
     ("given", "message"),
     [
         ({"y": np.zeros(36)}, "y must hold at least two classes, got 1 class"),
-        ({"y": Y[:-1]}, "X holds 36 sequences, y 35 entries"),
+        ({"y": Y[:-1]}, "y must have 36 entries, got 35"),
         ({"y": None}, "requires y to be passed"),
         ({"y": np.where(Y == 0, np.nan, Y)}, "y contains NaN"),
         ({"y": np.linspace(0, 1, 36)}, "Unknown label type: continuous"),
-        ({"groups": np.zeros(35)}, "X holds 36 sequences, groups 35 entries"),
+        ({"groups": np.zeros(35)}, "groups must have 36 entries, got 35"),
         ({"sample_weight": np.ones(35)}, "sample_weight"),
         ({"sample_weight": np.full(36, -1.0)}, "[Nn]egative"),
-        ({"X": [x[:, :0] for x in UNEQUAL]}, "nothing but empty sequences"),
+        ({"X": [x[:, :0] for x in UNEQUAL]}, "only empty sequences"),
     ],
 )
 def test_training_sets_that_cannot_be_learned_from(given, message):

@@ -245,7 +245,7 @@ def assert_refused(path, message, **options):
 def test_files_cut_short_are_refused(saved, share):
     data = saved.read_bytes()
     saved.write_bytes(data[: int(share * len(data))] if share >= 0 else data[:-1])
-    assert_refused(saved, "is not a complete model file")
+    assert_refused(saved, "is not a model file, or is incomplete")
 
 
 @pytest.mark.parametrize("data", [b"some text\n" * 100, pickle.dumps(print), b"PK\x03\x04"])
@@ -685,7 +685,7 @@ HARM = [
         "SequenceClassifier",
         "train_y_",
         with_item(0, 3),
-        "train_y_ must hold classes from 0 to 2",
+        "train_y_ must hold numbers from 0 to 2",
     ),
     ("rotated", "SequenceClassifier", "train_index_", shorter, "train_index_ must be an array"),
     (

@@ -49,7 +49,7 @@ class ModelFileError(ValueError):
     ...         _ = file.write("some notes")
     ...     mvdfq.load(path)
     Traceback (most recent call last):
-    mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is not a complete model file.
+    mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is not a model file, or is incomplete.
     """
 
     def __init__(self, message: str) -> None:
@@ -128,7 +128,7 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
         except (ModelFileError, MemoryError):
             raise
         except zipfile.BadZipFile:
-            raise ModelFileError(f"{path} is not a complete model file.") from None
+            raise ModelFileError(f"{path} is not a model file, or is incomplete.") from None
         except TreeError as error:
             raise ModelFileError(f"{path} is damaged: {error}.") from None
         except Exception as error:  # any other error that a damaged file causes

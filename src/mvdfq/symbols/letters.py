@@ -67,6 +67,8 @@ class Letters(SequenceTransformer):
     """
 
     alphabets_: list[str]
+    # None in model files of earlier versions: case is kept.
+    folds_case_: list[bool] | None = None
 
     def __init__(self, alphabet: str | None = None, fold_case: bool | str = "auto") -> None:
         self.alphabet = alphabet
@@ -92,17 +94,16 @@ class Letters(SequenceTransformer):
         if self.alphabet is not None:
             _check_alphabet(self.alphabet, self.fold_case)
         X = _only_letters(self._read_training(X))
-        self.alphabets_, self.folds_case_ = [], []
-        for row in X.data:
-            folds = self._folds(letters_of(row))
-            learned = letters_of(_fold(row) if folds else row)
-            self.alphabets_.append(learned if self.alphabet is None else self._given(folds))
-            self.folds_case_.append(folds)
+        self.folds_case_ = [self._folds(letters_of(row)) for row in X.data]
+        pairs = zip(X.data, self.folds_case_, strict=True)
+        self.alphabets_ = [self._alphabet(row, folds) for row, folds in pairs]
         return self
 
-    def _given(self, folds: bool) -> str:
-        alphabet = str(self.alphabet)
-        return alphabet.translate(TO_UPPER) if folds else alphabet
+    def _alphabet(self, row: np.ndarray, folds: bool) -> str:
+        """Return the alphabet of a row: as given, or as learned."""
+        if self.alphabet is None:
+            return letters_of(_fold(row) if folds else row)
+        return self.alphabet.translate(TO_UPPER) if folds else self.alphabet
 
     def _folds(self, present: str) -> bool:
         if self.fold_case != "auto":
@@ -123,8 +124,7 @@ class Letters(SequenceTransformer):
             One row of codes for each row of characters.
         """
         X = self._read(_only_letters(check_sequences(X)))
-        # Model files of earlier versions do not hold `folds_case_`: their case is kept.
-        folds = getattr(self, "folds_case_", [False] * X.n_rows)
+        folds = self.folds_case_ or [False] * X.n_rows
         values = [_fold(row) if one else row for row, one in zip(X.data, folds, strict=True)]
         rows = [self._encode(*pair) for pair in zip(values, self.alphabets_, strict=True)]
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
@@ -152,9 +152,10 @@ class Letters(SequenceTransformer):
             f"alphabets_ must hold one string of distinct characters for each of the {n} rows, "
             f"got {found!r}",
         )
-        folds = getattr(self, "folds_case_", [False] * n)
+        folds = self.folds_case_
+        fits = isinstance(folds, list) and len(folds) == n and all(type(f) is bool for f in folds)
         require(
-            isinstance(folds, list) and len(folds) == n and all(type(f) is bool for f in folds),
+            folds is None or fits,
             f"folds_case_ must hold True or False for each of the {n} rows, got {folds!r}",
         )
 

@@ -17,7 +17,7 @@ from mvdfq import CodebookQuantizer, DirectQuantizer, SequenceKernel, Spectrum
 from mvdfq._utils.folders import cache_folder
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
-from mvdfq.reproduce.baselines import MeanVariance
+from mvdfq.reproduce.baselines import MAR, MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
 from mvdfq.reproduce.loaders import LOADERS
@@ -254,13 +254,13 @@ class TestFolds:
 
     def test_groups_are_held_apart_where_baselines_are_chosen(self, folder, monkeypatch, store):
         data, seen = load_artist20(folder), []
-        original = MeanVariance.fit
+        original = MAR.fit
         monkeypatch.setattr(
-            MeanVariance,
+            MAR,
             "fit",
             lambda self, X, y, groups=None: seen.append(groups) or original(self, X, y, groups),
         )
-        methods = [EstimatorMethod(MeanVariance(cv=n)) for n in (2, 3)]
+        methods = [EstimatorMethod(MAR(1, ridge=ridge)) for ridge in (0.1, 1.0)]
         cell = Cell("mean").with_methods("text", *methods)
         measure([cell], data, ["group-per-class"], [0], Workshop(choice=18), store)
         assert seen
@@ -449,6 +449,6 @@ def test_a_record_that_cannot_be_read_back_is_an_error(store, monkeypatch):
 
 def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.setattr(
-        "platformdirs.user_cache_path", lambda name: Path(tmp_path, name), raising=True
+        "mvdfq._utils.folders.user_cache_path", lambda name, appauthor: Path(tmp_path, name)
     )
     assert cache_folder("reproduce") == Path(tmp_path, "mvdfq", "reproduce")

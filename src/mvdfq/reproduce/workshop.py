@@ -124,8 +124,7 @@ class Workshop:
         both = [Problems(len(np.unique(y)), scheme) for scheme in SCHEMES]
         ones = np.ones(len(y))
         trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in both]
-        trained = [each(lambda _: K, CANDIDATES, lambda *_: None) for each in trainers]
-        return [*zip(both, trained, strict=True)]
+        return [(trainer.problems, trainer(lambda _: K)) for trainer in trainers]
 
     def _choose(self, methods, data, cut, groups, seed) -> Method:
         """Return the method that does best in inner validation on some of the training part."""
@@ -157,8 +156,8 @@ def _predicted(problems: Problems, trained: Trained, values: np.ndarray) -> np.n
 
 
 def _validated(trained: Trained) -> float:
-    """Return the accuracy in the inner folds with the best C; 0 without inner folds."""
-    return float(trained.scores.mean(axis=1).max()) if trained.scores.size else 0.0
+    """Return the accuracy in the inner folds; 0 without inner folds."""
+    return float(np.nan_to_num(trained.score))
 
 
 def _estimated_score(method: EstimatorMethod, X: Any, y: np.ndarray, groups, seed: int) -> float:

@@ -1,6 +1,5 @@
 """The sets of music, read from folders of recordings as their publishers distribute them."""
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,8 @@ from mvdfq.io.audio import read_audio
 from mvdfq.io.audio_files import unreadable
 from mvdfq.io.base import ReadError
 from mvdfq.io.listing import list_audio
+from mvdfq.io.tables import rows_of
+from mvdfq.io.text import Source
 from mvdfq.reproduce.sets import MusicSet, joined
 from mvdfq.sequences import Sequences
 
@@ -113,17 +114,15 @@ def ismir_folder(name: str, folder: Path) -> MusicSet:
 def _tracks(folder: Path, part: str) -> list[tuple[Path, str]]:
     """Return the files of a part and their classes."""
     path = folder / "metadata" / part / "tracklist.csv"
-    with open(path, newline="", encoding="utf-8") as file:
-        lines = [fields for fields in csv.reader(file) if fields]
     tracks = []
-    for number, fields in enumerate(lines, start=1):
+    for number, fields in rows_of(Source(path)):
         if len(fields) < COLUMNS:
             hint = "class, artist, album, track, number, file"
             raise ReadError(path, f"line {number}: {len(fields)} fields, expected 6", hint)
-        if number == 1 and fields[0].strip().lower() == "class":
+        if number == 1 and fields[0].lower() == "class":
             continue
-        track = folder / "audio" / part / fields[COLUMNS - 1].strip()
+        track = folder / "audio" / part / fields[COLUMNS - 1]
         if not track.is_file():
             raise ReadError(path, f"line {number}: there is no file {track}")
-        tracks.append((track, fields[0].strip().replace("-", "_").lower()))
+        tracks.append((track, fields[0].replace("-", "_").lower()))
     return tracks

@@ -137,7 +137,7 @@ def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTa
 
 
 def load_scop(folder: str | Path) -> ProteinSet:
-    r"""Read proteins and tasks of remote homology detection from a folder.
+    """Read proteins and tasks of remote homology detection from a folder.
 
     Two forms are known. Liao and Noble: ``sequences.fasta`` and ``splits.tsv``, plain or gzipped,
     with lines ``family role id``. The SCOP 1.59 set of the paper: one FASTA file, and one file of
@@ -145,28 +145,6 @@ def load_scop(folder: str | Path) -> ProteinSet:
     and negative in training, 3 and 4 in the test. A first line may name the families. A first
     column may name the sequences; without it the lines follow the FASTA file. Sequences without a
     role are left out. Profiles are read from the folder ``profiles`` beside these files.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where the files lie.
-
-    Returns
-    -------
-    data : ProteinSet
-        The sequences that have a role, and the tasks.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from mvdfq.reproduce.scop import load_scop
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "all.fasta").write_text(">a\nMK\n>b\nMV\n>c\nWW\n>d\nAA\n>e\nCC\n")
-    ...     _ = Path(folder, "labels.txt").write_text("1\n2\n0\n3\n4\n")
-    ...     data = load_scop(folder)
-    >>> data.names, data.n_unused, data.tasks[0].train
-    (['a', 'b', 'd', 'e'], 1, array([0, 1]))
     """
     folder = Path(folder)
     fasta = _only(folder, FASTA, "a FASTA file (.fasta or .fa)")

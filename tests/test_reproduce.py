@@ -22,7 +22,8 @@ from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
 from mvdfq.reproduce.loaders import LOADERS
 from mvdfq.reproduce.runner import complete
-from mvdfq.reproduce.sets import MusicSet, load_artist20, load_gtzan
+from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
+from mvdfq.reproduce.shelf import Shelf
 from mvdfq.reproduce.sources import PACKAGE, source_digest, source_files
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
@@ -101,6 +102,27 @@ class TestSets:
         assert data.view("mfcc+fft64").n_rows == 77
         assert data.view("audio").n_rows == 1
         assert data.view("fft64").data.min() == 0
+
+    def test_arrays_that_are_missing_or_damaged_are_named(self, tmp_path):
+        path = tmp_path / "gtzan" / "mfcc.npz"
+        path.parent.mkdir()
+        np.savez(path, labels=np.array(["blues"]))
+        with pytest.raises(ReadError, match=r"arrays are \['labels'\], expected \['labels', 'art"):
+            load_gtzan(tmp_path)
+        path.write_bytes(path.read_bytes()[:40])
+        with pytest.raises(ReadError, match="the archive is damaged"):
+            load_gtzan(tmp_path)
+
+    def test_a_view_has_one_entry_per_clip(self):
+        data = MusicSet("made", {"mfcc": lambda: joined([np.ones((1, 4))])}, np.array(["a", "b"]))
+        with pytest.raises(ValueError, match="the view 'mfcc' has 1 clips, expected 2"):
+            data.view("mfcc")
+
+    def test_a_shelf_drops_what_was_used_longest_ago(self):
+        shelf, made = Shelf(2), []
+        for key in "abacab":
+            assert shelf.once(key, lambda key=key: made.append(key) or key.upper()) == key.upper()
+        assert made == ["a", "b", "c", "b"]
 
     def test_ismir_names_the_line_without_a_file(self, tmp_path):
         write_ismir(tmp_path, n_per_genre=1)

@@ -22,12 +22,14 @@ from mvdfq.reproduce.homology_cells import (
     cells,
 )
 from mvdfq.reproduce.result import NOT_YET, Row
+from mvdfq.reproduce.rows import row_of
 from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.store import Store
 
 __all__ = ["homology", "signed_rank"]
 
+PROTOCOL = "remote homology"
 
 # Which column is tested against which column, and the paper's name of the comparison.
 COMPARISONS = [
@@ -107,16 +109,8 @@ def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> Family
 
 
 def _mean_row(found: FamilyValues) -> Row:
-    cell = found.cell
-    row = Row(
-        cell.name,
-        cell.kernel,
-        cell.manifold,
-        cell.setting,
-        cell.reading,
-        protocol="remote homology",
-        metric="mean_ROC50",
-        note=cell.why_not,
+    row = replace(
+        row_of(found.cell), protocol=PROTOCOL, metric="mean_ROC50", note=found.cell.why_not
     )
     if not found.roc50:
         return row
@@ -147,13 +141,11 @@ def _place(found: FamilyValues) -> tuple[str, str, str]:
 
 
 def _test_row(name: str, mine: FamilyValues, theirs: FamilyValues) -> Row:
-    cell = mine.cell
-    return Row(
-        name,
-        cell.kernel,
-        setting=cell.setting,
-        reading=cell.reading,
-        protocol="remote homology",
+    return replace(
+        row_of(mine.cell),
+        name=name,
+        manifold="",
+        protocol=PROTOCOL,
         metric="p_value",
         value=signed_rank(mine.values, theirs.values),
         n_seeds=1,

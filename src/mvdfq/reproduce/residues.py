@@ -134,7 +134,7 @@ def rbf_gram(
 
 
 def _word_counts(strings: list[str], k: int) -> np.ndarray:
-    """Counts of all words, (n, 20, ..., 20)."""
+    """Return the counts of all words, (n, 20, ..., 20)."""
     places = np.full(128, -1)
     places[[ord(letter) for letter in AMINO_ACIDS]] = np.arange(20)
     counts = np.zeros((len(strings), 20**k), dtype=np.float32)
@@ -148,19 +148,19 @@ def _word_counts(strings: list[str], k: int) -> np.ndarray:
 
 
 def _near(counts: np.ndarray, m: int) -> np.ndarray:
-    """Counts of the words within `m` mismatches of each word."""
+    """Return, for each word, the counts of all words within `m` mismatches."""
     k, total = counts.ndim - 1, np.zeros_like(counts)
     for n_changed in range(min(m, k) + 1):
         for axes in combinations(range(1, k + 1), n_changed):
             part = counts
-            for axis in axes:  # any residue at this place but the one that stands there
+            for axis in axes:  # any other residue at this position
                 part = part.sum(axis=axis, keepdims=True) - part
             total += part
     return total
 
 
 def _root(points: np.ndarray, width: float) -> np.ndarray:
-    """A matrix whose product with its transpose is the RBF of the points."""
+    """Return a matrix whose product with its transpose is the RBF of the points."""
     squares = ((points[:, np.newaxis] - points) ** 2).sum(axis=2)
     sigma = width * np.sqrt(squares[np.triu_indices(len(points), 1)]).mean()
     values, vectors = np.linalg.eigh(np.exp(-squares / (2 * sigma**2)))

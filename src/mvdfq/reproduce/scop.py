@@ -16,6 +16,7 @@ from mvdfq.io.homology import ROLES, HomologyTask, homology_tasks, read_splits
 from mvdfq.io.profiles import read_profiles
 from mvdfq.io.scales import substitution_rows
 from mvdfq.io.text import read_lines
+from mvdfq.reproduce.shelf import Shelf
 from mvdfq.sequences import Sequences
 
 __all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]
@@ -44,7 +45,7 @@ class ProteinSet:
     tasks: list[HomologyTask]
     profiles: Path | None = None
     n_unused: int = 0
-    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+    _read: Shelf = field(default_factory=lambda: Shelf(1), repr=False)
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -56,17 +57,11 @@ class ProteinSet:
 
     def view(self, name: str) -> Any:
         """Return the proteins in one form; only the last form stays in memory."""
-        if name not in self._read:
-            self._read.clear()
-            self._read[name] = self._view(name)
-        return self._read[name]
-
-    def _view(self, name: str) -> Any:
         if name == "letters":
             return self.strings
         if name == "BLOSUM62 rows":
-            return substitution_rows(self.strings)
-        return self._profile_view(name)
+            return self._read.once(name, lambda: substitution_rows(self.strings))
+        return self._read.once(name, lambda: self._profile_view(name))
 
     def _profile_view(self, values: str) -> Sequences:
         """Return the profiles in the order of the proteins, as "log-odds" or "probabilities"."""
@@ -119,7 +114,7 @@ class ProteinSet:
             codes=self.codes[used],
             tasks=moved,
             n_unused=self.n_unused + len(self) - len(used),
-            _read={},
+            _read=Shelf(1),
         )
 
 

@@ -13,7 +13,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from made_sets import write_all, write_gtzan, write_ismir, write_tone
-from mvdfq import CodebookQuantizer, DirectQuantizer, SequenceKernel, Spectrum
+from mvdfq import (
+    CodebookQuantizer,
+    DirectQuantizer,
+    SequenceClassifier,
+    SequenceKernel,
+    Spectrum,
+)
 from mvdfq._utils.folders import cache_folder
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
@@ -30,6 +36,17 @@ from mvdfq.reproduce.workshop import SCHEMES, Workshop
 
 SPECTRUM = StringMethod(DirectQuantizer(4, strategy="uniform"), Spectrum(2), True)
 CELL = Cell("MVDFQ", "Spectrum", "yes").with_methods("text", SPECTRUM)
+
+
+class Drawing(np.random.RandomState):
+    """Draws a given seed, so that the inner folds of a classifier are those of a workshop."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self.seed_drawn = seed
+
+    def randint(self, *args):
+        return self.seed_drawn
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +204,24 @@ class TestFolds:
                 margins = [machine.decision_function(new) for machine in machines]
                 expected = np.argmax(margins, axis=0)
             assert_array_equal(fold.predicted, expected)
+
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    def test_a_fold_is_what_the_classifier_does_with_the_same_inner_folds(self, folder, scheme):
+        data, seed = load_gtzan(folder), 3
+        cut = data.cuts("5-fold", seed)[0]
+        said = Workshop().run(CELL.methods, data, cut, "5-fold", seed)["said"][scheme]
+        clf = SequenceClassifier(
+            frames="passthrough",
+            symbols=SPECTRUM.symbols,
+            kernel=SPECTRUM.kernel,
+            manifold=True,
+            pyramid=1,
+            C="auto",
+            multi_class=scheme,
+            random_state=Drawing(seed),
+        ).fit(data.view("mfcc")[cut.train], data.y[cut.train])
+        assert (said["C"], said["score"]) == (clf.C_, clf.validation_score_)
+        assert said["predicted"] == clf.predict(data.view("mfcc")[cut.test]).tolist()
 
     def test_a_method_is_chosen_without_the_test_part(self, folder, monkeypatch, store):
         data = load_gtzan(folder)

@@ -44,7 +44,7 @@ class GAK(_Aligned):
 
     over all alignments :math:`\pi`, divided by the norms of both sequences so that
     :math:`k(x, x) = 1`. :math:`\kappa` is the half Gaussian kernel of Cuturi [1]_, which makes
-    :math:`k` positive definite. The machines are those of `VectorClassifier`. Needs tslearn.
+    :math:`k` positive definite. `VectorClassifier` describes the machines. Needs tslearn.
 
     Parameters
     ----------

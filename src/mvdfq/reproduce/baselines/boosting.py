@@ -22,7 +22,7 @@ class BoostedAggregates(Baseline):
 
     .. math:: f_c(x) = \sum_s \log p(c \mid s).
 
-    The method is that of Bergstra et al. [1]_, with other frame features.
+    Bergstra et al. [1]_ proposed the method, with other frame features.
 
     Parameters
     ----------

@@ -382,9 +382,9 @@ def test_errors_say_what_and_where(clf, X, message):
 
 def test_targets_must_fit():
     X = [sequence(2, 8, seed=i) for i in range(4)]
-    with pytest.raises(ValueError, match="X holds 4 sequences, y 3 entries"):
+    with pytest.raises(ValueError, match="y must have 4 entries, got 3"):
         MeanVariance().fit(X, [0, 1, 0])
-    with pytest.raises(ValueError, match="At least two classes are needed, y holds 1 class"):
+    with pytest.raises(ValueError, match="y must hold at least two classes, got 1 class"):
         MeanVariance().fit(X, [0, 0, 0, 0])
     with pytest.raises(ValueError, match="X has 3 channels, 2 are expected"):
         MeanVariance().fit(X, [0, 1, 0, 1]).predict([np.ones((3, 8))])

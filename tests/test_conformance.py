@@ -387,12 +387,12 @@ def test_options_that_do_not_exist(options, error, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"y": np.zeros(36)}, "At least two classes are needed, y holds 1 class"),
-        ({"y": Y[:-1]}, "X holds 36 sequences, y 35 entries"),
+        ({"y": np.zeros(36)}, "y must hold at least two classes, got 1 class"),
+        ({"y": Y[:-1]}, "y must have 36 entries, got 35"),
         ({"y": None}, "requires y to be passed"),
         ({"y": np.where(Y == 0, np.nan, Y)}, "y contains NaN"),
         ({"y": np.linspace(0, 1, 36)}, "Unknown label type: continuous"),
-        ({"groups": np.zeros(35)}, "X holds 36 sequences, groups 35 entries"),
+        ({"groups": np.zeros(35)}, "groups must have 36 entries, got 35"),
         ({"sample_weight": np.ones(35)}, "sample_weight"),
         ({"sample_weight": np.full(36, -1.0)}, "[Nn]egative"),
         ({"X": [x[:, :0] for x in UNEQUAL]}, "nothing but empty sequences"),

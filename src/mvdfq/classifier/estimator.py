@@ -252,7 +252,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             groups = None if groups is None else groups[used]
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"At least two classes are needed, y holds {len(classes)} class.")
+            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
         weight = weight * compute_sample_weight(self.class_weight, y)
         seed = check_random_state(self.random_state).randint(2**31)
         problems = Problems(len(classes), settings.multi_class)

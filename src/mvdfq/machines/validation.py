@@ -116,7 +116,7 @@ def check_targets(
     groups = None if groups is None else column_or_1d(groups)
     for name, given in [("y", y), ("groups", groups)]:
         if given is not None and len(given) != n_sequences:
-            raise ValueError(f"X holds {n_sequences} sequences, {name} {len(given)} entries.")
+            raise ValueError(f"{name} must have {n_sequences} entries, got {len(given)}.")
     return y, _check_sample_weight(sample_weight, y, ensure_non_negative=True), groups
 
 

@@ -39,7 +39,7 @@ class Workshop:
 
     Several kernels share the symbols of a fold. All folds share the kernel matrix of a method that
     learns nothing from the training part. `Trainer` chooses C and trains, as it does for
-    `SequenceClassifier`; decision 23 in docs/decisions.md says why the classifier is not used.
+    `SequenceClassifier`; docs/decisions.md says why the cells do not use the classifier itself.
     """
 
     n_jobs: int | None = None

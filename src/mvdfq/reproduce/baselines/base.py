@@ -54,7 +54,7 @@ class Baseline(ClassifierMixin, BaseEstimator):
         y, _, groups = check_targets(len(X), y, None, groups)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"At least two classes are needed, y holds {len(classes)} class.")
+            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
         self.n_channels_in_ = X.n_rows
         self._learn(X, codes, groups)
         self.classes_ = classes

@@ -27,9 +27,9 @@ from mvdfq.reproduce.baselines import (
     NMFBases,
 )
 from mvdfq.reproduce.baselines.autoregressive import describe_autoregression
-from mvdfq.reproduce.baselines.base import trainer_of
+from mvdfq.reproduce.baselines.base import FOLDS_SEED, SEED, trainer_of
 from mvdfq.reproduce.baselines.blocks import averaged, mean_and_variance
-from mvdfq.reproduce.baselines.machines import WIDTHS, _radial, fit_kernel
+from mvdfq.reproduce.baselines.machines import WIDTHS, _radial
 from mvdfq.reproduce.baselines.mixture import summed_likelihoods
 from mvdfq.reproduce.baselines.topics import codeword_counts, fold_in
 from mvdfq.reproduce.baselines.wavelets import moments_and_energy
@@ -43,15 +43,15 @@ def name_of(clf):
 
 # Each with data it is made for: sizes are small, since the suite is run often.
 VOWELS = [
-    MeanVariance(cv=3),
+    MeanVariance(),
     GMM(2),
-    MAR(1, cv=3),
-    PLSA(16, n_codewords=64, cv=3),
+    MAR(1),
+    PLSA(16, n_codewords=64),
     BoostedAggregates(10, n_estimators=30, max_depth=2),
 ]
-ALIGNED = [GAK(8, cv=3), DTW(8)]
+ALIGNED = [GAK(8), DTW(8)]
 SPECTRA = [NMFBases(3, n_components=1)]
-WAVES = [DWCH(3, cv=3)]
+WAVES = [DWCH(3)]
 
 
 def vowels(n_classes=4, step=2):
@@ -101,6 +101,10 @@ def sequence(n_channels, n_frames, seed=0, missing=()):
 
 
 # What is computed.
+
+
+def test_inner_folds_are_those_of_the_classifier():
+    assert FOLDS_SEED == np.random.RandomState(SEED).randint(2**31)
 
 
 @pytest.mark.parametrize("missing", [[], [(0, 0), (0, 4), (2, 7)]])
@@ -209,7 +213,7 @@ def test_bases_are_those_a_spectrogram_was_made_of():
     rng = np.random.default_rng(0)
     shapes = np.kron(np.eye(3), np.ones((4, 1)))  # three bands of four channels
     x = shapes @ rng.exponential(size=(3, 500)) ** 3
-    found = baselines.factors.spectral_bases(x, 3, 0)
+    found = baselines.factors.spectral_bases(x, 3)
     found = found / found.sum(axis=1, keepdims=True)
     order = found.argmax(axis=1).argsort()
     assert_allclose(found[order], shapes.T / 4, atol=0.02)
@@ -298,23 +302,22 @@ def test_what_is_chosen_was_best_in_inner_folds():
     X, y, _, _ = vowels()
     clf = MeanVariance().fit(X, y)
     vectors = np.array([mean_and_variance(x) for x in X])
-    trainer = trainer_of(np.unique(y, return_inverse=True)[1], None, 5, 0)
+    trainer = trainer_of(np.unique(y, return_inverse=True)[1], None)
     scores = clf.machine_.trained.scores
     assert scores.shape == (4, 5)
     assert clf.validation_score_ == scores.mean(axis=1).max()
     assert clf.C_ in CANDIDATES
     assert round(24 * clf.gamma_, 9) in WIDTHS
     assert clf.validation_score_ >= max(
-        fit_kernel(_radial(vectors, width / 24), trainer).scores.mean(axis=1).max()
-        for width in WIDTHS
+        trainer(_radial(vectors, width / 24)).scores.mean(axis=1).max() for width in WIDTHS
     )
 
 
 def test_groups_are_kept_together_by_the_inner_folds():
     groups = np.repeat(np.arange(6), 4)
-    trainer = trainer_of(np.arange(24) % 2, groups, 3, 0)
+    trainer = trainer_of(np.arange(24) % 2, groups)
     folds = inner_folds(trainer.y, trainer.groups, trainer.n_folds, trainer.random_state)
-    assert len(folds) == 3
+    assert len(folds) == 5
     for learn, check in folds:
         assert not set(groups[learn]) & set(groups[check])
 
@@ -370,7 +373,6 @@ GAPS = [sequence(2, 8), sequence(2, 8, missing=[(0, slice(0, 8, 2)), (1, slice(1
         (GMM(0), GAPS, "n_components must be a whole number"),
         (PLSA(n_topics=1.5), GAPS, "n_topics must be a whole number"),
         (BoostedAggregates(0), GAPS[:1] * 2, "segment must be a whole number"),
-        (MeanVariance(cv=1), GAPS[:1] * 2, "cv must be a whole number >= 2"),
     ],
 )
 def test_errors_say_what_and_where(clf, X, message):
@@ -380,9 +382,9 @@ def test_errors_say_what_and_where(clf, X, message):
 
 def test_targets_must_fit():
     X = [sequence(2, 8, seed=i) for i in range(4)]
-    with pytest.raises(ValueError, match="X holds 4 sequences, y 3 entries"):
+    with pytest.raises(ValueError, match="y must have 4 entries, got 3"):
         MeanVariance().fit(X, [0, 1, 0])
-    with pytest.raises(ValueError, match="At least two classes are needed, y holds 1 class"):
+    with pytest.raises(ValueError, match="y must hold at least two classes, got 1 class"):
         MeanVariance().fit(X, [0, 0, 0, 0])
     with pytest.raises(ValueError, match="X has 3 channels, 2 are expected"):
         MeanVariance().fit(X, [0, 1, 0, 1]).predict([np.ones((3, 8))])

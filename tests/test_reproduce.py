@@ -13,22 +13,40 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from made_sets import write_all, write_gtzan, write_ismir, write_tone
-from mvdfq import CodebookQuantizer, DirectQuantizer, SequenceKernel, Spectrum
+from mvdfq import (
+    CodebookQuantizer,
+    DirectQuantizer,
+    SequenceClassifier,
+    SequenceKernel,
+    Spectrum,
+)
 from mvdfq._utils.folders import cache_folder
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
-from mvdfq.reproduce.baselines import MeanVariance
+from mvdfq.reproduce.baselines import MAR, MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
 from mvdfq.reproduce.loaders import LOADERS
 from mvdfq.reproduce.runner import complete
-from mvdfq.reproduce.sets import MusicSet, load_artist20, load_gtzan
+from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
+from mvdfq.reproduce.shelf import Shelf
 from mvdfq.reproduce.sources import PACKAGE, source_digest, source_files
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
 
 SPECTRUM = StringMethod(DirectQuantizer(4, strategy="uniform"), Spectrum(2), True)
 CELL = Cell("MVDFQ", "Spectrum", "yes").with_methods("text", SPECTRUM)
+
+
+class Drawing(np.random.RandomState):
+    """Draws a given seed, so that the inner folds of a classifier are those of a workshop."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self.seed_drawn = seed
+
+    def randint(self, *args):
+        return self.seed_drawn
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +120,27 @@ class TestSets:
         assert data.view("audio").n_rows == 1
         assert data.view("fft64").data.min() == 0
 
+    def test_arrays_that_are_missing_or_damaged_are_named(self, tmp_path):
+        path = tmp_path / "gtzan" / "mfcc.npz"
+        path.parent.mkdir()
+        np.savez(path, labels=np.array(["blues"]))
+        with pytest.raises(ReadError, match=r"arrays are \['labels'\], expected \['labels', 'art"):
+            load_gtzan(tmp_path)
+        path.write_bytes(path.read_bytes()[:40])
+        with pytest.raises(ReadError, match="the archive is damaged"):
+            load_gtzan(tmp_path)
+
+    def test_a_view_has_one_entry_per_clip(self):
+        data = MusicSet("made", {"mfcc": lambda: joined([np.ones((1, 4))])}, np.array(["a", "b"]))
+        with pytest.raises(ValueError, match="the view 'mfcc' has 1 clips, expected 2"):
+            data.view("mfcc")
+
+    def test_a_shelf_drops_what_was_used_longest_ago(self):
+        shelf, made = Shelf(2), []
+        for key in "abacab":
+            assert shelf.once(key, lambda key=key: made.append(key) or key.upper()) == key.upper()
+        assert made == ["a", "b", "c", "b"]
+
     def test_ismir_names_the_line_without_a_file(self, tmp_path):
         write_ismir(tmp_path, n_per_genre=1)
         path = tmp_path / "ismir2004" / "metadata" / "training" / "tracklist.csv"
@@ -165,6 +204,24 @@ class TestFolds:
                 margins = [machine.decision_function(new) for machine in machines]
                 expected = np.argmax(margins, axis=0)
             assert_array_equal(fold.predicted, expected)
+
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    def test_a_fold_is_what_the_classifier_does_with_the_same_inner_folds(self, folder, scheme):
+        data, seed = load_gtzan(folder), 3
+        cut = data.cuts("5-fold", seed)[0]
+        said = Workshop().run(CELL.methods, data, cut, "5-fold", seed)["said"][scheme]
+        clf = SequenceClassifier(
+            frames="passthrough",
+            symbols=SPECTRUM.symbols,
+            kernel=SPECTRUM.kernel,
+            manifold=True,
+            pyramid=1,
+            C="auto",
+            multi_class=scheme,
+            random_state=Drawing(seed),
+        ).fit(data.view("mfcc")[cut.train], data.y[cut.train])
+        assert (said["C"], said["score"]) == (clf.C_, clf.validation_score_)
+        assert said["predicted"] == clf.predict(data.view("mfcc")[cut.test]).tolist()
 
     def test_a_method_is_chosen_without_the_test_part(self, folder, monkeypatch, store):
         data = load_gtzan(folder)
@@ -254,13 +311,13 @@ class TestFolds:
 
     def test_groups_are_held_apart_where_baselines_are_chosen(self, folder, monkeypatch, store):
         data, seen = load_artist20(folder), []
-        original = MeanVariance.fit
+        original = MAR.fit
         monkeypatch.setattr(
-            MeanVariance,
+            MAR,
             "fit",
             lambda self, X, y, groups=None: seen.append(groups) or original(self, X, y, groups),
         )
-        methods = [EstimatorMethod(MeanVariance(cv=n)) for n in (2, 3)]
+        methods = [EstimatorMethod(MAR(1, ridge=ridge)) for ridge in (0.1, 1.0)]
         cell = Cell("mean").with_methods("text", *methods)
         measure([cell], data, ["group-per-class"], [0], Workshop(choice=18), store)
         assert seen
@@ -450,6 +507,6 @@ def test_a_record_that_cannot_be_read_back_is_an_error(store, monkeypatch):
 
 def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.setattr(
-        "platformdirs.user_cache_path", lambda name: Path(tmp_path, name), raising=True
+        "mvdfq._utils.folders.user_cache_path", lambda name, appauthor: Path(tmp_path, name)
     )
     assert cache_folder("reproduce") == Path(tmp_path, "mvdfq", "reproduce")

@@ -7,14 +7,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import (
-    assert_all_finite,
-    check_random_state,
-    column_or_1d,
-    compute_sample_weight,
-)
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils import check_random_state, compute_sample_weight
 
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -28,7 +21,7 @@ from mvdfq.classifier.parts import (
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.questions import Questions
 from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trained, Trainer
+from mvdfq.machines.validation import Trained, Trainer, check_targets
 from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.base import check_symbols
 
@@ -267,7 +260,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         given, X = X, self._read(X)
         settings = settings_for(self, X)
         candidates(settings.C)  # raises an error now, before the long computation
-        y, weight, groups = _check_targets(len(X), y, sample_weight, groups)
+        y, weight, groups = check_targets(len(X), y, sample_weight, groups)
         used = np.flatnonzero(weight > 0)
         if len(used) < len(y):
             X, y, weight = X[used], y[used], weight[used]
@@ -308,7 +301,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         self.kernel_ = self.machine_.reader
         self.C_, self.temperature_ = trained.C, trained.temperature
         self.validation_scores_, validated = trained.scores, trained.scores[trained.best]
-        self.validation_score_ = float(validated.mean()) if validated.size else np.nan
+        self.validation_score_ = trained.score
         self.validation_std_ = float(validated.std()) if validated.size else np.nan
         kernel = self.kernel_
         rows, groups = kernel.row_weights, kernel.group_weights
@@ -409,19 +402,3 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _check_targets(
-    n_sequences: int, y: Any, sample_weight: Any, groups: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Check labels, weights and groups; return them as arrays."""
-    if y is None:
-        raise ValueError("SequenceClassifier requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    groups = None if groups is None else column_or_1d(groups)
-    for name, given in [("y", y), ("groups", groups)]:
-        if given is not None and len(given) != n_sequences:
-            raise ValueError(f"{name} must have {n_sequences} entries, got {len(given)}.")
-    return y, _check_sample_weight(sample_weight, y, ensure_non_negative=True), groups

@@ -40,11 +40,15 @@ def read_array(source: Source) -> np.ndarray:
     return values
 
 
-def read_archive(source: Source) -> dict[str, np.ndarray]:
-    """Read all arrays of an .npz file, by name."""
+def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Read the named arrays of an .npz file, by name; all arrays if no names are given."""
     arrays = {}
     with _damage_is_said(source, "the archive"), zipfile.ZipFile(source.path) as archive:
-        members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        files = [f"{name}.npy" for name in names]
+        found = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        members = [member for member in found if member.filename in files or not names]
+        if len(members) < len(names):
+            source.fail(f"the arrays are {[m.filename[:-4] for m in found]}, expected {[*names]}")
         total = sum(member.file_size for member in members)
         if total > source.max_bytes:
             source.fail(f"arrays of {total} bytes", "max_bytes allows more")

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
 
 from mvdfq._utils.threads import Report
 from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
 
-__all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "inner_folds"]
+__all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "check_targets", "inner_folds"]
 
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
@@ -46,6 +49,12 @@ class Trained:
     scores: np.ndarray
     best: int
 
+    @property
+    def score(self) -> float:
+        """Mean accuracy in the inner folds with the chosen C; NaN if nothing was held out."""
+        found = self.scores[self.best]
+        return float(found.mean()) if found.size else np.nan
+
 
 @dataclass(frozen=True)
 class Trainer:
@@ -66,8 +75,8 @@ class Trainer:
     def __call__(
         self,
         matrix: Callable[[np.ndarray], Any],
-        candidates: Sequence[float],
-        report: Report,
+        candidates: Sequence[float] = CANDIDATES,
+        report: Report = lambda done, total: None,
     ) -> Trained:
         """Choose C among the candidates, fit the temperature, train on all sequences."""
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
@@ -130,6 +139,22 @@ def _cautious(scores: np.ndarray, is_even: bool) -> int:
         return int(np.flatnonzero(means == means.max())[-1])
     error = scores[means.argmax()].std() / np.sqrt(max(scores.shape[1] - 1, 1))
     return int(np.argmax(means >= means.max() - error))
+
+
+def check_targets(
+    n_sequences: int, y: Any, sample_weight: Any, groups: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Check labels, weights and groups; return them as arrays."""
+    if y is None:
+        raise ValueError("The classifier requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    groups = None if groups is None else column_or_1d(groups)
+    for name, given in [("y", y), ("groups", groups)]:
+        if given is not None and len(given) != n_sequences:
+            raise ValueError(f"{name} must have {n_sequences} entries, got {len(given)}.")
+    return y, _check_sample_weight(sample_weight, y, ensure_non_negative=True), groups
 
 
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:

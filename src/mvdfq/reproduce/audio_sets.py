@@ -1,9 +1,6 @@
 """The sets of music, read from folders of recordings as their publishers distribute them."""
 
-import csv
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,8 @@ from mvdfq.io.audio import read_audio
 from mvdfq.io.audio_files import unreadable
 from mvdfq.io.base import ReadError
 from mvdfq.io.listing import list_audio
+from mvdfq.io.tables import rows_of
+from mvdfq.io.text import Source
 from mvdfq.reproduce.sets import MusicSet, joined
 from mvdfq.sequences import Sequences
 
@@ -29,39 +28,31 @@ PARTS = ("training", "development")
 COLUMNS = 6
 
 
-@dataclass(frozen=True)
-class Recordings:
-    """Sound files, and the views that the tables need."""
+def _views(files: list[Path]) -> dict[str, Callable[[], Any]]:
+    """Return the views of sound files; a view is read when it is needed."""
+    return {
+        "mfcc": lambda: _features(files, "gtzan"),
+        "mfcc+fft64": lambda: _features(files, "gtzan+fft64"),
+        "fft64": lambda: _bands(files),
+        "audio": lambda: joined([_waveform(file) for file in files]),
+    }
 
-    files: list[Path]
 
-    def views(self) -> dict[str, Callable[[], Any]]:
-        """Return the views; a view is read when it is needed."""
-        return {
-            "mfcc": partial(self.features, "gtzan"),
-            "mfcc+fft64": partial(self.features, "gtzan+fft64"),
-            "fft64": self.bands,
-            "audio": self.waveforms,
-        }
+def _features(files: list[Path], recipe: str) -> Sequences:
+    """Return the frames in the middle of every file."""
+    clips: list[np.ndarray] = []
+    for first in range(0, len(files), FILES_AT_A_TIME):
+        part = read_audio(files[first : first + FILES_AT_A_TIME], recipe, n_jobs=-1)
+        n_frames = int(SECONDS * part.X.sampling_rate)
+        clips += [_middle(part.X[i], n_frames).copy() for i in range(len(part))]
+    return joined(clips)
 
-    def features(self, recipe: str) -> Sequences:
-        """Return the frames in the middle of every file."""
-        clips: list[np.ndarray] = []
-        for first in range(0, len(self.files), FILES_AT_A_TIME):
-            part = read_audio(self.files[first : first + FILES_AT_A_TIME], recipe, n_jobs=-1)
-            n_frames = int(SECONDS * part.X.sampling_rate)
-            clips += [_middle(part.X[i], n_frames).copy() for i in range(len(part))]
-        return joined(clips)
 
-    def bands(self) -> Sequences:
-        """Return the 64 spectral bands minus their least value: no value is negative."""
-        both = self.features("gtzan+fft64")
-        bands = both.data[-64:]
-        return Sequences(bands - bands.min(), both.offsets)
-
-    def waveforms(self) -> Sequences:
-        """Return the samples in the middle of every file, all channels mixed to one."""
-        return joined([_waveform(file) for file in self.files])
+def _bands(files: list[Path]) -> Sequences:
+    """Return the 64 spectral bands minus their least value: no value is negative."""
+    both = _features(files, "gtzan+fft64")
+    bands = both.data[-64:]
+    return Sequences(bands - bands.min(), both.offsets)
 
 
 def _middle(x: np.ndarray, n: int) -> np.ndarray:
@@ -70,6 +61,7 @@ def _middle(x: np.ndarray, n: int) -> np.ndarray:
 
 
 def _waveform(file: Path) -> np.ndarray:
+    """Return the samples in the middle of a file, all channels mixed to one."""
     try:
         with soundfile.SoundFile(file) as sound:
             n = SECONDS * sound.samplerate
@@ -84,7 +76,7 @@ def genre_folder(name: str, folder: Path) -> MusicSet:
     listing = list_audio(folder)
     if not listing.labels:
         raise ReadError(folder, "holds no sound files", "expected a sub-folder for each genre")
-    return MusicSet(name, Recordings(listing.files).views(), np.array(listing.labels))
+    return MusicSet(name, _views(listing.files), np.array(listing.labels))
 
 
 def album_folder(name: str, folder: Path) -> MusicSet:
@@ -92,8 +84,8 @@ def album_folder(name: str, folder: Path) -> MusicSet:
     listing = list_audio(folder, group_pattern=r"^([^/]+/[^/]+)/")
     if not listing.groups:
         raise ReadError(folder, "holds no albums", "expected recordings in artist/album")
-    views = Recordings(listing.files).views()
-    return MusicSet(name, views, np.array(listing.labels), np.array(listing.groups))
+    groups = np.array(listing.groups)
+    return MusicSet(name, _views(listing.files), np.array(listing.labels), groups)
 
 
 def ismir_folder(name: str, folder: Path) -> MusicSet:
@@ -107,23 +99,21 @@ def ismir_folder(name: str, folder: Path) -> MusicSet:
         for file, label in _tracks(folder, part):
             files.append(file)
             labels.append(label)
-    return MusicSet(name, Recordings(files).views(), np.array(labels))
+    return MusicSet(name, _views(files), np.array(labels))
 
 
 def _tracks(folder: Path, part: str) -> list[tuple[Path, str]]:
     """Return the files of a part and their classes."""
     path = folder / "metadata" / part / "tracklist.csv"
-    with open(path, newline="", encoding="utf-8") as file:
-        lines = [fields for fields in csv.reader(file) if fields]
     tracks = []
-    for number, fields in enumerate(lines, start=1):
+    for number, fields in rows_of(Source(path)):
         if len(fields) < COLUMNS:
             hint = "class, artist, album, track, number, file"
             raise ReadError(path, f"line {number}: {len(fields)} fields, expected 6", hint)
-        if number == 1 and fields[0].strip().lower() == "class":
+        if number == 1 and fields[0].lower() == "class":
             continue
-        track = folder / "audio" / part / fields[COLUMNS - 1].strip()
+        track = folder / "audio" / part / fields[COLUMNS - 1]
         if not track.is_file():
             raise ReadError(path, f"line {number}: there is no file {track}")
-        tracks.append((track, fields[0].strip().replace("-", "_").lower()))
+        tracks.append((track, fields[0].replace("-", "_").lower()))
     return tracks

@@ -91,24 +91,7 @@ def all_remarks() -> tuple[Remark, ...]:
 
 
 def remarks(table: str) -> list[str]:
-    """Return what a reader should know of a table before comparing it with ours.
-
-    Parameters
-    ----------
-    table : str
-        The name of the table.
-
-    Returns
-    -------
-    remarks : list of str
-        Each remark ends with the lines of the paper's source that it is about.
-
-    Examples
-    --------
-    >>> from mvdfq.reproduce.claims import remarks
-    >>> remarks("artist")[1]
-    'The table of artists is of MFCC alone by its caption, yet ... (lines 960, 968)'
-    """
+    """Return the remarks on a table, each with the lines of the paper's source that it is about."""
     return [f"{each.text} ({_lines(each.lines)})" for each in all_remarks() if table in each.tables]
 
 
@@ -119,28 +102,10 @@ def _lines(lines: tuple[int, ...]) -> str:
 def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the claims about rows of a table, from the published figures and from ours.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        Rows of a table; a row belongs to a claim by the published figure beside it.
-
-    Returns
-    -------
-    claims : list of dict
-        The sentence and its line, what it states, the same computed from the published figures,
-        and whether both agree. `ours` is by protocol and reading, None if a side was not measured.
-        A method of the literature that was not run has its quoted figure.
-
-    Examples
-    --------
-    >>> from mvdfq.reproduce.claims import claims
-    >>> from mvdfq.reproduce.result import Row
-    >>> seen = dict(metric="mean_ROC50", line=1062, protocol="homology", reading="text")
-    >>> rows = [Row("Univariate", published=27.91, value=30.0, **seen),
-    ...         Row("MVDFQ", published=43.29, value=45.0, **seen)]
-    >>> (claim,) = claims(rows)
-    >>> claim["stated"], round(claim["published"], 1), claim["agrees"], claim["ours"]
-    ('50 %', 55.1, False, {'homology': {'text': 50.0}})
+    A row belongs to a claim by the published figure beside it. An entry holds the sentence and its
+    line, what the sentence states, the same computed from the published figures, and whether both
+    agree. `ours` is by protocol and reading, None if a side was not measured; a method of the
+    literature that was not run has its quoted figure.
     """
     known = {(row.line, row.published) for row in rows}
     return [_worked_out(claim, rows) for claim in all_claims() if _is_about(claim, known)]

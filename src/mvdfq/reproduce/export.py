@@ -19,15 +19,7 @@ F1_NAMES = "f1_mean_of_classes", "f1_of_mean_precision_and_recall"
 def csv_rows(result: Result) -> list[dict[str, Any]]:
     """Return the rows of a result with one plain value per column; unknown values are empty.
 
-    Parameters
-    ----------
-    result : Result
-        The result of a table.
-
-    Returns
-    -------
-    rows : list of dict
-        All rows have the same keys; every part of the seconds has a column.
+    All rows have the same keys, and every part of the seconds has a column.
     """
     parts = sorted({part for row in result.rows for part in row.seconds})
     rows = []
@@ -41,16 +33,7 @@ def csv_rows(result: Result) -> list[dict[str, Any]]:
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """Write the rows of a result as CSV.
-
-    Parameters
-    ----------
-    result : Result
-        The result of a table.
-
-    path : str or Path
-        The file.
-    """
+    """Write the rows of a result as CSV."""
     rows = csv_rows(result)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*rows[0]] if rows else [], lineterminator="\n")
@@ -59,33 +42,13 @@ def write_csv(result: Result, path: str | Path) -> None:
 
 
 def write_json(result: Result, path: str | Path) -> None:
-    """Write everything: rows, remarks, claims and facts.
-
-    Parameters
-    ----------
-    result : Result
-        The result of a table.
-
-    path : str or Path
-        The file.
-    """
+    """Write rows, remarks, claims and facts of a result as JSON."""
     text = json.dumps(result.to_dict(), indent=1, default=str, allow_nan=False)
     Path(path).write_text(text + "\n", encoding="utf-8")
 
 
 def read_json(path: str | Path) -> Result:
-    """Read what `write_json` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    result : Result
-        The result that was written.
-    """
+    """Read a result that `write_json` wrote."""
     plain = json.loads(Path(path).read_text(encoding="utf-8"))
     rows = [Row(**{**row, "f1": row["f1"] and tuple(row["f1"])}) for row in plain.pop("rows")]
     return Result(rows=rows, **plain)
@@ -94,18 +57,9 @@ def read_json(path: str | Path) -> Result:
 def merged(old: Result, new: Result) -> Result:
     """Return two results of a table as one: a later run may have computed a part of the cells.
 
-    Of two measured rows the new row is taken, unless the old row rests on more seeds. A row
-    without a value stays only while nothing was measured in its place, reading and protocol.
-
-    Parameters
-    ----------
-    old, new : Result
-        Results of the same table.
-
-    Returns
-    -------
-    result : Result
-        Rows in the order of the old result; further rows follow the rows of their place.
+    Of two measured rows the new row is taken, unless the old row has more seeds. A row without a
+    value stays only while nothing was measured in its place, reading and protocol. Rows keep the
+    order of the old result; further rows follow the rows of their place.
     """
     best = {_key(row): row for row in old.rows if row.value is not None}
     for row in new.rows:

@@ -59,19 +59,8 @@ def rank_families(
 ) -> Iterator[tuple[FamilyJob, Record]]:
     """Rank the test part of families; jobs of one method follow each other and share its matrix.
 
-    Parameters
-    ----------
-    jobs : sequence of FamilyJob
-        The families and methods.
-
-    n_jobs, memory_limit : default=None
-        As in `SequenceKernel`.
-
-    Yields
-    ------
-    job, record : FamilyJob, dict
-        ``roc50`` of the test part, and ``inner``, the mean ROC50 in folds of the training part:
-        one value for each of `PENALTIES`.
+    A record holds ``roc50`` of the test part and ``inner``, the mean ROC50 in folds of the training
+    part: one value for each of `PENALTIES`.
     """
     for method, same in groupby(jobs, key=lambda job: job.method):
         mine = [*same]
@@ -113,21 +102,9 @@ def inner_folds(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Cut a training part as the task itself is cut: whole families of the positives are held out.
 
-    If all positives are of one family, they are cut at random; a single positive is not cut. At
-    most 1500 negatives are used.
-
-    Parameters
-    ----------
-    task : HomologyTask
-        The task; its test part is not used.
-
-    codes : ndarray of shape (n_proteins,)
-        SCOP family of every protein.
-
-    Yields
-    ------
-    fold : tuple of ndarray
-        Indices to learn from and whether each is positive; indices to check and the same.
+    If all positives are of one family, they are cut at random; a single positive is not cut.
+    `codes` are the SCOP families of all proteins. A fold is the indices to learn from, whether each
+    of them is positive, the indices to check, and whether each of these is positive.
     """
     random = np.random.default_rng(0)
     positive = task.train[task.y_train]

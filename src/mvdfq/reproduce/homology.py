@@ -22,12 +22,14 @@ from mvdfq.reproduce.homology_cells import (
     cells,
 )
 from mvdfq.reproduce.result import NOT_YET, Row
+from mvdfq.reproduce.rows import row_of
 from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.store import Store
 
 __all__ = ["homology", "signed_rank"]
 
+PROTOCOL = "remote homology"
 
 # Which column is tested against which column, and the paper's name of the comparison.
 COMPARISONS = [
@@ -63,33 +65,10 @@ def homology(
     kept: bool = False,
     progress: Report | None = None,
 ) -> list[Row]:
-    """Compute the table of remote homology detection.
+    """Compute the table of remote homology detection; see `mvdfq.reproduce.run` for the parameters.
 
-    Parameters
-    ----------
-    data : ProteinSet
-        The proteins, from `load_scop`.
-
-    store : Store
-        The folder of kept records.
-
-    readings : sequence of str, default=("text", "comment", "tuned")
-        Which settings to run.
-
-    n_jobs, memory_limit : default=None
-        As in `SequenceKernel`.
-
-    kept : bool, default=False
-        Compute nothing: cells without all their records stay empty.
-
-    progress : callable, default=None
-        Called with the number of families done and of all families, over all methods.
-
-    Returns
-    -------
-    rows : list of Row
-        Mean ROC50 in percent with its standard deviation over the families; then the two-sided
-        p-values of the signed-rank tests.
+    Returns the mean ROC50 in percent with its standard deviation over the families, then the
+    two-sided p-values of the signed-rank tests.
     """
     wanted = [cell for cell in cells(data.profiles is not None) if cell.reading in readings]
     methods = {str(method): method for cell in wanted for method in cell.methods}
@@ -130,16 +109,8 @@ def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> Family
 
 
 def _mean_row(found: FamilyValues) -> Row:
-    cell = found.cell
-    row = Row(
-        cell.name,
-        cell.kernel,
-        cell.manifold,
-        cell.setting,
-        cell.reading,
-        protocol="remote homology",
-        metric="mean_ROC50",
-        note=cell.why_not,
+    row = replace(
+        row_of(found.cell), protocol=PROTOCOL, metric="mean_ROC50", note=found.cell.why_not
     )
     if not found.roc50:
         return row
@@ -170,13 +141,11 @@ def _place(found: FamilyValues) -> tuple[str, str, str]:
 
 
 def _test_row(name: str, mine: FamilyValues, theirs: FamilyValues) -> Row:
-    cell = mine.cell
-    return Row(
-        name,
-        cell.kernel,
-        setting=cell.setting,
-        reading=cell.reading,
-        protocol="remote homology",
+    return replace(
+        row_of(mine.cell),
+        name=name,
+        manifold="",
+        protocol=PROTOCOL,
         metric="p_value",
         value=signed_rank(mine.values, theirs.values),
         n_seeds=1,
@@ -186,25 +155,7 @@ def _test_row(name: str, mine: FamilyValues, theirs: FamilyValues) -> Row:
 
 
 def signed_rank(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out.
-
-    Parameters
-    ----------
-    a, b : ndarray of shape (n_families,)
-        Values of the same families.
-
-    Returns
-    -------
-    p_value : float
-        1 if all pairs are equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mvdfq.reproduce.homology import signed_rank
-    >>> signed_rank(np.array([2, 4, 6, 8, 10, 12, 7]), np.array([1, 2, 3, 4, 5, 6, 7]))
-    0.03125
-    """
+    """Return the two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if not (a != b).any():
         return 1.0

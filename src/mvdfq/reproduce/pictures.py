@@ -33,18 +33,7 @@ class Scale:
 
 
 def picture(rows: Sequence[Row]) -> str:
-    """Return measured rows as one SVG picture; all text is escaped.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Rows with the same metric.
-
-    Returns
-    -------
-    svg : str
-        One line for each row, below a scale.
-    """
+    """Return measured rows with the same metric as one SVG picture; all text is escaped."""
     scale, height = Scale(rows), LINE * (len(rows) + 1) + 4
     grid = "".join(_line("grid", scale.x(tick), LINE, height) for tick in scale.ticks)
     axis = "".join(

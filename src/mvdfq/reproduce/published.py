@@ -1,10 +1,12 @@
 """The figures of the paper, each with its line of the paper's source."""
 
-import csv
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+
+from mvdfq.io.tables import named_rows
+from mvdfq.io.text import Source
 
 __all__ = ["STATUSES", "TITLES", "Figure", "figures", "find", "rank", "stored"]
 
@@ -64,25 +66,7 @@ class Figure:
 
 
 def figures(table: str) -> list[Figure]:
-    """Return the figures of a table in the order of the paper; borrowed figures come last.
-
-    Parameters
-    ----------
-    table : str
-        A name out of `TITLES`.
-
-    Returns
-    -------
-    figures : list of Figure
-        The figures.
-
-    Examples
-    --------
-    >>> from mvdfq.reproduce.published import figures
-    >>> first = figures("genre")[0]
-    >>> first.name, first.kernel, first.text, first.line
-    ('VQ', 'Spectrum', '34.5', 647)
-    """
+    """Return the figures of a table in the order of the paper; borrowed figures come last."""
     if table not in TITLES:
         raise ValueError(f"There is no table {table!r}; one of {', '.join(TITLES)}.")
     lines = BORROWED.get(table, set())
@@ -101,36 +85,13 @@ def find(
 ) -> list[Figure]:
     """Return the figures of a place in a table; an empty argument matches anything.
 
-    The name must be the same, but for what the figure adds in brackets: "NMF" finds "NMF (best
-    baseline)". Of kernel, manifold and setting every word must be among those of the figure:
-    "Mismatch" finds "Mismatch(5,1)", "no" finds "no (not stated)", "B=6" does not find "B=64" and
-    "MFCC" does not find "MFCC+FFT64". Capitals make no difference.
+    The name must be equal, except for a part in brackets that the figure adds: "NMF" finds "NMF
+    (best baseline)". Every word of kernel, manifold and setting must be among the words of the
+    figure: "Mismatch" finds "Mismatch(5,1)", "no" finds "no (not stated)", "B=6" does not find
+    "B=64" and "MFCC" does not find "MFCC+FFT64". Capitals make no difference.
 
-    Parameters
-    ----------
-    table : str
-        A name out of `TITLES`.
-
-    name : str
-        The method; the data set if the figures do not belong to a method.
-
-    kernel, manifold, setting : str, default=""
-        Words to find.
-
-    metric : str, default="error_pct"
-        What is measured.
-
-    Returns
-    -------
-    figures : list of Figure
-        Printed ones first, then those of the text, of switched-off parts, of comments; among
-        these the plainest setting first.
-
-    Examples
-    --------
-    >>> from mvdfq.reproduce.published import find
-    >>> [(f.value, f.status) for f in find("genre-compare", "MVDFQM", "SSSK", setting="MFCC")]
-    [(17.3, 'printed'), (12.3, 'comment')]
+    Printed figures come first, then figures of the text, of switched-off parts and of comments.
+    Among equals, the figure with the fewest words in its setting comes first.
     """
     found = [
         figure
@@ -160,8 +121,8 @@ def _words(text: str) -> set[str]:
 
 def stored(name: str) -> list[dict[str, str]]:
     """Return the entries of a CSV file that lies beside this module."""
-    text = files("mvdfq.reproduce").joinpath(name).read_text(encoding="utf-8")
-    return [*csv.DictReader(text.splitlines())]
+    source = Source(Path(__file__).with_name(name))
+    return [entry for _, entry in named_rows(source, required=())]
 
 
 @cache

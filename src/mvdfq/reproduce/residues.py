@@ -105,48 +105,14 @@ def rbf_gram(
     .. math:: K(x, y) = \sum_{u, v} c_u(x) \, c_v(y) \prod_{i=1}^{k}
               \exp\left(-\frac{|p(u_i) - p(v_i)|^2}{2 \sigma^2}\right)
 
-    where :math:`c_u` counts the words within `m` mismatches of :math:`u` and :math:`p` is the
-    point of a residue. The RBF of joined points is a product over positions, so that counts
-    are multiplied by the root of one 20 x 20 matrix along every position: nothing of size
-    :math:`20^k \times 20^k` is made. Words with any other letter are not counted.
+    where :math:`c_u` counts the words within `m` mismatches of :math:`u`, :math:`p` is the point of
+    a residue, and :math:`\sigma` is `width` times the mean distance between two amino acids. The
+    RBF is a product over positions, so counts are multiplied by the root of one 20 x 20 matrix
+    along every position, and no matrix of size :math:`20^k \times 20^k` is needed. Words with any
+    other letter are not counted. Values are normalized; a protein without words has the value 0.
 
-    Parameters
-    ----------
-    strings : list of str
-        The proteins.
-
-    points : ndarray of shape (20, n_descriptors)
-        A point for each amino acid, in alphabetic order of their letters.
-
-    k : int, default=3
-        Length of the words, at most 3.
-
-    m : int, default=0
-        Mismatches: 0 is Spectrum-RBF.
-
-    width : float, default=0.5
-        :math:`\sigma`, in units of the mean distance between two amino acids.
-
-    n_jobs : int, default=None
-        Number of threads; -1 is all processors. Results do not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n, n)
-        Kernel values, those of a protein with itself are 1; 0 for one without words.
-
-    References
-    ----------
     .. [1] N. C. Toussaint, C. Widmer, O. Kohlbacher, G. Raetsch, "Exploiting physico-chemical
        properties in string kernels", BMC Bioinformatics 11(S8), 2010.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mvdfq.reproduce.residues import rbf_gram
-    >>> rbf_gram(["ACDA", "ACDC"], np.eye(20), k=2, width=0.1).round(3)
-    array([[1.   , 0.667],
-           [0.667, 1.   ]])
     """
     if not 1 <= k <= LONGEST:
         raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words have too many counts.")
@@ -168,7 +134,7 @@ def rbf_gram(
 
 
 def _word_counts(strings: list[str], k: int) -> np.ndarray:
-    """Counts of all words, (n, 20, ..., 20)."""
+    """Return the counts of all words, (n, 20, ..., 20)."""
     places = np.full(128, -1)
     places[[ord(letter) for letter in AMINO_ACIDS]] = np.arange(20)
     counts = np.zeros((len(strings), 20**k), dtype=np.float32)
@@ -182,19 +148,19 @@ def _word_counts(strings: list[str], k: int) -> np.ndarray:
 
 
 def _near(counts: np.ndarray, m: int) -> np.ndarray:
-    """Counts of the words within `m` mismatches of each word."""
+    """Return, for each word, the counts of all words within `m` mismatches."""
     k, total = counts.ndim - 1, np.zeros_like(counts)
     for n_changed in range(min(m, k) + 1):
         for axes in combinations(range(1, k + 1), n_changed):
             part = counts
-            for axis in axes:  # any residue at this place but the one that stands there
+            for axis in axes:  # any other residue at this position
                 part = part.sum(axis=axis, keepdims=True) - part
             total += part
     return total
 
 
 def _root(points: np.ndarray, width: float) -> np.ndarray:
-    """A matrix whose product with its transpose is the RBF of the points."""
+    """Return a matrix whose product with its transpose is the RBF of the points."""
     squares = ((points[:, np.newaxis] - points) ** 2).sum(axis=2)
     sigma = width * np.sqrt(squares[np.triu_indices(len(points), 1)]).mean()
     values, vectors = np.linalg.eigh(np.exp(-squares / (2 * sigma**2)))

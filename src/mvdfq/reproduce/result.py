@@ -53,13 +53,6 @@ def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
     """Return the values of two rows for a comparison: means over the seeds that both rows have.
 
     Slow cells have fewer seeds than other cells, and every seed has its own folds.
-
-    Examples
-    --------
-    >>> from mvdfq.reproduce.result import Row, compared_values
-    >>> many = Row("a", value=21.0, by_seed={"0": 20.0, "1": 22.0})
-    >>> compared_values(many, Row("b", value=25.0, by_seed={"0": 25.0}))
-    (20.0, 25.0)
     """
     if a.value is None or b.value is None:
         return None
@@ -87,11 +80,5 @@ class Result:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers and text, ready for JSON.
-
-        Returns
-        -------
-        result : dict
-            Title, rows, remarks, claims and facts.
-        """
+        """Return everything as plain numbers and text, ready for JSON."""
         return asdict(self)

@@ -14,14 +14,21 @@ from mvdfq.reproduce.loaders import LOADERS, SETS, NotThere
 from mvdfq.reproduce.published import SECONDS, find
 from mvdfq.reproduce.result import Row
 
-__all__ = ["beside_published", "datasets_rows", "measured_row", "missing_row", "time_row"]
+__all__ = [
+    "beside_published",
+    "datasets_rows",
+    "measured_row",
+    "missing_row",
+    "row_of",
+    "time_row",
+]
 
 
 def measured_row(table: str, measured: Measured, notes: Mapping[str, str]) -> Row:
     """Return the row of a cell that was run; `notes` tell what must be known of a view."""
     result = measured.evaluation
     row = replace(
-        _row(measured.cell),
+        row_of(measured.cell),
         scheme=measured.scheme,
         protocol=measured.protocol,
         value=float(np.mean(measured.errors)),
@@ -49,14 +56,14 @@ def missing_row(
     table: str, cell: Cell, why: str, protocol: str = "", metric: str = "error_pct"
 ) -> Row:
     """Return the row of a cell that was not run, with the reason."""
-    row = replace(_row(cell), note=why, protocol=protocol, metric=metric)
+    row = replace(row_of(cell), note=why, protocol=protocol, metric=metric)
     return beside_published(table, row)
 
 
 def time_row(table: str, cell: Cell, seconds: dict[str, float]) -> Row:
     """Return the row of the seconds of a cell."""
     row = replace(
-        _row(cell),
+        row_of(cell),
         metric=SECONDS,
         value=seconds["count"] + seconds["gram"],
         seconds=seconds,
@@ -66,7 +73,8 @@ def time_row(table: str, cell: Cell, seconds: dict[str, float]) -> Row:
     return beside_published(table, row)
 
 
-def _row(cell: Cell) -> Row:
+def row_of(cell: Cell) -> Row:
+    """Return the empty row of a cell."""
     return Row(cell.name, cell.kernel, cell.manifold, cell.setting, cell.reading)
 
 

@@ -29,24 +29,9 @@ def complete(
 ) -> dict[J, Record]:
     """Return the records of jobs, and compute the records that the store does not hold.
 
-    Parameters
-    ----------
-    jobs : sequence of Job
-        Jobs with equal keys are computed once.
-
-    store : Store
-        Every new record is kept at once, so that an interrupted run loses one job at most.
-
-    work : callable or None
-        Computes the jobs that it is given. None computes nothing.
-
-    progress : callable, default=None
-        Called with the number of jobs done and the number of all jobs.
-
-    Returns
-    -------
-    records : dict of Job to dict
-        In the order of the jobs; without `work`, only the jobs whose records are kept.
+    Jobs with equal keys are computed once. Every new record is kept at once, so that an interrupted
+    run loses one job at most. If `work` is None, nothing is computed and only kept records are
+    returned.
     """
     lacking = {store.path(job.key): job for job in jobs if store.get(job.key) is None}
     n_kept = len(jobs) - len(lacking)

@@ -16,6 +16,7 @@ from mvdfq.io.homology import ROLES, HomologyTask, homology_tasks, read_splits
 from mvdfq.io.profiles import read_profiles
 from mvdfq.io.scales import substitution_rows
 from mvdfq.io.text import read_lines
+from mvdfq.reproduce.shelf import Shelf
 from mvdfq.sequences import Sequences
 
 __all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]
@@ -44,7 +45,7 @@ class ProteinSet:
     tasks: list[HomologyTask]
     profiles: Path | None = None
     n_unused: int = 0
-    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+    _read: Shelf = field(default_factory=lambda: Shelf(1), repr=False)
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -56,17 +57,11 @@ class ProteinSet:
 
     def view(self, name: str) -> Any:
         """Return the proteins in one form; only the last form stays in memory."""
-        if name not in self._read:
-            self._read.clear()
-            self._read[name] = self._view(name)
-        return self._read[name]
-
-    def _view(self, name: str) -> Any:
         if name == "letters":
             return self.strings
         if name == "BLOSUM62 rows":
-            return substitution_rows(self.strings)
-        return self._profile_view(name)
+            return self._read.once(name, lambda: substitution_rows(self.strings))
+        return self._read.once(name, lambda: self._profile_view(name))
 
     def _profile_view(self, values: str) -> Sequences:
         """Return the profiles in the order of the proteins, as "log-odds" or "probabilities"."""
@@ -119,7 +114,7 @@ class ProteinSet:
             codes=self.codes[used],
             tasks=moved,
             n_unused=self.n_unused + len(self) - len(used),
-            _read={},
+            _read=Shelf(1),
         )
 
 
@@ -137,7 +132,7 @@ def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTa
 
 
 def load_scop(folder: str | Path) -> ProteinSet:
-    r"""Read proteins and tasks of remote homology detection from a folder.
+    """Read proteins and tasks of remote homology detection from a folder.
 
     Two forms are known. Liao and Noble: ``sequences.fasta`` and ``splits.tsv``, plain or gzipped,
     with lines ``family role id``. The SCOP 1.59 set of the paper: one FASTA file, and one file of
@@ -145,28 +140,6 @@ def load_scop(folder: str | Path) -> ProteinSet:
     and negative in training, 3 and 4 in the test. A first line may name the families. A first
     column may name the sequences; without it the lines follow the FASTA file. Sequences without a
     role are left out. Profiles are read from the folder ``profiles`` beside these files.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where the files lie.
-
-    Returns
-    -------
-    data : ProteinSet
-        The sequences that have a role, and the tasks.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from mvdfq.reproduce.scop import load_scop
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "all.fasta").write_text(">a\nMK\n>b\nMV\n>c\nWW\n>d\nAA\n>e\nCC\n")
-    ...     _ = Path(folder, "labels.txt").write_text("1\n2\n0\n3\n4\n")
-    ...     data = load_scop(folder)
-    >>> data.names, data.n_unused, data.tasks[0].train
-    (['a', 'b', 'd', 'e'], 1, array([0, 1]))
     """
     folder = Path(folder)
     fasta = _only(folder, FASTA, "a FASTA file (.fasta or .fa)")

@@ -19,34 +19,12 @@ PAGE_STYLE = (
 
 
 def html_section(result: Result) -> str:
-    """Return a result as a section of a page, with its own style and without scripts.
-
-    Parameters
-    ----------
-    result : Result
-        The result of a table.
-
-    Returns
-    -------
-    section : str
-        HTML; all text of the result is escaped.
-    """
+    """Return a result as a section of a page with its own style; all text is escaped."""
     return f"<style>{_style()}</style>\n{_section(result)}"
 
 
 def page(results: Iterable[Result]) -> str:
-    """Return a whole page of results.
-
-    Parameters
-    ----------
-    results : iterable of Result
-        One result for each table.
-
-    Returns
-    -------
-    page : str
-        HTML that needs no other file.
-    """
+    """Return a whole page of results as HTML that needs no other file."""
     results = [*results]
     links = " · ".join(
         f'<a href="#table-{escape(each.table)}">{escape(each.title)}</a>' for each in results

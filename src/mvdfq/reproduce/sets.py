@@ -12,7 +12,9 @@ from scipy.io import loadmat
 from sklearn.model_selection import StratifiedGroupKFold
 
 from mvdfq.evaluation import folds_of
-from mvdfq.io.base import ReadError
+from mvdfq.io.arrays import read_archive
+from mvdfq.io.text import Source
+from mvdfq.reproduce.shelf import Shelf
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.symbols.base import Symbols, check_symbols
 
@@ -47,7 +49,7 @@ class MusicSet:
     split: np.ndarray | None = None
     max_cuts: int | None = None
     notes: dict[str, str] = field(default_factory=dict)
-    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+    _read: Shelf = field(default_factory=lambda: Shelf(2), repr=False)
     _digests: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -55,16 +57,12 @@ class MusicSet:
 
     def view(self, name: str) -> Any:
         """Return the clips in one form, numbers or symbols; two views stay in memory."""
-        if name not in self._read:
-            while len(self._read) > 1:
-                del self._read[next(iter(self._read))]
-            found = self.views[name]()
-            if len(found) != len(self):
-                raise ValueError(
-                    f"{self.name}: the view {name!r} has {len(found)} clips, expected {len(self)}."
-                )
-            self._read[name] = found
-        return self._read[name]
+        X = self._read.once(name, self.views[name])
+        if len(X) != len(self):
+            raise ValueError(
+                f"{self.name}: the view {name!r} has {len(X)} clips, expected {len(self)}."
+            )
+        return X
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -170,12 +168,7 @@ def _ragged(frames: np.ndarray, lengths: np.ndarray) -> Sequences:
 
 
 def _arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in names}
-    except (OSError, ValueError, KeyError) as error:
-        hint = f"expected an .npz file with {', '.join(names)}"
-        raise ReadError(path, f"cannot be read ({error})", hint) from None
+    return read_archive(Source(path), names)
 
 
 def load_gtzan(folder: Path) -> MusicSet:

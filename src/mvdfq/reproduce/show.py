@@ -53,16 +53,6 @@ def blocks(result: Result) -> list[Block]:
 
     Every reading has a block for each protocol, then a block of the settings that were used. The
     places that were not measured, the claims and the remarks come last.
-
-    Parameters
-    ----------
-    result : Result
-        The result of a table.
-
-    Returns
-    -------
-    blocks : list of Block
-        In the order in which a reader needs them.
     """
     shown: list[Block] = []
     for reading, rows in grouped(result.rows, lambda row: row.reading).items():

@@ -16,20 +16,8 @@ def source_digest(*modules: str, package: Path = PACKAGE) -> str:
     """Return a digest of some modules and of all modules of this package that they import.
 
     A kept record is used only while this digest stays the same. A changed kernel makes the record
-    unused; a changed command line or page does not, because no computation imports them.
-
-    Parameters
-    ----------
-    *modules : str
-        Full names, such as ``"mvdfq.reproduce.folds"``.
-
-    package : Path
-        The folder of the package.
-
-    Returns
-    -------
-    digest : str
-        16 hexadecimal digits.
+    unused; a changed command line or page does not, because no computation imports them. `package`
+    is the folder of the package.
     """
     content = hashlib.sha256()
     for path in sorted(source_files(*modules, package=package)):

@@ -14,23 +14,7 @@ FORMAT = 2
 
 
 class Store:
-    """A folder of records. A digest of everything that a record depends on is its file name.
-
-    Parameters
-    ----------
-    folder : str or Path
-        The folder of the records; a missing folder is created.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from mvdfq.reproduce.store import Store
-    >>> with TemporaryDirectory() as folder:
-    ...     store = Store(folder)
-    ...     store.put({"fold": 1}, {"error": 20.0})
-    ...     store.get({"fold": 1}), store.get({"fold": 2})
-    ({'error': 20.0}, None)
-    """
+    """A folder of records. A digest of everything that a record depends on is its file name."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)

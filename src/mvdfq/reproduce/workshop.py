@@ -1,7 +1,7 @@
 """One fold of one cell: a method is chosen and trained on the training part, then tested."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import CANDIDATES, Trained, Trainer, inner_folds
 from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
+from mvdfq.reproduce.shelf import Shelf
 
 __all__ = ["CHOICE", "POLICY", "SCHEMES", "Workshop"]
 
@@ -37,15 +38,14 @@ class Workshop:
     """Trains and tests methods, and keeps what other cells and folds can use again.
 
     Several kernels share the symbols of a fold. All folds share the kernel matrix of a method that
-    learns nothing from the training part. C is chosen by the same `Trainer` as in
-    `SequenceClassifier`. The classifier itself is not used: it would compute the kernel matrix once
-    per scheme, and its inner folds differ, which moves some stored figures by up to a point.
+    learns nothing from the training part. `Trainer` chooses C and trains, as it does for
+    `SequenceClassifier`; docs/decisions.md says why the cells do not use the classifier itself.
     """
 
     n_jobs: int | None = None
     memory_limit: Any = None
     choice: int = CHOICE
-    _symbols: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _symbols: Shelf = field(default_factory=lambda: Shelf(KEPT), repr=False)
     _grams: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
     def run(
@@ -93,16 +93,7 @@ class Workshop:
         if method.symbols is None:
             return X
         key = method.encoder, len(X), train.tobytes()
-        return self._once(key, lambda: clone(method.symbols).fit(X[train]).transform(X))
-
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the symbols that are kept under a key; make them if they are not kept."""
-        if key not in self._symbols:
-            while len(self._symbols) >= KEPT:
-                del self._symbols[next(iter(self._symbols))]
-            self._symbols[key] = make()
-        self._symbols[key] = self._symbols.pop(key)  # the symbols used last are dropped last
-        return self._symbols[key]
+        return self._symbols.once(key, lambda: clone(method.symbols).fit(X[train]).transform(X))
 
     def _gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips."""
@@ -124,8 +115,7 @@ class Workshop:
         both = [Problems(len(np.unique(y)), scheme) for scheme in SCHEMES]
         ones = np.ones(len(y))
         trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in both]
-        trained = [each(lambda _: K, CANDIDATES, lambda *_: None) for each in trainers]
-        return [*zip(both, trained, strict=True)]
+        return [(trainer.problems, trainer(lambda _: K)) for trainer in trainers]
 
     def _choose(self, methods, data, cut, groups, seed) -> Method:
         """Return the method that does best in inner validation on some of the training part."""
@@ -149,7 +139,7 @@ class Workshop:
         if method.symbols is None:
             return X[some]
         key = method.encoder, "some", some.tobytes()
-        return self._once(key, lambda: clone(method.symbols).fit_transform(X[some]))
+        return self._symbols.once(key, lambda: clone(method.symbols).fit_transform(X[some]))
 
 
 def _predicted(problems: Problems, trained: Trained, values: np.ndarray) -> np.ndarray:
@@ -157,8 +147,8 @@ def _predicted(problems: Problems, trained: Trained, values: np.ndarray) -> np.n
 
 
 def _validated(trained: Trained) -> float:
-    """Return the accuracy in the inner folds with the best C; 0 without inner folds."""
-    return float(trained.scores.mean(axis=1).max()) if trained.scores.size else 0.0
+    """Return the accuracy in the inner folds; 0 without inner folds."""
+    return float(np.nan_to_num(trained.score))
 
 
 def _estimated_score(method: EstimatorMethod, X: Any, y: np.ndarray, groups, seed: int) -> float:

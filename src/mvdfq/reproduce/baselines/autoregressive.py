@@ -1,4 +1,4 @@
-"""Multivariate autoregression: how a frame follows from those before it."""
+"""Multivariate autoregression: how a frame depends on the frames before it."""
 
 import numpy as np
 
@@ -16,28 +16,22 @@ class MAR(VectorClassifier):
     .. math:: x_t = \mu + \sum_{l=1}^{p} A_l x_{t-l} + e_t
 
     The vector holds :math:`\mu`, the :math:`A_l` and the upper triangle of the covariance of
-    :math:`e_t`: 611 numbers for 13 channels and :math:`p = 3`. Coefficients are found by ridge
-    regression on standardized channels, so that short sequences have an answer too. Frames whose
-    past holds a NaN are left out. Costs O(:math:`n p^2 R^2 + p^3 R^3`) a sequence.
+    :math:`e_t`: 611 numbers for 13 channels and :math:`p = 3`. Ridge regression on standardized
+    channels finds the coefficients, also for short sequences. Frames whose past holds a NaN are
+    left out.
 
     Parameters
     ----------
     order : int, default=3
-        Frames looked back, :math:`p`.
+        Number of frames before a frame that are used, :math:`p`.
 
     ridge : float, default=0.1
         Penalty on the squares of the :math:`A_l`, for every frame.
 
-    cv : int, default=5
-        Folds of the inner validation; fewer if a class is smaller.
-
-    random_state : int, default=0
-        Seed of the folds.
-
     Attributes
     ----------
     scaler_ : Standardize
-        The scaling learned.
+        The learned scaling.
 
     Examples
     --------
@@ -48,15 +42,7 @@ class MAR(VectorClassifier):
     True
     """
 
-    def __init__(
-        self,
-        order: int = 3,
-        *,
-        ridge: float = 0.1,
-        cv: int = 5,
-        random_state: int | None = 0,
-    ) -> None:
-        super().__init__(cv=cv, random_state=random_state)
+    def __init__(self, order: int = 3, *, ridge: float = 0.1) -> None:
         self.order = order
         self.ridge = ridge
 
@@ -65,7 +51,7 @@ class MAR(VectorClassifier):
         check_positive(self.ridge, "ridge")
 
     def _shortest(self) -> tuple[int, str]:
-        # One frame has nothing left to vary once its mean is known; two are the least.
+        # The covariance needs two frames with a whole past: one frame equals its own mean.
         return self.order + 2, "leave it out or take a smaller order"
 
     def _fit_vectors(self, X: Sequences) -> np.ndarray:
@@ -80,21 +66,14 @@ class MAR(VectorClassifier):
 
 
 def describe_autoregression(x: np.ndarray, order: int, ridge: float) -> np.ndarray:
-    """Return the mean, the matrices by rows, and the triangle; NaN if no frame has a whole past.
-
-    Examples
-    --------
-    >>> doubling = np.array([[1.0, 2.0, 4.0, 8.0, 16.0]])
-    >>> describe_autoregression(doubling, 1, 1e-9).round(3) + 0.0
-    array([0., 2., 0.])
-    """
+    """Return mean, matrices by rows, and upper triangle; NaN if no frame has a whole past."""
     n_channels = len(x)
     past, now = _equations(x, order)
     upper = np.triu_indices(n_channels)
     if not now.size:
         return np.full(len(past) * n_channels + len(upper[0]), np.nan)
     penalty = ridge * now.shape[1] * np.eye(len(past))
-    penalty[0, 0] = 0.0  # levels are free: only what follows from the past is held back
+    penalty[0, 0] = 0.0  # the mean is not penalized
     coefficients = np.linalg.solve(past @ past.T + penalty, past @ now.T)
     errors = now - coefficients.T @ past
     covariance = errors @ errors.T / now.shape[1]
@@ -103,7 +82,7 @@ def describe_autoregression(x: np.ndarray, order: int, ridge: float) -> np.ndarr
 
 
 def _equations(x: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """A one and the frames before, above each other, for every frame; none with a NaN."""
+    """Return, for every frame without NaN, a one above the frames before; and the frame."""
     n_frames = x.shape[1]
     before = [x[:, order - lag : n_frames - lag] for lag in range(1, order + 1)]
     past = np.concatenate([np.ones((1, n_frames - order)), *before])

@@ -6,24 +6,12 @@ __all__ = ["averaged", "block_starts", "mean_and_variance"]
 
 
 def block_starts(n_frames: int, n_blocks: int) -> np.ndarray:
-    """Return where blocks of nearly equal length begin.
-
-    Examples
-    --------
-    >>> block_starts(10, 4)
-    array([0, 2, 5, 7])
-    """
+    """Return where blocks of nearly equal length begin: 0, 2, 5, 7 for 10 frames, 4 blocks."""
     return np.arange(n_blocks) * n_frames // n_blocks
 
 
 def averaged(x: np.ndarray, n_blocks: int) -> np.ndarray:
-    """Return the mean frame of each block; a shorter sequence stays as it is.
-
-    Examples
-    --------
-    >>> averaged(np.array([[0.0, 2.0, 4.0, 5.0, 6.0]]), 2)
-    array([[1., 5.]])
-    """
+    """Return the mean frame of each block; a shorter sequence stays as it is."""
     n_frames = x.shape[1]
     if n_frames <= n_blocks:
         return x
@@ -32,15 +20,9 @@ def averaged(x: np.ndarray, n_blocks: int) -> np.ndarray:
 
 
 def mean_and_variance(x: np.ndarray) -> np.ndarray:
-    """Return the means of all rows, then their variances; NaN for a row of nothing but NaN.
-
-    Examples
-    --------
-    >>> mean_and_variance(np.array([[1.0, 3.0, np.nan], [5.0, 5.0, 5.0]]))
-    array([2., 5., 1., 0.])
-    """
+    """Return the means of all rows, then their variances; NaN for a row that holds only NaN."""
     known = ~np.isnan(x)
-    with np.errstate(invalid="ignore"):  # 0 / 0 is the NaN promised
+    with np.errstate(invalid="ignore"):  # 0 / 0 gives this NaN
         mean = np.where(known, x, 0.0).sum(axis=1) / known.sum(axis=1)
         squares = np.where(known, (x - mean[:, None]) ** 2, 0.0)
         return np.concatenate([mean, squares.sum(axis=1) / known.sum(axis=1)])

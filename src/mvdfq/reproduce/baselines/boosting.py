@@ -1,4 +1,4 @@
-"""Boosted trees on segments: what a few seconds are like, and a vote."""
+"""Boosted trees on segments of a few seconds, and the sum over the segments."""
 
 import numpy as np
 from sklearn.ensemble import AdaBoostClassifier
@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mvdfq._utils.checks import check_whole
 from mvdfq.frames import Delta
-from mvdfq.reproduce.baselines.base import Baseline
+from mvdfq.reproduce.baselines.base import SEED, Baseline
 from mvdfq.reproduce.baselines.blocks import block_starts, mean_and_variance
 from mvdfq.sequences import Sequences
 
@@ -16,14 +16,13 @@ __all__ = ["BoostedAggregates"]
 class BoostedAggregates(Baseline):
     r"""Boost small trees on the means and variances of segments.
 
-    A sequence is cut into segments of about `segment` frames. A segment is described by mean
-    and variance of every channel and of its slope, and classified by AdaBoost; the sequence
-    gets the class with the largest sum over its segments,
+    A sequence is cut into segments of about `segment` frames. Mean and variance of every channel
+    and of its slope describe a segment, and AdaBoost classifies the segment. The sequence gets
+    the class with the largest sum over its segments,
 
     .. math:: f_c(x) = \sum_s \log p(c \mid s).
 
-    After Bergstra et al. [1]_, with the channels at hand for frame features. Fitting costs
-    O(:math:`T R S \log S`) for :math:`T` trees on :math:`S` segments.
+    Bergstra et al. [1]_ proposed the method, with other frame features.
 
     Parameters
     ----------
@@ -34,14 +33,8 @@ class BoostedAggregates(Baseline):
         Number of trees.
 
     max_depth : int, default=8
-        Questions asked by a tree, one after the other. A tree without error on the training
-        segments ends the boosting: where there are few, take fewer.
-
-    learning_rate : float, default=1.0
-        How much each tree has to say.
-
-    random_state : int, default=0
-        Seed of the trees.
+        Depth of a tree. A tree without error on the training segments ends the boosting, so few
+        segments need a smaller depth.
 
     Attributes
     ----------
@@ -66,20 +59,10 @@ class BoostedAggregates(Baseline):
 
     takes_missing = False
 
-    def __init__(
-        self,
-        segment: int = 200,
-        *,
-        n_estimators: int = 100,
-        max_depth: int = 8,
-        learning_rate: float = 1.0,
-        random_state: int | None = 0,
-    ) -> None:
+    def __init__(self, segment: int = 200, *, n_estimators: int = 100, max_depth: int = 8) -> None:
         self.segment = segment
         self.n_estimators = n_estimators
         self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def _check(self, X: Sequences) -> None:
         for name in ("segment", "n_estimators", "max_depth"):
@@ -88,12 +71,8 @@ class BoostedAggregates(Baseline):
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         segments, owners = self._segments(X)
         tree = DecisionTreeClassifier(max_depth=self.max_depth)
-        self.booster_ = AdaBoostClassifier(
-            tree,
-            n_estimators=self.n_estimators,
-            learning_rate=self.learning_rate,
-            random_state=self.random_state,
-        ).fit(segments, y[owners])
+        booster = AdaBoostClassifier(tree, n_estimators=self.n_estimators, random_state=SEED)
+        self.booster_ = booster.fit(segments, y[owners])
 
     def _scores(self, X: Sequences) -> np.ndarray:
         segments, owners = self._segments(X)
@@ -103,7 +82,7 @@ class BoostedAggregates(Baseline):
         return scores
 
     def _segments(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances, one segment a line, and the sequence of each."""
+        """Return means and variances, one segment per line, and the sequence of each segment."""
         parts = [self._describe(x.astype(float)) for x in Delta().fit_transform(X)]
         owners = np.repeat(np.arange(len(X)), [len(part) for part in parts])
         return np.concatenate(parts), owners

@@ -1,4 +1,4 @@
-"""Spectral bases: every spectrogram is factored, classes are modelled by their factors."""
+"""Spectral bases: every spectrogram is factored, and the factors of every class are modelled."""
 
 import warnings
 
@@ -9,15 +9,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from mvdfq._utils.checks import check_whole
-from mvdfq.reproduce.baselines.base import Baseline
+from mvdfq.reproduce.baselines.base import SEED, Baseline
 from mvdfq.reproduce.baselines.blocks import averaged
 from mvdfq.reproduce.baselines.mixture import fit_mixtures, summed_likelihoods
 from mvdfq.sequences.containers import Sequences, refuse
 
 __all__ = ["NMFBases", "spectral_bases"]
 
-# Part of an equal share below which a band of a base counts as empty: factors hold many zeros,
-# whose logarithms would say more than all the rest.
+# A sequence is averaged to this many frames, and a base is described by this many coefficients.
+N_FRAMES = 200
+N_COEFFICIENTS = 20
+# Least share of a band, in units of an equal share. Factors hold many zeros, and without this
+# floor their logarithms would outweigh all other values.
 FLOOR = 0.1
 
 
@@ -28,33 +31,23 @@ class NMFBases(Baseline):
 
     .. math:: S \approx W H, \qquad W, H \ge 0,
 
-    whose columns :math:`w_j` are spectra that sound by themselves. Each is scaled to sum 1,
-    and the first coefficients of the cosine transform of its logarithm are modelled by one
-    mixture of Gaussians for each class [1]_; the log-likelihoods of the bases of a sequence
-    add up. To be quick, a sequence is first averaged to `n_frames` frames; the original
-    factors whole spectrograms. Costs O(:math:`R` `n_frames` `n_bases`) a round and sequence.
+    and the columns of :math:`W` are its bases. Each base is scaled to sum 1. The first 20
+    coefficients of the cosine transform of its logarithm are modelled by one mixture of Gaussians
+    for each class [1]_; the log-likelihoods of the bases of a sequence add up. The original
+    factors whole spectrograms; here a sequence is first averaged to 200 frames, to save time.
 
     Parameters
     ----------
     n_bases : int, default=9
-        Bases of each sequence; fewer if it has fewer frames or channels.
-
-    n_coefficients : int, default=20
-        Coefficients of each base; fewer if there are fewer channels.
+        Bases of each sequence; fewer if the sequence has fewer frames or channels.
 
     n_components : int, default=3
         Gaussians of each class, with axes along the coefficients.
 
-    n_frames : int, default=200
-        Frames to which a sequence is averaged.
-
-    random_state : int, default=0
-        Seed of factors and mixtures.
-
     Attributes
     ----------
     mixtures_ : list of GaussianMixture
-        One for each class.
+        One mixture for each class.
 
     References
     ----------
@@ -77,23 +70,12 @@ class NMFBases(Baseline):
 
     takes_missing = False
 
-    def __init__(
-        self,
-        n_bases: int = 9,
-        *,
-        n_coefficients: int = 20,
-        n_components: int = 3,
-        n_frames: int = 200,
-        random_state: int | None = 0,
-    ) -> None:
+    def __init__(self, n_bases: int = 9, *, n_components: int = 3) -> None:
         self.n_bases = n_bases
-        self.n_coefficients = n_coefficients
         self.n_components = n_components
-        self.n_frames = n_frames
-        self.random_state = random_state
 
     def _check(self, X: Sequences) -> None:
-        for name in ("n_bases", "n_coefficients", "n_components", "n_frames"):
+        for name in ("n_bases", "n_components"):
             check_whole(getattr(self, name), name)
         hint = "NMFBases needs magnitudes, such as the energies of spectral bands (FFT64)"
         refuse(X.data < 0, X, "is negative", hint)
@@ -101,38 +83,30 @@ class NMFBases(Baseline):
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         bases, owners = self._describe(X)
         parts = [bases[y[owners] == c] for c in range(y.max() + 1)]
-        random = check_random_state(self.random_state)
+        random = check_random_state(SEED)
         self.mixtures_ = fit_mixtures(parts, self.n_components, "diag", random)
 
     def _scores(self, X: Sequences) -> np.ndarray:
         return summed_likelihoods(self.mixtures_, *self._describe(X), len(X))
 
     def _describe(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of all bases, one a line, and the sequence of each."""
+        """Return the coefficients of all bases, one base per line, and the sequence of each."""
         parts = [self._bases(x.astype(float)) for x in X]
         owners = np.repeat(np.arange(len(X)), [len(part) for part in parts])
         return np.concatenate(parts), owners
 
     def _bases(self, x: np.ndarray) -> np.ndarray:
-        bases = spectral_bases(averaged(x, self.n_frames), self.n_bases, self.random_state)
+        bases = spectral_bases(averaged(x, N_FRAMES), self.n_bases)
         shares = bases / np.maximum(bases.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         logs = np.log(np.maximum(shares, FLOOR / x.shape[0]))
-        return dct(logs, norm="ortho", axis=1)[:, : self.n_coefficients]
+        return dct(logs, norm="ortho", axis=1)[:, :N_COEFFICIENTS]
 
 
-def spectral_bases(x: np.ndarray, n_bases: int, random_state: int | None) -> np.ndarray:
-    """Return the bases of one sequence, one a line.
-
-    Examples
-    --------
-    >>> two = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
-    >>> bases = spectral_bases(two @ np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]]), 2, 0)
-    >>> bases.shape
-    (2, 3)
-    """
+def spectral_bases(x: np.ndarray, n_bases: int) -> np.ndarray:
+    """Return the bases of one sequence, one base per line."""
     n_bases = min(n_bases, *x.shape)
-    model = NMF(n_bases, init="nndsvda", tol=1e-3, max_iter=100, random_state=random_state)
+    model = NMF(n_bases, init="nndsvda", tol=1e-3, max_iter=100, random_state=SEED)
     with warnings.catch_warnings():
-        # Bases that still move a little are as good a description.
+        # Bases that still change a little describe a sequence as well.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(x.T).components_

@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians: one a class, on single frames."""
+"""Mixtures of Gaussians: one mixture per class, on single frames."""
 
 import warnings
 from typing import Any
@@ -10,13 +10,13 @@ from sklearn.utils import check_random_state
 
 from mvdfq._utils.checks import check_whole
 from mvdfq.frames import Standardize
-from mvdfq.reproduce.baselines.base import Baseline, whole_frames
+from mvdfq.reproduce.baselines.base import SEED, Baseline, whole_frames
 from mvdfq.sequences import Sequences
 
 __all__ = ["GMM", "fit_mixtures", "summed_likelihoods"]
 
 # Least variance in any direction, in units of the spread of the channels: small, but enough
-# for channels that follow from each other.
+# if a channel is a function of other channels.
 LEAST_VARIANCE = 1e-3
 
 
@@ -25,31 +25,27 @@ class GMM(Baseline):
 
     .. math:: f_c(x) = \sum_t \log \sum_m w_{cm} N(x_t; \mu_{cm}, \Sigma_{cm})
 
-    The order of frames plays no part. Channels are standardized first; frames with NaN are
-    left out. Fitting costs O(:math:`n M R^2`) a round for :math:`n` frames, :math:`M` Gaussians
-    and :math:`R` channels, prediction the same for every class.
+    The order of frames does not matter. Channels are standardized first; frames with NaN are
+    left out.
 
     Parameters
     ----------
     n_components : int, default=8
-        Gaussians of each class; fewer if it has fewer frames.
+        Gaussians of each class; fewer if the class has fewer frames.
 
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the Gaussians.
 
     max_frames : int, default=20000
-        Learn a class from at most so many frames, drawn at random.
-
-    random_state : int, default=0
-        Seed of the draw and of the mixtures.
+        A class is learned from at most this many frames, drawn at random.
 
     Attributes
     ----------
     scaler_ : Standardize
-        The scaling learned.
+        The learned scaling.
 
     mixtures_ : list of GaussianMixture
-        One for each class.
+        One mixture for each class.
 
     Examples
     --------
@@ -62,17 +58,11 @@ class GMM(Baseline):
     """
 
     def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        covariance_type: str = "full",
-        max_frames: int = 20_000,
-        random_state: int | None = 0,
+        self, n_components: int = 8, *, covariance_type: str = "full", max_frames: int = 20_000
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.max_frames = max_frames
-        self.random_state = random_state
 
     def _check(self, X: Sequences) -> None:
         check_whole(self.n_components, "n_components")
@@ -81,7 +71,7 @@ class GMM(Baseline):
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         self.scaler_ = Standardize().fit(X)
         frames, owners = whole_frames(self.scaler_.transform(X))
-        random = check_random_state(self.random_state)
+        random = check_random_state(SEED)
         places = [np.flatnonzero(y[owners] == c) for c in range(y.max() + 1)]
         parts = [frames[_sampled(mine, self.max_frames, random)] for mine in places]
         self.mixtures_ = fit_mixtures(parts, self.n_components, self.covariance_type, random)
@@ -104,7 +94,7 @@ def fit_mixtures(
             random_state=random,
         )
         with warnings.catch_warnings():
-            # A mixture that still moves a little after a hundred rounds does as well.
+            # A mixture that still changes a little after a hundred rounds does as well.
             warnings.simplefilter("ignore", ConvergenceWarning)
             mixtures.append(mixture.fit(part.astype(float)))
     return mixtures
@@ -113,7 +103,7 @@ def fit_mixtures(
 def summed_likelihoods(
     mixtures: list[GaussianMixture], frames: np.ndarray, owners: np.ndarray, n_sequences: int
 ) -> np.ndarray:
-    """Log-likelihood of each sequence, the sum of those of its frames, for each class."""
+    """Return the log-likelihood of each sequence for each class: the sum over its frames."""
     logs = [mixture.score_samples(frames.astype(float)) for mixture in mixtures]
     sums = [np.bincount(owners, weights=row, minlength=n_sequences) for row in logs]
     return np.stack(sums, axis=1)

@@ -1,4 +1,4 @@
-"""Mean and variance: the honest floor, which knows nothing of time."""
+"""Mean and variance of every channel: the simplest baseline, which ignores time."""
 
 import numpy as np
 
@@ -13,16 +13,7 @@ class MeanVariance(VectorClassifier):
 
     .. math:: v = (\mu_1, \ldots, \mu_R, \sigma_1^2, \ldots, \sigma_R^2)
 
-    13 channels make 26 numbers, 77 make 154. A NaN does not count. Costs O(n) in the number
-    of values, and the machines of `VectorClassifier`.
-
-    Parameters
-    ----------
-    cv : int, default=5
-        Folds of the inner validation; fewer if a class is smaller.
-
-    random_state : int, default=0
-        Seed of the folds.
+    13 channels give 26 numbers. Missing values (NaN) do not count.
 
     Examples
     --------

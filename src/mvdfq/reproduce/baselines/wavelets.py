@@ -1,6 +1,4 @@
-"""Wavelet histograms: what the coefficients of every sub-band of a waveform are like."""
-
-from typing import Any
+"""Wavelet histograms: moments of the coefficients of every sub-band of a waveform."""
 
 import numpy as np
 
@@ -16,24 +14,18 @@ WAVELET = "db8"
 class DWCH(VectorClassifier):
     r"""Describe a waveform by the histograms of its Daubechies wavelet coefficients.
 
-    The waveform is split by the wavelet ``db8`` into `level` sub-bands of detail and one of what
-    is left. The coefficients :math:`a` of each give four numbers [1]_: the first three moments
-    of their histogram and their energy,
+    The wavelet ``db8`` splits the waveform into `level` sub-bands of detail and one sub-band of the
+    rest. The coefficients :math:`a` of each sub-band give four numbers [1]_: the first three
+    moments of their histogram and their energy,
 
     .. math:: \mu, \quad \sigma^2, \quad E\big[((a - \mu) / \sigma)^3\big], \quad E\,|a| .
 
-    Costs O(n) a sequence. Needs the package PyWavelets.
+    Needs PyWavelets.
 
     Parameters
     ----------
     level : int, default=7
-        How often the waveform is halved; it needs 15 samples, doubled so often.
-
-    cv : int, default=5
-        Folds of the inner validation; fewer if a class is smaller.
-
-    random_state : int, default=0
-        Seed of the folds.
+        How often the waveform is halved; a waveform needs 15 * 2**level samples.
 
     References
     ----------
@@ -54,8 +46,7 @@ class DWCH(VectorClassifier):
     takes_missing = False
     needs = "pywt"
 
-    def __init__(self, level: int = 7, *, cv: int = 5, random_state: int | None = 0) -> None:
-        super().__init__(cv=cv, random_state=random_state)
+    def __init__(self, level: int = 7) -> None:
         self.level = level
 
     def _check(self, X: Sequences) -> None:
@@ -67,26 +58,17 @@ class DWCH(VectorClassifier):
             )
 
     def _shortest(self) -> tuple[int, str]:
-        # Beyond, every coefficient would see the edges; 16 is the length of the filter.
+        # In shorter waveforms every coefficient depends on the edges: the filter has length 16.
         return 15 * 2**self.level, "leave it out or take a smaller level"
 
     def _describe(self, x: np.ndarray) -> np.ndarray:
-        bands = _pywt().wavedec(x[0], WAVELET, level=self.level)
+        pywt = needed("pywt", "PyWavelets", "DWCH")
+        bands = pywt.wavedec(x[0], WAVELET, level=self.level)
         return np.concatenate([moments_and_energy(band) for band in bands])
 
 
 def moments_and_energy(band: np.ndarray) -> np.ndarray:
-    """Return mean, variance, skewness and mean magnitude; a constant has no skew.
-
-    Examples
-    --------
-    >>> moments_and_energy(np.array([-1.0, -1.0, 2.0])).round(3)
-    array([0.   , 2.   , 0.707, 1.333])
-    """
+    """Return mean, variance, skewness and mean magnitude; the skewness of a constant is 0."""
     mean, deviation = band.mean(), band.std()
     skewness = np.mean(((band - mean) / deviation) ** 3) if deviation > 0 else 0.0
     return np.array([mean, deviation**2, skewness, np.abs(band).mean()])
-
-
-def _pywt() -> Any:
-    return needed("pywt", "PyWavelets", "DWCH")

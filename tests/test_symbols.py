@@ -379,7 +379,7 @@ def test_each_row_is_folded_by_itself_and_folding_can_be_switched():
     assert Letters(fold_case=True).fit(["Anna"]).alphabets_ == ["AN"]
     assert codes(Letters("ACGT").fit(["ACGTacgt"]).transform(["Aa"])) == [0, None]
     assert codes(Letters("tgca", fold_case=True).fit(["A"]).transform(["Aa"])) == [3, 3]
-    with pytest.raises(ValueError, match="alphabet='Aa' holds a character twice"):
+    with pytest.raises(ValueError, match="alphabet must hold each character once, got 'Aa'"):
         Letters("Aa", fold_case=True).fit(["A"])
     with pytest.raises(ValueError, match="fold_case must be True, False or 'auto', got 'yes'"):
         Letters(fold_case="yes").fit(["A"])

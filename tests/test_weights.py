@@ -185,7 +185,7 @@ def test_categories_keep_their_importance():
 def test_drawing_a_classifier_computes_nothing(telling_channel, monkeypatch):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
-    monkeypatch.setattr("mvdfq.classifier.questions.row_importance", None)
+    monkeypatch.setattr("mvdfq.classifier.questions.row_norms", None)
     assert "SequenceClassifier" in clf._repr_html_()
 
 

@@ -339,7 +339,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
             margins. For two classes: the margin of the second class.
         """
-        return self.problems_.decision(self._margins(X))
+        margins = self._margins(X)
+        return self.problems_.decision(margins)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each sequence.

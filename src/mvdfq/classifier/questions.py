@@ -95,8 +95,10 @@ class Questions:
 
     def _margins(self, X: Any) -> np.ndarray:
         """Return the margins of sequences: of the first kernel and of all views."""
+        check_is_fitted(self)
         if not self.views_:
-            return self.machine_.of(self.encode(X))
+            symbols = self.encode(X)
+            return self.machine_.of(symbols)
         X = check_sequences(X)
         symbols = encode(self.encoders, X)
         margins = self.machine_.of(self.kernel_.read_new(symbols))

@@ -7,7 +7,7 @@
 Each run adds its lines to results/accuracy.csv and passes over lines that are there, so peers can
 run in an environment of their own (aeon wants an older numba), and a run that was broken off
 goes on. A resample redraws training and test part, stratified, of the official sizes. All methods
-get the same parts. Nothing is chosen on test parts.
+get the same parts, and this script chooses nothing.
 """
 
 import argparse

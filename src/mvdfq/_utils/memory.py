@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["parse_memory"]
+__all__ = ["DEFAULT_MEMORY", "parse_memory"]
 
 DEFAULT_MEMORY = 2**31  # bytes
 

@@ -19,7 +19,7 @@ from mvdfq.explain.importance import row_norms, shares_of_norms
 from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Problems
-from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Neighbour", "Questions"]
@@ -96,11 +96,11 @@ class Questions:
     def _margins(self, X: Any) -> np.ndarray:
         """Return the margins of sequences: of the first kernel and of all views."""
         check_is_fitted(self)
-        if not self.views_:
-            symbols = self.encode(X)
-            return self.machine_.of(symbols)
-        X = check_sequences(X)
-        symbols = encode(self.encoders, X)
+        X = check_sequences(X) if self.views_ else X
+        return self._margins_of(X, encode(self.encoders, X))
+
+    def _margins_of(self, X: Any, symbols: Any) -> np.ndarray:
+        """Return the margins of sequences whose symbols are known, before rows are left out."""
         margins = self.machine_.of(self.kernel_.read_new(symbols))
         return sum([view.margins(X, symbols) for view in self.views_], start=margins)
 
@@ -127,7 +127,9 @@ class Questions:
         norms[self.kernel_.rows_] = self.machine_.once("row norms", row_norms)
         first, *shares = self.view_shares_.tolist()
         norms /= first
-        filters = np.zeros(self.n_channels_in_ * any(view.encoder for view in self.views_))
+        filters = np.zeros(
+            self.n_channels_in_ * any(view.encoder is not None for view in self.views_)
+        )
         for view, share in zip(self.views_, shares, strict=True):
             mine = view.machine.norms / share
             if view.encoder is None:
@@ -149,8 +151,8 @@ class Questions:
         explanation : Explanation
             Evidence by row, time and layout that sums to the decision value.
         """
-        X, symbols = self._encode_one(x, "explain")
-        margins = self._margins(X)
+        X, encoded = self._encode_one(x, "explain")
+        symbols, margins = self.kernel_.read_new(encoded), self._margins_of(X, encoded)
         label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
         kernel, classes = self.kernel_, self.classes_.tolist()
         last = (steps_of(*self.encoders) or [kernel.letters_])[-1]
@@ -167,19 +169,17 @@ class Questions:
             self._channel_names(),
             partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
         )
-        return self._explain_views(plain, check_sequences(X)) if self.views_ else plain
-
-    def _explain_views(self, plain: Explanation, X: Sequences) -> Explanation:
-        return explain_views(plain, self, X, encode(self.encoders, X))
+        return explain_views(plain, self, X, encoded) if self.views_ else plain
 
     def _encode_one(self, x: Any, method: str) -> tuple[Any, Any]:
-        """Return a single sequence as a collection, and encoded."""
+        """Return a single sequence as a collection, and its symbols before rows are left out."""
         is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
         X = x if is_collection else [x]
-        symbols = self.encode(X)
-        if len(symbols) != 1:
-            raise ValueError(f"{method} takes one sequence, got {len(symbols)} sequences.")
-        return X, symbols
+        X = check_sequences(X) if self.views_ else X
+        encoded = encode(self.encoders, X)
+        if len(encoded) != 1:
+            raise ValueError(f"{method} takes one sequence, got {len(encoded)} sequences.")
+        return X, encoded
 
     def _channel_names(self) -> list[str]:
         return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
@@ -207,7 +207,8 @@ class Questions:
         neighbours : list of Neighbour
             Index, kernel value and label of each training sequence, the most similar first.
         """
-        _, symbols = self._encode_one(x, "neighbours")
+        _, encoded = self._encode_one(x, "neighbours")
+        symbols = self.kernel_.read_new(encoded)
         similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + rounding error
         nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
         labels = self.classes_.tolist()  # Python's text and numbers print without their type

@@ -10,6 +10,7 @@ from mvdfq.explain.evidence import Evidence, find_evidence
 from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.gram.tiles import inverse_root
 from mvdfq.machines.standard import WordMachine
+from mvdfq.machines.word_table import present_positions
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 
@@ -56,11 +57,10 @@ def add_filters(
     of the machine come after those there are.
     """
     plan, n_frames = machine.reader.plan_, symbols.data.shape[1]
-    base, present = np.uint64(plan.n_symbols[0]), symbols.codes < plan.n_symbols[0]
-    present = present[:0] if present.all() else present
+    base, present = np.uint64(plan.n_symbols[0]), present_positions(symbols)
     buffer = np.empty(n_frames, np.uint64)
     read = [(g.arrays, g.layout_weights, buffer) for g in plan.groups(0)]
-    scale = _row_scales(symbols, present, read, base, plan) / machine.reader.row_mean()
+    scale = _row_scales(symbols, present, read, base) / machine.reader.row_mean()
     owners = _owners(shares_of([encoder], n_channels))
     taps = next(step.taps() for step in steps_of(encoder) if hasattr(step, "taps"))
     by_frame, by_layout = first.by_frame, [first.by_layout]
@@ -101,7 +101,7 @@ def with_levels(symbols: Symbols, X: Sequences) -> Symbols:
 
 
 def _row_scales(
-    symbols: Symbols, present: np.ndarray, read: list[Any], base: np.uint64, plan: Any
+    symbols: Symbols, present: np.ndarray, read: list[Any], base: np.uint64
 ) -> np.ndarray:
     """Return 1 / the root of the number of words of every row."""
     total = np.zeros(len(symbols.codes))

@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import lookup
+from mvdfq._utils.memory import DEFAULT_MEMORY
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import GroupTable, WordTable
+from mvdfq.machines.word_table import GroupTable, WordTable, present_positions
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Piece", "StandardGram", "WordMachine", "root_shares"]
+__all__ = ["Piece", "StandardGram", "WordMachine", "first_slots", "root_shares"]
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], np.ndarray]]
@@ -40,10 +41,8 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> np.ndarray:
     The result is (n_sequences, n_rows, n_columns) with the words of all groups and cells as
     columns: group by group, word by word, cell by cell.
     """
-    codes = np.ascontiguousarray(symbols.codes[rows])
-    base = max(int(plan.n_symbols[rows[0]]), 1)
-    present = codes < base
-    present = present[:0] if present.all() else present
+    symbols = symbols.rows(rows)
+    base, present = max(int(plan.n_symbols[rows[0]]), 1), present_positions(symbols)
     buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
     counts = []
     for group in plan.groups(int(rows[0])):
@@ -51,12 +50,24 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> np.ndarray:
         counted = np.empty(shape, np.float32)
         arrays = group.arrays, group.layout_weights, buffer
         lookup.count_rows(
-            codes, symbols.offsets, present, arrays, np.uint64(base), plan.n_levels, counted
+            symbols.codes,
+            symbols.offsets,
+            present,
+            arrays,
+            np.uint64(base),
+            plan.n_levels,
+            counted,
         )
         counts.append(counted.swapaxes(2, 3).reshape(*shape[:2], -1))
     found = np.concatenate(counts, axis=2)
     total = found.sum(axis=2, keepdims=True)
     return np.sqrt(np.divide(found, total, out=found, where=total > 0), out=found)
+
+
+def first_slots(plan: Plan) -> list[np.ndarray]:
+    """Return, for each group of layouts, the first slot of every row and the end of the last."""
+    bases = np.maximum(plan.n_symbols, 1)
+    return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
 
 
 @dataclass
@@ -80,10 +91,8 @@ class WordMachine(Machine):
     def _build(self) -> WordTable:
         plan = self.reader.plan_
         bases = np.maximum(plan.n_symbols, 1)
-        tables = []
-        for group, values in zip(plan.groups(0), self.values, strict=True):
-            first = np.concatenate([[0], np.cumsum(bases**group.length)])
-            tables.append(GroupTable(group, bases, first, np.empty(0, np.uint64), values))
+        parts = zip(plan.groups(0), first_slots(plan), self.values, strict=True)
+        tables = [GroupTable(g, bases, f, np.empty(0, np.uint64), v) for g, f, v in parts]
         return WordTable(plan, np.arange(len(bases)), tables, self.reader.row_mean())
 
 
@@ -100,7 +109,7 @@ class StandardGram:
         pieces: list[Piece],
         n_sequences: int,
         min_share: float,
-        memory: int = 2**31,
+        memory: int = DEFAULT_MEMORY,
         n_jobs: int | None = None,
     ) -> None:
         self.reader, self.pieces, self.n_jobs = reader, pieces, n_jobs
@@ -123,11 +132,9 @@ class StandardGram:
     def machine(self, coefficients: np.ndarray) -> WordMachine:
         """Return the machine with these coefficients of the training sequences."""
         plan, n_columns = self.reader.plan_, coefficients.shape[1]
-        bases = np.maximum(plan.n_symbols, 1)
-        groups = plan.groups(0)
-        firsts = [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in groups]
+        firsts = first_slots(plan)
         values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
-        norms, intercepts = np.zeros(len(bases)), np.zeros(n_columns)
+        norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
             learned = z.T @ coefficients

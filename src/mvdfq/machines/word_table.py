@@ -30,6 +30,7 @@ __all__ = [
     "WordTable",
     "has_table",
     "learned_table",
+    "present_positions",
     "sum_group",
     "sum_up",
 ]
@@ -106,7 +107,7 @@ class WordTable:
         shape = len(symbols), len(self.rows)
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
-        present = _present(symbols)
+        present = present_positions(symbols)
         buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
         for g, table in enumerate(self.groups):
             score = lookup.score_dense if table.dense else lookup.score_hashed
@@ -301,7 +302,7 @@ def _check_size(size: int, memory: int) -> None:
         raise TableTooLarge(f"the word table needs {size} bytes, more than the limit of {memory}")
 
 
-def _present(symbols: Symbols) -> np.ndarray:
+def present_positions(symbols: Symbols) -> np.ndarray:
     """Tell which positions hold a known symbol; an array of size 0 if all positions do."""
     present = symbols.codes < symbols.n_symbols[:, None]
     return present[:0] if present.all() else present

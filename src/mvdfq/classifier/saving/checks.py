@@ -13,6 +13,7 @@ import numpy as np
 from mvdfq.frames.learned import LearnedError, check_array, learned_names
 from mvdfq.frames.steps import steps_of
 from mvdfq.kernels import Kernel
+from mvdfq.machines.standard import first_slots
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["TreeError", "check", "require"]
@@ -156,13 +157,12 @@ def _check_linear_machine(value: Any) -> None:
 
 def _check_word_machine(value: Any) -> None:
     plan, n_columns = value.reader.plan_, value.margins.intercepts.size
-    groups, bases = plan.groups(0), np.maximum(plan.n_symbols, 1)
-    is_list = isinstance(value.values, list) and len(value.values) == len(groups)
-    require(is_list, f"values must be a list of {len(groups)} arrays, one per group of layouts")
-    for group, values in zip(groups, value.values, strict=True):
-        n_slots = sum(int(base) ** group.length for base in bases)
-        check_array(values, "values", (n_slots, len(plan.cells), n_columns), np.float32)
-    check_array(value.norms, "norms", (len(bases),))
+    firsts = first_slots(plan)
+    is_list = isinstance(value.values, list) and len(value.values) == len(firsts)
+    require(is_list, f"values must be a list of {len(firsts)} arrays, one per group of layouts")
+    for first, values in zip(firsts, value.values, strict=True):
+        check_array(values, "values", (int(first[-1]), len(plan.cells), n_columns), np.float32)
+    check_array(value.norms, "norms", (len(plan.n_symbols),))
 
 
 def _check_view(value: Any) -> None:

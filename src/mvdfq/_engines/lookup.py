@@ -8,7 +8,7 @@ the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places with
 import numpy as np
 from numba import njit
 
-from mvdfq._engines.cpu import is_present, read_keys, read_words, segment
+from mvdfq._engines.cpu import read_words, segment
 
 # Marks a place without a key; callers guarantee that all keys are smaller.
 EMPTY = np.uint64(2**64 - 1)
@@ -222,45 +222,3 @@ def count_rows(codes, offsets, present, group, base, n_levels, counts):
             here = present[r] if present.size else np.empty(0, np.bool_)
             count_dense(codes[r], offsets[s], offsets[s + 1], here, group, base, n_levels, cells)
             counts[s, r] = cells
-
-
-@njit(nogil=True, cache=True)
-def spread_words(codes, present, group, base, values, scale, owners, steps, out):
-    """Add the evidence of every occurrence in one sequence to the frames that it rests on.
-
-    `values` is (n_rows, n_words, n_columns), the weights of words without a pyramid; `scale`
-    (n_rows,) the factor of each row; `owners` (n_rows, n_most) the lines of `out` that share the
-    evidence of a row, filled up with -1. A symbol at frame t rests on the frames
-    ``t + steps``, cut off at the ends. `out` is (n_columns, n_lines, n_frames).
-    """
-    read, weights, buffer = group
-    layouts, windows, _ = read
-    n = codes.shape[1]
-    count = np.empty(values.shape[1])
-    shares = np.empty((values.shape[1], values.shape[2]))
-    for r in range(codes.shape[0]):
-        here = present[r] if present.size else np.empty(0, np.bool_)
-        count[:] = 0
-        for j in range(weights.size):
-            words = buffer[: max(n - windows[j, -1], 0)]
-            for i in range(read_words(codes[r], 0, read, j, base, here, words)):
-                count[words[i]] += weights[j]
-        n_owners = np.sum(owners[r] >= 0)
-        for word in range(count.size):
-            factor = scale[r] / np.sqrt(count[word]) if count[word] > 0 else 0.0
-            shares[word] = factor * values[r, word] / (n_owners * steps.size * layouts.shape[1])
-        for j in range(weights.size):
-            words = buffer[: max(n - windows[j, -1], 0)]
-            read_keys(codes[r], 0, layouts[j], base, words)
-            for t in range(words.size):
-                if here.size and not is_present(here, t, windows[j]):
-                    continue
-                word = words[t]
-                for o in layouts[j]:
-                    for step in steps:
-                        frame = min(max(t + o + step, 0), n - 1)
-                        for owner in owners[r]:
-                            if owner < 0:
-                                break
-                            for c in range(out.shape[0]):
-                                out[c, owner, frame] += weights[j] * shares[word, c]

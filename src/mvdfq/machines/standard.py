@@ -10,10 +10,10 @@ are made one piece of rows after another and added to the kernel matrix; after t
 weights of words are all that is kept.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import GroupTable, WordTable, present_positions
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Piece", "StandardGram", "WordMachine", "first_slots", "root_shares"]
+__all__ = ["Learned", "Piece", "StandardGram", "WordMachine", "first_slots", "root_shares"]
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], np.ndarray]]
@@ -70,34 +70,17 @@ def first_slots(plan: Plan) -> list[np.ndarray]:
     return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
 
 
-@dataclass
-class WordMachine(Machine):
-    """A machine that keeps one weight per word and column.
+class Learned(NamedTuple):
+    """What a machine learned of one piece: weights (n_rows, n_words, n_columns) of root shares."""
 
-    `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
-    `GroupTable` does. `norms` is the share of each row in the squared norms of the machines.
-    """
-
-    reader: SequenceFeatures
-    values: list[np.ndarray] = field(default_factory=list)
-    norms: np.ndarray = field(default_factory=lambda: np.empty(0))
-
-    def of(self, collection: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return the margins of sequences; words with unseen symbols do not count."""
-        assert self.table is not None
-        margins, _ = self.table.margins(collection, n_jobs or self.n_jobs)
-        return margins + self.margins.intercepts
-
-    def _build(self) -> WordTable:
-        plan = self.reader.plan_
-        bases = np.maximum(plan.n_symbols, 1)
-        parts = zip(plan.groups(0), first_slots(plan), self.values, strict=True)
-        tables = [GroupTable(g, bases, f, np.empty(0, np.uint64), v) for g, f, v in parts]
-        return WordTable(plan, np.arange(len(bases)), tables, self.reader.row_mean())
+    rows: np.ndarray
+    weights: np.ndarray
+    intercepts: np.ndarray
+    norms: np.ndarray
 
 
 class StandardGram:
-    """The kernel matrix of standardized words, and the machine that belongs to it.
+    """The kernel matrix of standardized words, and what a machine on it learns.
 
     A piece is some rows of one alphabet and a function that makes their root shares. Features
     that do not fit into `memory` bytes are made a second time for the machine.
@@ -105,14 +88,13 @@ class StandardGram:
 
     def __init__(
         self,
-        reader: SequenceFeatures,
-        pieces: list[Piece],
+        pieces: Sequence[Piece],
         n_sequences: int,
         min_share: float,
         memory: int = DEFAULT_MEMORY,
         n_jobs: int | None = None,
     ) -> None:
-        self.reader, self.pieces, self.n_jobs = reader, pieces, n_jobs
+        self.pieces, self.n_jobs = pieces, n_jobs
         self.values = np.zeros((n_sequences, n_sequences))
         self.scales: list[Scale] = []
         self._kept: list[np.ndarray | None] = []
@@ -129,25 +111,22 @@ class StandardGram:
         """Number of words that are not left out: the variance of all features together."""
         return sum(scale.kept.size for scale in self.scales)
 
-    def machine(self, coefficients: np.ndarray) -> WordMachine:
-        """Return the machine with these coefficients of the training sequences."""
-        plan, n_columns = self.reader.plan_, coefficients.shape[1]
-        firsts = first_slots(plan)
-        values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
-        norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
+    def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
+        """Yield what the machine with these coefficients of the training sequences learned."""
+        n_columns = coefficients.shape[1]
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
-            learned = z.T @ coefficients
+            found = z.T @ coefficients
             weights = np.zeros((scale.mean.size, n_columns))
-            weights[scale.kept] = learned * scale.factor[scale.kept, None]
-            intercepts -= scale.mean @ weights
+            weights[scale.kept] = found * scale.factor[scale.kept, None]
             squares = np.zeros(scale.mean.size)
-            squares[scale.kept] = (learned**2).sum(axis=1)
-            norms[rows] = squares.reshape(len(rows), -1).sum(axis=1)
-            weights *= self.reader.row_mean()  # tables divide by it, as kernels do
-            _place(weights.reshape(len(rows), -1, n_columns), rows, firsts, values)
-        margins = Margins(np.zeros((0, n_columns)), intercepts)
-        return WordMachine(self.reader, margins, None, self.n_jobs, values=values, norms=norms)
+            squares[scale.kept] = (found**2).sum(axis=1)
+            yield Learned(
+                rows,
+                weights.reshape(len(rows), -1, n_columns),
+                -scale.mean @ weights,
+                squares.reshape(len(rows), -1).sum(axis=1),
+            )
 
 
 @dataclass(frozen=True)
@@ -183,6 +162,49 @@ def _measured(min_share: float, piece: Piece) -> tuple[Scale, np.ndarray, np.nda
     scale = Scale.of(shares, min_share)
     z = scale.features(shares)
     return scale, z, z @ z.T
+
+
+@dataclass
+class WordMachine(Machine):
+    """A machine that keeps one weight per word and column.
+
+    `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
+    `GroupTable` does. `norms` is the share of each row in the squared norms of the machines.
+    """
+
+    reader: SequenceFeatures
+    values: list[np.ndarray] = field(default_factory=list)
+    norms: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def from_gram(
+        cls, gram: StandardGram, reader: SequenceFeatures, coefficients: np.ndarray
+    ) -> "WordMachine":
+        """Return the machine with these coefficients of the training sequences."""
+        plan, n_columns = reader.plan_, coefficients.shape[1]
+        firsts = first_slots(plan)
+        values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
+        norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
+        for learned in gram.learned(coefficients):
+            intercepts += learned.intercepts
+            norms[learned.rows] = learned.norms
+            # tables divide by the mean of rows, as kernels do
+            _place(learned.weights * reader.row_mean(), learned.rows, firsts, values)
+        margins = Margins(np.zeros((0, n_columns)), intercepts)
+        return cls(reader, margins, None, gram.n_jobs, values=values, norms=norms)
+
+    def of(self, collection: Any) -> np.ndarray:
+        """Return the margins of sequences; words with unseen symbols do not count."""
+        assert self.table is not None
+        margins, _ = self.table.margins(collection, self.n_jobs)
+        return margins + self.margins.intercepts
+
+    def _build(self) -> WordTable:
+        plan = self.reader.plan_
+        bases = np.maximum(plan.n_symbols, 1)
+        parts = zip(plan.groups(0), first_slots(plan), self.values, strict=True)
+        tables = [GroupTable(g, bases, f, np.empty(0, np.uint64), v) for g, f, v in parts]
+        return WordTable(plan, np.arange(len(bases)), tables, self.reader.row_mean())
 
 
 def _place(

@@ -111,8 +111,10 @@ class WordView:
             pyramid=self.pyramid,
             constant_rows="keep",
         ).fit_reader(symbols)
-        single = [np.array([r]) for r in range(len(rows))]
-        pieces = [(one, partial(root_shares, symbols, reader.plan_, one)) for one in single]
+        pieces = [
+            (np.array([r]), partial(root_shares, symbols, reader.plan_, r))
+            for r in range(len(rows))
+        ]
         gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:

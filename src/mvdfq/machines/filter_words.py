@@ -34,12 +34,13 @@ def filter_encoder(dilation: int, n_thresholds: int, seed: int) -> Pipeline:
 
 
 def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) -> np.ndarray:
-    """Return the roots of the shares of all words, (n_sequences, n_rows, 10).
+    """Return the roots of the shares of all words, (n_sequences, 10 * n_rows).
 
-    The columns are the words 0, 1, 000, 001, ... 111 of a row, where 1 means above the threshold.
+    The columns are row by row the words 0, 1, 000, 001, ... 111, where 1 means above the
+    threshold.
     """
     read, n_rows = _Reader(encoder, X), encoder[-1].thresholds_.size
-    out = np.empty((len(X), n_rows, filter_words.N_WORDS), np.float32)
+    out = np.empty((len(X), n_rows * filter_words.N_WORDS), np.float32)
     for block, shares in read.in_blocks(read.shares, n_jobs):
         out[block] = shares
     return out
@@ -76,7 +77,7 @@ class FilterMachine:
         def weighed(block: slice) -> np.ndarray:
             shares = read.shares(block)
             margins = np.zeros((len(shares), n_columns))
-            filter_words.weigh(shares.reshape(len(shares), -1), weights, margins)
+            filter_words.weigh(shares, weights, margins)
             return margins
 
         done = [margins for _, margins in read.in_blocks(weighed, self.n_jobs)]
@@ -116,12 +117,12 @@ class _Reader:
         self.thresholds = quantizer.rounded(self.data.dtype)
 
     def shares(self, block: slice) -> np.ndarray:
-        """Return the root shares of a block of sequences, (n_sequences, n_rows, 10)."""
+        """Return the root shares of a block of sequences, (n_sequences, 10 * n_rows)."""
         n = block.stop - block.start
         out = np.empty((n, *self.thresholds.shape, filter_words.N_WORDS), np.float32)
         offsets = self.offsets[block.start : block.stop + 1]
         filter_words.filter_shares(self.data, offsets, self.filters, self.thresholds, out)
-        return out.reshape(n, -1, filter_words.N_WORDS)
+        return out.reshape(n, -1)
 
     def in_blocks(self, one: Callable[[slice], Any], n_jobs: int | None) -> Any:
         """Return (block, result) of all blocks of sequences, in order, computed by threads."""

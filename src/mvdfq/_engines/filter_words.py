@@ -19,6 +19,8 @@ ONE, LOW = np.uint64(1), np.uint64(255)
 RUN = 255
 # Words of one row: two single symbols and eight triples.
 N_WORDS = 10
+# Sequences that share one reading of the weights, which do not fit the first-level cache.
+TOGETHER = 8
 
 
 @njit(nogil=True, cache=True)
@@ -219,8 +221,10 @@ def weigh(shares, weights, out):
     Every sequence is added up alone and in the same order, so one sequence alone gives the same
     numbers, which a matrix product does not promise.
     """
-    for s in range(shares.shape[0]):
+    n = shares.shape[0]
+    for start in range(0, n, TOGETHER):
         for u in range(shares.shape[1]):
-            if shares[s, u] != 0:
+            for s in range(start, min(start + TOGETHER, n)):
+                share = shares[s, u]
                 for c in range(out.shape[1]):
-                    out[s, c] += shares[s, u] * weights[u, c]
+                    out[s, c] += share * weights[u, c]

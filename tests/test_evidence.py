@@ -31,7 +31,7 @@ pytestmark = [
 
 
 def evidence_in(machine, x, n_symbols):
-    return find_evidence(machine, machine.reader.read_new(as_symbols([x], n_symbols)))
+    return find_evidence(machine, machine.reader.read_new(as_symbols([x], n_symbols)))[0]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
 from mvdfq.frames import Filters, Standardize
@@ -155,26 +156,34 @@ class ViewSum:
         return first, views, np.array([self.first_share, *self.shares])
 
 
-def explain_views(plain: Explanation, clf: Any, X: Sequences, symbols: Symbols) -> Explanation:
-    """Return an explanation by the first kernel with the evidence of all views added.
+def explain_views(
+    plains: list[Explanation], clf: Any, X: Sequences, symbols: Symbols
+) -> list[Explanation]:
+    """Return explanations by the first kernel with the evidence of all views added.
 
     `symbols` are those of the first kernel, before rows are left out.
     """
-    n, evidence = clf.n_channels_in_, plain.evidence
-    offsets, filters = list(plain.offsets), [v for v in clf.views_ if v.encoder is not None]
+    evidence = [plain.evidence for plain in plains]
     for view in clf.views_:
         if view.encoder is None:
-            places = _places(view.rows, clf.kernel_.rows_)
-            evidence = add_evidence(evidence, view.machine, view.read(X, symbols), places)
-    if filters:
-        evidence = with_rows(evidence, n)
+            rows = _places(view.rows, clf.kernel_.rows_)
+            others = find_evidence(view.machine, view.read(X, symbols))
+            evidence = [add_evidence(e, o, rows) for e, o in zip(evidence, others, strict=True)]
+    plains = [replace(p, evidence=e) for p, e in zip(plains, evidence, strict=True)]
+    filters = [view for view in clf.views_ if view.encoder is not None]
+    if not filters:
+        return plains
+    return [_with_filters(plain, filters, X[i : i + 1]) for i, plain in enumerate(plains)]
+
+
+def _with_filters(plain: Explanation, filters: list[FittedView], X: Sequences) -> Explanation:
+    """Return an explanation with the evidence of filters in one more row per channel."""
+    n, offsets, channels = X.n_rows, list(plain.offsets), plain.channels
+    evidence = with_rows(plain.evidence, n)
     for view in filters:
         evidence = add_filters(evidence, view.machine, view.read(X, None), view.encoder, n)
         groups = view.machine.reader.plan_.groups(0)
         offsets += [[one.offsets for one in group.layouts] for group in groups]
-    if not filters:
-        return replace(plain, evidence=evidence)
-    channels = plain.channels
     return replace(
         plain,
         evidence=evidence,

@@ -5,6 +5,7 @@ share of a word is divided equally among its occurrences, and the share of an oc
 frames that the word reads. Shares added up by row, by time or by layout give the margin.
 """
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -45,16 +46,22 @@ class Evidence:
     words: list[tuple[Any, ...]]
 
 
-def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
-    """Return the evidence in `symbols`, which holds one sequence with the rows in use."""
+def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+    """Return the evidence in each sequence of `symbols`, which hold the rows in use.
+
+    All sequences are read at once: the time for one row of one sequence is mostly overhead.
+    """
     plan = machine.reader.plan_
     _check_traceable(plan)
+    if getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1:  # each sequence has its own weights
+        return [find_evidence(machine, symbols[[i]])[0] for i in range(len(symbols))]
     weigh, constant = _weights(machine, symbols)
-    rows = np.flatnonzero(plan.row_weights)
-    n_groups, n_columns = len(plan.groups(0)), len(machine.margins.intercepts)
-    by_frame = np.zeros((n_columns, len(plan.row_weights), symbols.data.shape[1]))
-    by_layout = np.zeros((n_columns, len(plan.row_weights), n_groups))
-    own, total = np.zeros(len(plan.row_weights)), np.zeros(len(plan.row_weights))
+    rows, offsets = np.flatnonzero(plan.row_weights), symbols.offsets
+    n, n_rows, n_groups = len(symbols), len(plan.row_weights), len(plan.groups(0))
+    n_columns = len(machine.margins.intercepts)
+    by_frame = np.zeros((n_columns, n_rows, symbols.data.shape[1]))
+    by_layout = np.zeros((n, n_columns, n_rows, n_groups))
+    own, total = np.zeros((n_rows, n)), np.zeros((n_rows, n))
     found: list[tuple[int, int, Occurrences, np.ndarray]] = []
     for g in range(n_groups):
         weights_of = weigh(g)
@@ -66,13 +73,17 @@ def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
             own[r] += group.weight * squares
             found.append((r, g, read, shares))
     scale = _scales(machine, symbols, own, total)
-    words: list[tuple[Any, ...]] = []
+    words: list[list[tuple[Any, ...]]] = [[] for _ in range(n)]
     for r, g, read, shares in found:
-        shares *= scale[r]
-        by_layout[:, r, g] = shares.sum(axis=0)
+        shares *= scale[r][read.sequence][:, None]
+        np.add.at(by_layout[:, :, r, g], read.sequence, shares)
         _spread(read, plan.groups(r)[g], shares, by_frame[:, r])
-        words += [(r, g, *word) for word in _by_word(read, shares)]
-    return Evidence(by_frame, by_layout, constant, words)
+        for i, word in _by_word(read, offsets, shares):
+            words[i].append((r, g, *word))
+    pieces = (by_frame[:, :, a:b] for a, b in pairwise(offsets.tolist()))
+    return [
+        Evidence(piece, by_layout[i], constant, words[i]) for i, piece in enumerate(pieces)
+    ]
 
 
 def _check_traceable(plan: Plan) -> None:
@@ -90,35 +101,48 @@ def _check_traceable(plan: Plan) -> None:
 
 
 def _scales(machine: Machine, symbols: Symbols, own: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return the factor of each row: from the norm of the row and the norm of the sequence."""
+    """Return the factor of each row and sequence: from the norms of the row and the sequence."""
     reader, plan = machine.reader, machine.reader.plan_
     scale = row_scale(plan, own, total) if plan.normalises_rows else np.ones_like(own)
     if not reader.normalize:
         return scale / reader.row_mean()
     if isinstance(reader, SequenceFeatures) and machine.table is None:
         return scale * inverse_root(reader.norms(symbols))  # words may share columns
-    return scale * inverse_root(np.array([(plan.row_weights * own * scale**2).sum()]))
+    return scale * inverse_root((plan.row_weights[:, None] * own * scale**2).sum(axis=0))
 
 
 def _shares(
     read: Occurrences, row: Row, group: Group, plan: Plan, weights_of: Any
-) -> tuple[np.ndarray, float]:
-    """Return the evidence of every occurrence, before norms, and the sum of squared counts."""
-    n_words = np.array([row.data.size - layout.window[-1] for layout in group.layouts])[read.layout]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the evidence of every occurrence, before norms, and sums of squared counts.
+
+    There is one sum of squared counts per sequence.
+    """
+    windows = np.array([layout.window[-1] for layout in group.layouts])
+    n_words = np.maximum(np.diff(row.offsets)[read.sequence] - windows[read.layout], 1)
+    places = read.starts - row.offsets[read.sequence]
     shares: Any = 0.0
-    squares = 0.0
+    squares = np.zeros(row.n_sequences)
     amount = group.layout_weights[read.layout]
     for c, (level, cell) in enumerate(plan.cells):
-        inside = np.flatnonzero(read.starts * 2**level // np.maximum(n_words, 1) == cell)
+        inside = np.flatnonzero(places * 2**level // n_words == cell)
         ids, weights = weights_of(c, read.words[inside])
-        count = np.bincount(ids, amount[inside], minlength=1)
+        ids, owner = _per_sequence(ids, read.sequence[inside])
+        count = np.bincount(ids, amount[inside], minlength=len(owner))
         embedded = np.sqrt(count) if plan.root else count
-        squares += float(embedded @ embedded)
+        squares += np.bincount(owner, embedded**2, minlength=row.n_sequences)
         factor = (amount[inside] * embedded[ids] / count[ids])[:, None]
         full = np.zeros((len(read.starts), weights.shape[1]))
         full[inside] = factor * weights
         shares = shares + full
     return shares, squares
+
+
+def _per_sequence(ids: np.ndarray, sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the words of each sequence apart; return the numbers, and the sequence of each."""
+    size = int(ids.max(initial=0)) + 1
+    pairs, numbers = np.unique(sequence * size + ids, return_inverse=True)
+    return numbers, pairs // size
 
 
 def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndarray) -> None:
@@ -130,14 +154,17 @@ def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndar
             np.add.at(frames.T, read.starts[mine] + offset, shares[mine] / len(places))
 
 
-def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-    """Return codes, starts, layouts and evidence of the occurrences of every word."""
-    ranks, first = rank_words(read.words)
+def _by_word(
+    read: Occurrences, offsets: np.ndarray, shares: np.ndarray
+) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
+    """Yield every word of every sequence: codes, starts, layouts and evidence of occurrences."""
+    ranks, first = rank_words(np.column_stack([read.sequence, read.words]))
     order = np.argsort(ranks, kind="stable")
     ends = np.cumsum(np.bincount(ranks.astype(np.int64), minlength=len(first))).tolist()
-    pieces = (order[a:b] for a, b in pairwise([0, *ends]))
-    pairs = zip(read.words[first], pieces, strict=True)
-    return [(word, read.starts[i], read.layout[i], shares[i]) for word, i in pairs]
+    starts = (read.starts - offsets[read.sequence])[order]
+    layouts, shares, owners = read.layout[order], shares[order], read.sequence[first].tolist()
+    for word, i, (a, b) in zip(read.words[first], owners, pairwise([0, *ends]), strict=True):
+        yield i, (word, starts[a:b], layouts[a:b], shares[a:b])
 
 
 def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:

@@ -1,7 +1,7 @@
 """Explanations: why the classifier puts a sequence into its class."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -185,6 +185,11 @@ class Explanation:
         return self.evidence.by_layout.sum(axis=1)
 
     @property
+    def by_channel_frame(self) -> np.ndarray:
+        """Evidence of each channel and frame, (n_columns, n_channels, n_frames)."""
+        return np.einsum("krt,rc->kct", self.evidence.by_frame, self.channel_shares, optimize=True)
+
+    @property
     def by_frame(self) -> np.ndarray:
         """Evidence of each row and frame, (n_columns, n_rows, n_frames)."""
         return self.evidence.by_frame
@@ -223,6 +228,40 @@ class Explanation:
         if not found:
             raise ValueError(f"label must be one of {self.labels}, got {label!r}.")
         return min(found)[1:]
+
+    def between(self, first: Any, second: Any) -> "Explanation":
+        """Return the explanation of one class against another class, as a single column.
+
+        Parameters
+        ----------
+        first : object
+            The class that positive evidence is for.
+
+        second : object
+            The class that negative evidence is for.
+
+        Returns
+        -------
+        explanation : Explanation
+            One column: one-vs-one, the machine of the pair; one-vs-rest, the evidence for `first`
+            minus the evidence for `second`. The column sums to the difference of their margins.
+        """
+        if isinstance(self.labels[0], tuple):
+            column, sign = self.column((first, second))
+            weights = sign * (np.arange(len(self.labels)) == column)
+        else:
+            weights = np.zeros(len(self.labels))
+            weights[self.column(first)[0]] += 1
+            weights[self.column(second)[0]] -= 1
+        found = self.evidence
+        evidence = Evidence(
+            np.tensordot(weights, found.by_frame, axes=1)[None],
+            np.tensordot(weights, found.by_layout, axes=1)[None],
+            np.array([weights @ found.constant]),
+            [(*word, shares @ weights[:, None]) for *word, shares in found.words],
+        )
+        margins = np.array([weights @ self.margins])
+        return replace(self, labels=[(first, second)], margins=margins, evidence=evidence)
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
         """Return the words with the most evidence for or against a class.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import lookup
-from mvdfq.explain.evidence import Evidence, find_evidence
+from mvdfq.explain.evidence import Evidence
 from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.gram.tiles import inverse_root
 from mvdfq.machines.standard import WordMachine
@@ -20,14 +20,11 @@ __all__ = ["add_evidence", "add_filters", "with_levels", "with_rows"]
 LEVELS = 8
 
 
-def add_evidence(
-    first: Evidence, machine: WordMachine, symbols: Symbols, rows: np.ndarray
-) -> Evidence:
-    """Add the evidence of a machine that reads the same symbols by the same layouts.
+def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence:
+    """Add the evidence of another machine that reads the same symbols by the same layouts.
 
     `rows` are the places of its rows; -1 for a row without words that differ, which has none.
     """
-    other = find_evidence(machine, symbols)
     by_frame, by_layout = first.by_frame.copy(), first.by_layout.copy()
     known = rows >= 0
     by_frame[:, rows[known]] += other.by_frame[:, known]

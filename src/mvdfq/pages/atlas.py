@@ -83,9 +83,12 @@ def _cells(K: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
     edges = np.arange(n) * len(K) // n
     sums = np.add.reduceat(np.add.reduceat(K, edges, axis=0), edges, axis=1)
     sizes = np.diff(np.append(edges, len(K)))
-    starts = np.searchsorted(truth, np.unique(truth)) / len(K)
+    classes, firsts = np.unique(truth, return_index=True)
+    blocks = np.add.reduceat(np.add.reduceat(K, firsts, axis=0), firsts, axis=1)
+    members = np.diff(np.append(firsts, len(K)))
     return {
         "values": (sums / np.outer(sizes, sizes)).tolist(),
-        "classes": np.unique(truth).tolist(),
-        "starts": starts.tolist(),
+        "classes": classes.tolist(),
+        "starts": (firsts / len(K)).tolist(),
+        "means": (blocks / np.outer(members, members)).tolist(),
     }

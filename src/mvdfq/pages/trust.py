@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.pages.run import Run
+from mvdfq.pages.verdict import interval
 
 __all__ = ["calibration", "trust"]
 
@@ -40,6 +41,7 @@ def calibration(sure: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
             "n": int(mine.sum()),
             "confidence": float(sure[mine].mean()),
             "accuracy": float(right[mine].mean()),
+            "accuracy_95": interval(int(right[mine].sum()), int(mine.sum())),
         }
         for b in range(BINS)
         if (mine := place == b).any()

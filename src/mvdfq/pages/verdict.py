@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 from mvdfq.pages.baselines import baselines
 from mvdfq.pages.run import Run
 
-__all__ = ["confusions", "verdict"]
+__all__ = ["confusions", "interval", "verdict"]
 
 
 def verdict(run: Run) -> dict[str, Any]:
@@ -47,11 +47,16 @@ def confusions(run: Run) -> dict[str, Any]:
 def _class(matrix: np.ndarray, c: int) -> dict[str, Any]:
     n, right, said = int(matrix[c].sum()), int(matrix[c, c]), int(matrix[:, c].sum())
     recall, precision = right / n if n else None, right / said if said else None
-    bounds = binomtest(right, n).proportion_ci(method="wilson") if n else None
     return {
         "n": n,
         "recall": recall,
-        "recall_95": [float(bounds.low), float(bounds.high)] if bounds else None,
+        "recall_95": interval(right, n) if n else None,
         "precision": precision,
         "f1": 2 * right / (n + said) if n + said else None,
     }
+
+
+def interval(hits: int, n: int) -> list[float]:
+    """Return Wilson's 95 % confidence interval of a share."""
+    bounds = binomtest(hits, n).proportion_ci(method="wilson")
+    return [float(bounds.low), float(bounds.high)]

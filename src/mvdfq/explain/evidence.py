@@ -53,7 +53,9 @@ def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
     """
     plan = machine.reader.plan_
     _check_traceable(plan)
-    if getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1:  # each sequence has its own weights
+    if (
+        getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1
+    ):  # each sequence has its own weights
         return [find_evidence(machine, symbols[[i]])[0] for i in range(len(symbols))]
     weigh, constant = _weights(machine, symbols)
     rows, offsets = np.flatnonzero(plan.row_weights), symbols.offsets
@@ -81,9 +83,7 @@ def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
         for i, word in _by_word(read, offsets, shares):
             words[i].append((r, g, *word))
     pieces = (by_frame[:, :, a:b] for a, b in pairwise(offsets.tolist()))
-    return [
-        Evidence(piece, by_layout[i], constant, words[i]) for i, piece in enumerate(pieces)
-    ]
+    return [Evidence(piece, by_layout[i], constant, words[i]) for i, piece in enumerate(pieces)]
 
 
 def _check_traceable(plan: Plan) -> None:

@@ -19,7 +19,7 @@ from mvdfq.pages.matters import removal
 from mvdfq.pages.run import Recorder, Run
 from mvdfq.sequences import check_sequences
 
-__all__ = ["Report", "report", "run_of"]
+__all__ = ["Report", "clips_of", "finish", "fitted_run", "report", "run_of"]
 
 DETAILS = 60
 AS_GIVEN = "fitted classifier"
@@ -165,15 +165,15 @@ def report(
         raise ValueError(f"details must be a whole number above 0 or 'all', got {details!r}.")
     X, y = check_sequences(X), np.asarray(y)
     rules = {"groups": groups, "split": split, "seeds": seeds}
-    recorder = Recorder()
     if protocol is None and _is_fitted(clf):
         if remove_channels:
             raise ValueError("remove_channels=True needs a protocol; pass protocol='5-fold'.")
-        result = _as_given(clf, X, y, recorder)
+        run = fitted_run(clf, X, y, names, groups=groups)
     else:
         rules["protocol"] = protocol or ("split" if split is not None else "5-fold")
+        recorder = Recorder()
         result = evaluate(clf, X, y, visit=recorder, **rules)
-    run = run_of(clf, X, y, names, groups, result, recorder)
+        run = run_of(clf, X, y, names, groups, result, recorder)
     about = {"title": title, "command": command}
     return finish(run, about, details, remove_channels and rules, audio, path)
 
@@ -189,7 +189,7 @@ def finish(
     """Gather the numbers of a run and write the page; `rules` ask for removal of channels."""
     data = contents(run, about, None if details == "all" else int(details))
     data["matters"]["removal"] = tidy(removal(run, rules)) if rules else None
-    made = Report(data, {} if audio is None else _clips(run, data, audio))
+    made = Report(data, {} if audio is None else clips_of(run, data, audio))
     return made if path is None else made.write(path)
 
 
@@ -221,19 +221,37 @@ def run_of(
     return Run(clf, X, y, names, groups, result, recorder, reference, places, given)
 
 
-def _as_given(clf: Any, X: Any, y: np.ndarray, recorder: Recorder) -> Evaluation:
-    """Return the evaluation of a fitted classifier on sequences as they are: one fold."""
+def fitted_run(
+    clf: Any,
+    X: Any,
+    y: Any,
+    names: Sequence[str] | None = None,
+    train: tuple[Any, Any] | None = None,
+    groups: Any = None,
+) -> Run:
+    """Return the run of a fitted classifier that judges `X`: one fold, nothing is fitted.
+
+    `train` are the sequences and labels that it learned from, if known; then `names` and `groups`
+    begin with those of the training sequences.
+    """
+    X, y = check_sequences(X), np.asarray(y)
+    n = 0 if train is None else len(train[0])
+    if train is not None:
+        X, y = check_sequences(train[0]).joined(X), np.concatenate([np.asarray(train[1]), y])
+    test = np.arange(n, len(X))
     labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
-    fold = Fold("all", 0, np.arange(len(X)), y, clf.predict(X))
-    recorder(clf, X, fold, np.arange(0))
-    return Evaluation(AS_GIVEN, labels, [fold])
+    fold = Fold("test", 0, test, y[test], clf.predict(X[test]))
+    recorder = Recorder()
+    recorder(clf, X[test], fold, np.arange(n))
+    result = Evaluation("split" if n else AS_GIVEN, labels, [fold])
+    return run_of(clf, X, y, names, groups, result, recorder)
 
 
 def _is_fitted(clf: Any) -> bool:
     return hasattr(clf, "machine_") or hasattr(clf, "best_estimator_")
 
 
-def _clips(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:
+def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:
     """Return the clips of the sequences in detail, then of others, around the most evidence."""
     if len(audio) != len(run.X):
         message = f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}."
@@ -250,4 +268,3 @@ def _moment(detail: dict[str, Any], rate: float | None) -> float:
         return 0.0
     strongest = int(np.argmax(np.abs(detail["total"])))
     return float(detail["edges"][strongest] / rate)
-

@@ -38,7 +38,7 @@ def baselines(run: Run) -> list[dict[str, Any]]:
         summary.append(float(machine.score(vectors[test], run.y[test])))
     return [
         {"name": "largest class", "about": "always says one class", "accuracy": _mean(largest)},
-        {"name": what, "about": "a support vector machine without time", "accuracy": _mean(summary)},
+        {"name": what, "about": "a machine that knows no time", "accuracy": _mean(summary)},
     ]
 
 
@@ -61,9 +61,7 @@ def describe(X: Sequences) -> tuple[np.ndarray, str]:
 
 def _composition(x: np.ndarray, letters: list[np.ndarray]) -> np.ndarray:
     """Return the share of every letter of every row."""
-    counts = [
-        (row[:, None] == mine).sum(axis=0) for row, mine in zip(x, letters, strict=True)
-    ]
+    counts = [(row[:, None] == mine).sum(axis=0) for row, mine in zip(x, letters, strict=True)]
     return np.concatenate(counts) / max(x.shape[1], 1)
 
 

@@ -1,6 +1,6 @@
 """Curves and evidence of one sequence in few points."""
 
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def curve(row: np.ndarray, most: int) -> list[float | None]:
         return [_plain(value) for value in row.tolist()]
     edges = bin_edges(len(row), most // 2)
     points: list[float | None] = []
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges.tolist()):
         piece = row[a:b]
         known = np.flatnonzero(~np.isnan(piece))
         if not known.size:
@@ -50,9 +50,3 @@ def letters_of(row: np.ndarray) -> str | None:
     codes = np.where(np.isnan(row), ord("?"), row).astype(int)
     text = "".join(map(chr, codes.tolist())) if codes.min(initial=32) >= 32 else ""
     return text if text.isprintable() and text else None
-
-
-def known_range(rows: Any) -> list[float]:
-    """Return the lowest and the highest known value; 0 and 1 if there is none."""
-    known = np.asarray(rows)[~np.isnan(rows)]
-    return [float(known.min()), float(known.max())] if known.size else [0.0, 1.0]

@@ -64,10 +64,13 @@ def embedded(value: Any) -> str:
 
 def packed(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data with curves and evidence of details as bytes, a fifth of the text."""
+    small = {"details": [_packed_detail(one) for one in data["details"]]}
+    if "map" not in data:
+        return {**data, **small}
     kernel = data["map"]["kernel"]
     cells = _bytes([value for row in kernel["values"] for value in row])
-    small = {**data["map"], "kernel": {**kernel, "values": cells, "n": len(kernel["values"])}}
-    return {**data, "map": small, "details": [_packed_detail(one) for one in data["details"]]}
+    kernel = {**kernel, "values": cells, "n": len(kernel["values"])}
+    return {**data, **small, "map": {**data["map"], "kernel": kernel}}
 
 
 def _packed_detail(detail: dict[str, Any]) -> dict[str, Any]:

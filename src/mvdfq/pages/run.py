@@ -57,7 +57,7 @@ class Run:
 
     @cached_property
     def labels(self) -> list[Any]:
-        """The classes: the classes of `y` and the classes that a classifier may say."""
+        """The classes."""
         return self.evaluation.labels
 
     @cached_property

@@ -32,7 +32,8 @@ function number(value) {
 const signed = (value) => (value >= 0 ? "+" : "\u2212") + number(Math.abs(value));
 const plural = (n, word, words) => `${n} ${n === 1 ? word : words || word + "s"}`;
 const className = (c) => data.classes[c];
-const isWrong = (i) => sequences.truth[i] !== sequences.predicted[i];
+const isKnown = (i) => sequences.truth[i] !== null;
+const isWrong = (i) => isKnown(i) && sequences.truth[i] !== sequences.predicted[i];
 const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
 // Okabe and Ito's colours, safe for all kinds of colour vision; shapes tell the same once more.

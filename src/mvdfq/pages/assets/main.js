@@ -20,8 +20,12 @@ addEventListener("beforeprint", () => useTheme(chosenTheme, true));
 addEventListener("afterprint", () => useTheme(chosenTheme));
 
 useTheme(chosenTheme);
-[verdictPanel, confusionsPanel, mapPanel, sequencePanel, mattersPanel, classesPanel, trustPanel, healthPanel].forEach((make) => make());
-document.getElementById("foot").append(`mvdfq ${data.about.version}. The numbers of this page are in the .json and .csv files beside it.`);
+// The page of a single sequence has neither a verdict nor a map.
+const parts = [["verdict", verdictPanel], ["confusions", confusionsPanel], ["map", mapPanel], ["details", sequencePanel],
+  ["matters", mattersPanel], ["class_words", classesPanel], ["trust", trustPanel], ["health", healthPanel]];
+if (!data.verdict) titleAlone();
+parts.filter(([key]) => data[key]).forEach(([, make]) => make());
+document.getElementById("foot").append(`mvdfq ${data.about.version}. `, data.verdict ? "The numbers of this page are in the .json and .csv files beside it." : h("code", {}, data.about.command));
 redraw();
 
 let known = innerWidth;

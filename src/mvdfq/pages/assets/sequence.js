@@ -8,7 +8,7 @@ const moment = (frame) => (rate ? `${number(frame / rate)} s` : `frame ${Math.ro
 function sequencePanel() {
   panel("sequence", "Sequence", "One sequence: which channel spoke for which class, and when",
     h("p", { class: "lead" }, "Every band is one channel. The colour behind the curve is exact evidence: all colours of a sequence add up to the difference of the two decision values, apart from a constant."),
-    picker(), h("div", { id: "one" }));
+    count > 1 && picker(), h("div", { id: "one" }));
   if (data.details.length) openSequence(firstToShow(), undefined, true);
 }
 
@@ -37,7 +37,8 @@ function openSequence(i, frame, stay = false) {
   const box = document.getElementById("one");
   box.replaceChildren(...(detail ? withDetail(i, detail) : withoutDetail(i)));
   const pick = document.getElementById("pick");
-  if (detail) pick.value = String(i); else pick.selectedIndex = -1;
+  if (pick && detail) pick.value = String(i);
+  else if (pick) pick.selectedIndex = -1;
   paintSequence();
   if (!stay) {
     const section = document.getElementById("sequence");
@@ -50,7 +51,7 @@ function heading(i) {
   const wrong = isWrong(i);
   return h("div", { class: "row" }, h("h3", { id: "name" }, sequences.name[i]),
     h("span", { class: `tag${wrong ? " wrong" : ""}` }, mark(sequences.predicted[i]), `said: ${className(sequences.predicted[i])}, ${percent(sequences.confidence[i])} sure`),
-    h("span", { class: "tag" }, mark(sequences.truth[i]), wrong ? `truly: ${className(sequences.truth[i])}` : "right"),
+    isKnown(i) && h("span", { class: "tag" }, mark(sequences.truth[i]), wrong ? `truly: ${className(sequences.truth[i])}` : "right"),
     clipOf(i) && h("button", { type: "button", id: "play", onclick: () => playClip(i) }, "Play"));
 }
 

@@ -15,6 +15,13 @@ function verdictPanel() {
     facts(v, about)));
 }
 
+// The title of a page about one sequence.
+function titleAlone() {
+  document.title = `${data.about.title} \u00b7 mvdfq`;
+  document.getElementById("main").append(h("section", { id: "verdict", class: "hero" },
+    h("h1", {}, `Why ${data.about.title} is put into the class ${className(sequences.predicted[0])}`)));
+}
+
 function beats(v) {
   const best = [...v.baselines].sort((a, b) => b.accuracy - a.accuracy)[0];
   if (!best) return "";

@@ -77,7 +77,7 @@ def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
 
     names = [f"training utterance {i}" for i in range(len(train[0]))]
     names += [f"utterance {i}" for i in range(len(test[0]))]
-    run = fitted_run(clf, *test, names, train)
+    run = fitted_run(clf, test[0], test[1], names, train)
     about = {"title": "Japanese vowels: nine speakers", "command": command_line()}
     finish(run, about, path=path)
     return path.absolute()

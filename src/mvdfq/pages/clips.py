@@ -17,11 +17,15 @@ SECONDS, RATE = 4.0, 16_000
 
 def sound_files(path: Path, names: Sequence[str]) -> list[Path | None] | None:
     """Return the sound file of each name of a folder; None if the names are not sound files."""
-    from mvdfq.io.audio_files import is_sound
+    import soundfile
 
     folder = path if path.is_dir() else path.parent
     found = [folder / name for name in names]
-    if not found or not is_sound(found[0]) or not found[0].is_file():
+    if not found or not found[0].is_file():
+        return None
+    try:
+        soundfile.info(found[0])
+    except (RuntimeError, OSError, TypeError):  # TypeError: a raw file does not say its format
         return None
     return [file if file.is_file() else None for file in found]
 

@@ -59,9 +59,9 @@ def _strongest(run: Run, whys: dict[int, Explanation], c: int) -> list[_Found]:
     rows: dict[str, _Found] = {}
     for one in order:
         # letters have one row: then all words are of this row
-        key = one.reason.row if run.X.n_rows > 1 else str(len(rows))
+        row = one.reason.row if run.X.n_rows > 1 else str(len(rows))
         if one.evidence > 0:
-            rows.setdefault(key, one)
+            rows.setdefault(row, one)
     return list(rows.values())[:WORDS]
 
 

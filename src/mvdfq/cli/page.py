@@ -111,6 +111,7 @@ def write_explanation(
 
     names = read.names or [str(i) for i in range(len(read))]
     files = sound_files(data, [names[which]])
-    text = explanation_page(clf, read.X, which, names[which], command_line(), files)
+    name = names[which] if files is None else Path(names[which]).name
+    text = explanation_page(clf, read.X, which, name, command_line(), files)
     path.write_text(text, encoding="utf-8")
     note(f"page: {path}", quiet)

@@ -53,9 +53,8 @@ def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
     """
     plan = machine.reader.plan_
     _check_traceable(plan)
-    if (
-        getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1
-    ):  # each sequence has its own weights
+    if getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1:
+        # the RBF gives each sequence its own weights of words
         return [find_evidence(machine, symbols[[i]])[0] for i in range(len(symbols))]
     weigh, constant = _weights(machine, symbols)
     rows, offsets = np.flatnonzero(plan.row_weights), symbols.offsets

@@ -6,7 +6,7 @@ const isImage = (detail) => detail.channels.length > 20;
 function rowHeight(detail) {
   const n = detail.channels.length;
   if (isImage(detail)) return Math.max(7, Math.min(14, 380 / n));
-  return n <= 2 ? 96 : n <= 4 ? 74 : n <= 8 ? 54 : n <= 12 ? 42 : 32;
+  return n <= 2 ? 96 : n <= 4 ? 74 : n <= 8 ? 54 : n <= 14 ? 40 : 32;
 }
 function sequenceHeight() {
   const n = view.detail.channels.length, blocks = isImage(view.detail) && view.detail.evidence ? 2 : 1;
@@ -78,8 +78,8 @@ function shade(context, detail, codes, shape, top, tall) {
     if (b < view.from || a > view.to || codes[k] === 128) continue;
     const value = (codes[k] - 128) / 127;
     context.fillStyle = `rgba(${value > 0 ? shape.colours.for : shape.colours.against}, ${(0.8 * Math.abs(value) ** 0.65).toFixed(3)})`;
-    const from = shape.x(a);
-    context.fillRect(from, top, shape.x(b) - from + 0.4, tall);
+    const from = Math.round(shape.x(a)); // whole pixels: no seams between cells
+    context.fillRect(from, top, Math.max(Math.round(shape.x(b)) - from, 1), tall);
   }
 }
 function trace(context, one, detail, shape, top, tall) {
@@ -110,8 +110,8 @@ function letters(context, text, shape, top, tall) {
 function name(context, text, shape, middle, one, tall) {
   context.fillStyle = shape.colours.ink;
   context.textAlign = "right";
-  context.fillText(shortened(context, text, shape.left - 12), shape.left - 8, tall > 40 ? middle - 7 : middle);
-  if (tall <= 40 || typeof one === "string") return;
+  context.fillText(shortened(context, text, shape.left - 12), shape.left - 8, tall >= 40 ? middle - 7 : middle);
+  if (tall < 40 || typeof one === "string") return;
   context.save();
   context.fillStyle = shape.colours.soft;
   context.font = `10px ${css("--sans")}`;

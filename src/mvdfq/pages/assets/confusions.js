@@ -4,7 +4,7 @@ function confusionsPanel() {
   const members = matrix.map((row) => row.map(() => []));
   for (let i = 0; i < count; i++) members[sequences.truth[i]][sequences.predicted[i]].push(i);
   const list = h("div", { id: "members", "aria-live": "polite" });
-  const cells = h("table", { class: `cells${n > 9 || longest() > 7 ? " many" : ""}` },
+  const cells = h("table", { class: `cells${n > 14 || longest() > 7 ? " many" : ""}` },
     h("caption", { class: "small" }, "Lines: the true class. Columns: what the classifier says. A number opens its sequences."),
     h("thead", {}, h("tr", {}, h("td", {}), data.classes.map((name) => h("th", { scope: "col", title: name }, h("span", {}, name))))),
     h("tbody", {}, matrix.map((row, a) => h("tr", {}, h("th", { scope: "row", title: className(a) }, h("span", {}, className(a))),

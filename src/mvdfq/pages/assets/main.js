@@ -29,7 +29,7 @@ document.getElementById("foot").append(`mvdfq ${data.about.version}. `, data.ver
 redraw();
 
 let known = innerWidth;
-new ResizeObserver(() => { if (innerWidth !== known) { known = innerWidth; redraw(); } }).observe(document.body);
+addEventListener("resize", () => { if (innerWidth !== known) { known = innerWidth; redraw(); } });
 
 // The link of the panel in view is marked.
 const links = new Map([...document.querySelectorAll("#panels a")].map((link) => [link.getAttribute("href").slice(1), link]));

@@ -114,7 +114,7 @@ function playClip(i) {
   player.dataset.sequence = i;
   window.mvdfqPlayer = player;
   const move = () => {
-    if (view.place === i && rate) { view.head = (clip.start + player.currentTime) * rate; view.paint(); }
+    if (view.place === i && rate) { view.head = (clip.start + player.currentTime) * rate; paintSequence(); }
     if (!player.paused && !player.ended) requestAnimationFrame(move);
   };
   player.addEventListener("playing", move);

@@ -33,7 +33,8 @@ function beats(v) {
 // One axis from 0 to 100 %: the interval as a band, the accuracy as a dot, baselines as ticks.
 function scale(v, low, high) {
   const draw = () => {
-    const width = Math.max(box.clientWidth, 300), pad = 14;
+    box.replaceChildren();
+    const width = Math.max(box.clientWidth, 280), pad = 14;
     const x = (value) => pad + value * (width - 2 * pad);
     const marks = v.baselines.map((b, k) => {
       const side = b.accuracy > 0.5 ? "end" : "start", y = 66 + 17 * k;

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.evidence import Evidence
+from mvdfq.explain.evidence import Evidence, WordBlock
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
 
@@ -258,7 +258,7 @@ class Explanation:
             np.tensordot(weights, found.by_frame, axes=1)[None],
             np.tensordot(weights, found.by_layout, axes=1)[None],
             np.array([weights @ found.constant]),
-            [(*word, shares @ weights[:, None]) for *word, shares in found.words],
+            [block._replace(shares=block.shares @ weights[:, None]) for block in found.words],
         )
         margins = np.array([weights @ self.margins])
         return replace(self, labels=[(first, second)], margins=margins, evidence=evidence)
@@ -280,13 +280,23 @@ class Explanation:
             The reasons, largest evidence first; ``print(reason)`` prints one line.
         """
         column, sign = self.column(label)
-        total = np.array([shares[:, column].sum() for *_, shares in self.evidence.words])
+        blocks = self.evidence.words
+        if not blocks:
+            return []
+        ends = np.cumsum([len(block.codes) for block in blocks])
+        total = np.concatenate([block.totals(column) for block in blocks])
         order = np.argsort(-np.abs(total), kind="stable")[:n]
-        return [self._reason(self.evidence.words[i], column, sign) for i in order]
+        places = np.searchsorted(ends, order, side="right")
+        return [
+            self._reason(blocks[b], int(w - ends[b]) + len(blocks[b].codes), column, sign)
+            for b, w in zip(places.tolist(), order.tolist(), strict=True)
+        ]
 
-    def _reason(self, word: tuple[Any, ...], column: int, sign: float) -> Reason:
-        row, group, codes, starts, layouts, shares = word
-        mine = sign * shares[:, column]
+    def _reason(self, block: WordBlock, w: int, column: int, sign: float) -> Reason:
+        """Return word `w` of a block as a reason."""
+        at = slice(*block.indptr[w : w + 2])
+        row, group, codes = block.row, block.group, block.codes[w]
+        starts, layouts, mine = block.starts[at], block.layouts[at], sign * block.shares[at, column]
         order = np.argsort(-np.abs(mine), kind="stable")
         offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))
         frames = starts[order] + offsets[0]

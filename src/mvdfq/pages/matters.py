@@ -11,6 +11,9 @@ from mvdfq.pages.run import Run
 
 __all__ = ["matters", "removal"]
 
+# How the names of the rows of filters begin.
+FILTERS = "filters on "
+
 
 def matters(run: Run, whys: list[Any]) -> dict[str, Any]:
     """Return the importance of channels and rows, and shares of views and layouts in evidence.
@@ -49,7 +52,7 @@ def _grouped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _kind(name: str) -> str:
-    if name.startswith("filters on "):
+    if name.startswith(FILTERS):
         return "filters"
     view, colon, rest = name.partition(": ")
     kind = "pairs of rows" if "&" in (rest or name) else "single rows"
@@ -60,7 +63,13 @@ def _layouts(whys: list[Any]) -> list[dict[str, Any]]:
     """Return the share of every group of layouts in the evidence, in the order of groups."""
     strength = np.mean([np.abs(why.evidence.by_layout).sum(axis=(0, 1)) for why in whys], axis=0)
     shares = strength / max(strength.sum(), 1e-300)
-    names = [_layout_name(group) for group in whys[0].offsets]
+    by_row = np.sum([np.abs(why.evidence.by_layout).sum(axis=0) for why in whys], axis=0)
+    filters = [name.startswith(FILTERS) for name in whys[0].row_names]
+    of_filters = by_row[filters].sum(axis=0) > by_row[np.logical_not(filters)].sum(axis=0)
+    names = [
+        f"responses of filters, {_layout_name(group)}" if mine else _layout_name(group)
+        for group, mine in zip(whys[0].offsets, of_filters, strict=True)
+    ]
     total: dict[str, float] = {}
     for name, share in zip(names, shares.tolist(), strict=True):
         total[name] = total.get(name, 0.0) + share

@@ -63,6 +63,8 @@ class Run:
     @cached_property
     def channel_names(self) -> list[str]:
         """Names of the channels of `X`."""
+        if self.X.channel_names is None and self.X.symbolic == (True,):
+            return ["letters"]
         return list(self.X.channel_names or [f"x{c}" for c in range(self.X.n_rows)])
 
     @cached_property

@@ -181,7 +181,7 @@ function drawTimeline(context, detail, shape, top) {
   const largest = Math.max(...detail.total.map(Math.abs), 1e-12), middle = top + TIMELINE / 2;
   context.fillStyle = shape.colours.ink;
   context.textAlign = "right";
-  context.fillText(shortened(context, "all channels", shape.left - 12), shape.left - 8, middle);
+  context.fillText(shortened(context, detail.channels.length > 1 ? "all channels" : "sum", shape.left - 12), shape.left - 8, middle);
   context.save();
   clip(context, shape, top, TIMELINE);
   detail.total.forEach((value, k) => {
@@ -204,7 +204,7 @@ function drawMarks(context, shape, top) {
     if (x < shape.left + shape.inner - 16) context.fillText(number(t), x, top + 12);
   }
   context.textAlign = "right";
-  context.fillText(rate ? "seconds" : "frames", shape.left - 8, top + 12);
+  context.fillText(unit, shape.left - 8, top + 12);
   for (const [frame, style, width] of [[view.hover, shape.colours.soft, 1], [view.head, shape.colours.ink, 2]]) {
     if (frame === null || frame < view.from || frame > view.to) continue;
     context.fillStyle = style;

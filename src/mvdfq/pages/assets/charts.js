@@ -28,6 +28,16 @@ function ticks(low, high, n = 5) {
   return found;
 }
 
+// A picture as wide as its place, drawn again when the width changes.
+function fluid(make, most = 560) {
+  const box = h("div", {});
+  redraws.push(() => {
+    box.replaceChildren();
+    box.append(make(Math.min(Math.max(box.clientWidth, 240), most)));
+  });
+  return box;
+}
+
 // A picture with both axes; `draw` is given functions from numbers to places.
 function plot(label, size, xs, ys, names, draw) {
   const [width, height] = size, left = names.y ? 62 : 44, bottom = 36, top = 10, right = 18;

@@ -10,7 +10,7 @@ function classesPanel() {
       words.length ? h("div", { class: "words" }, words.map(wordFigure)) : h("p", {}, "No sequence of this class was recognised, so no word speaks for it."));
   }
   panel("classes", "Classes", "What each class looks like",
-    known ? h("p", { class: "lead" }, "Each picture is a word that speaks for the class: the mean course of its channel where the word occurs, in the units of the channel. Dots mark the frames that the word reads.") : h("p", { class: "warn" }, "This kernel does not count words, so there are none to show."),
+    known ? h("p", { class: "lead" }, isText ? "Words that speak for the class; a dot stands for any letter." : "Each picture is a word that speaks for the class: the mean course of its channel where the word occurs, in the units of the channel. Dots mark the frames that the word reads.") : h("p", { class: "warn" }, "This kernel does not count words, so there are none to show."),
     known && h("div", { class: "legend", role: "group", "aria-label": "Class" }, tabs), known && box, kernelMatrix());
   if (known) show(0);
 }
@@ -19,7 +19,7 @@ function wordFigure(word) {
   const where = h("span", {}, "in ", sequenceButton(word.sequence, word.frame), ` at ${moment(word.frame)}`);
   const text = word.symbols.join("-");
   if (!word.curve) {
-    return h("figure", {}, h("div", { class: "word" }, spelled(word)), h("figcaption", {}, `${word.row}, evidence ${signed(word.evidence)}, `, where));
+    return h("figure", {}, h("div", { class: "word" }, spelled(word)), h("figcaption", {}, `${isText ? "" : `${word.row}, `}evidence ${signed(word.evidence)}, `, where));
   }
   return h("figure", {}, wordCurve(word), h("figcaption", {}, h("b", {}, data.channels[word.channel]), ` (${word.row}: ${text}), evidence ${signed(word.evidence)}, `, where));
 }
@@ -41,7 +41,7 @@ function wordCurve(word) {
   const low = Math.min(...points.map((p) => p[1] - p[2])), high = Math.max(...points.map((p) => p[1] + p[2]));
   const scale = rate || 1;
   const label = `Mean course of ${data.channels[word.channel]} around the word, from ${number(low)} to ${number(high)}`;
-  return plot(label, [260, 150], [points[0][0] / scale, points[points.length - 1][0] / scale], [low, high], { x: rate ? "seconds" : "frames", y: "" }, (x, y) => [
+  return plot(label, [260, 150], [points[0][0] / scale, points[points.length - 1][0] / scale], [low, high], { x: unit, y: "" }, (x, y) => [
     svg("path", { d: `M${points.map((p) => `${x(p[0] / scale)} ${y(p[1] + p[2])}`).join("L")}L${[...points].reverse().map((p) => `${x(p[0] / scale)} ${y(p[1] - p[2])}`).join("L")}Z`, fill: "var(--good)", opacity: 0.18 }),
     line(points.map((p) => [x(p[0] / scale), y(p[1])]), { stroke: "var(--good)" }),
     ...word.offsets.map((offset) => points.find((p) => p[0] === offset)).filter(Boolean).map((p) => svg("circle", { cx: x(p[0] / scale), cy: y(p[1]), r: 4, fill: "var(--ink)" })),
@@ -50,9 +50,10 @@ function wordCurve(word) {
 
 function kernelMatrix() {
   const kernel = data.map.kernel, n = kernel.n, codes = bytes(kernel.values.codes);
+  const side = longest() > 9 ? 120 : 64;
   const label = "Kernel matrix ordered by class: bright blocks on the diagonal are classes whose members are alike.";
-  const { canvas, paint } = canvasOf(label, (width) => Math.min(width, 460), (context, width, tall) => {
-    const side = 64, size = Math.min(width - side, tall) - 4, cell = size / n;
+  const { canvas, paint } = canvasOf(label, (width) => Math.min(width - side, 440), (context, width, tall) => {
+    const size = tall - 2, cell = size / n;
     context.translate(side, 0);
     // the diagonal is 1 for every sequence: the scale ends at the largest other value
     let high = 1;

@@ -4,7 +4,7 @@ function confusionsPanel() {
   const members = matrix.map((row) => row.map(() => []));
   for (let i = 0; i < count; i++) members[sequences.truth[i]][sequences.predicted[i]].push(i);
   const list = h("div", { id: "members", "aria-live": "polite" });
-  const cells = h("table", { class: `cells${n > 14 || longest() > 7 ? " many" : ""}` },
+  const cells = h("table", { class: `cells${n > 14 || (n > 4 && longest() > 7) ? " many" : n < 5 ? " few" : ""}` },
     h("caption", { class: "small" }, "Lines: the true class. Columns: what the classifier says. A number opens its sequences."),
     h("thead", {}, h("tr", {}, h("td", {}), data.classes.map((name) => h("th", { scope: "col", title: name }, h("span", {}, name))))),
     h("tbody", {}, matrix.map((row, a) => h("tr", {}, h("th", { scope: "row", title: className(a) }, h("span", {}, className(a))),
@@ -15,7 +15,7 @@ function confusionsPanel() {
       h("div", {}, list)));
   showMembers(list, members, matrix);
 }
-const longest = () => Math.max(...data.classes.map((name) => name.length));
+function longest() { return Math.max(...data.classes.map((name) => name.length)); }
 
 function worst(matrix) {
   let best = [0, 0, 0];

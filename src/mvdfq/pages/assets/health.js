@@ -34,10 +34,10 @@ function findings(d) {
 
 function lengths(one) {
   const most = Math.max(...one.counts), low = one.edges[0], high = one.edges[one.edges.length - 1];
-  return plot("Histogram of the lengths", [560, 280], [low, high], [0, most], { x: "frames", y: "sequences" }, (x, y) => one.counts.map((n, k) => {
+  return fluid((width) => plot("Histogram of the lengths", [width, 0.45 * width + 40], [low, high], [0, most], { x: "frames", y: "sequences" }, (x, y) => one.counts.map((n, k) => {
     const from = x(one.edges[k]);
     return svg("rect", { x: from + 0.5, y: y(n), width: Math.max(x(one.edges[k + 1]) - from - 1, 0.5), height: y(0) - y(n), fill: "var(--good)", opacity: 0.75 });
-  }));
+  })));
 }
 function longCounts(d) {
   const items = d.classes.map((value, c) => ({ name: className(c), value }));

@@ -3,7 +3,9 @@ const view = { place: -1, detail: null, from: 0, to: 1, hover: null, head: null 
 const clipOf = (i) => (data.clips || {})[i];
 const hasClips = () => Object.keys(data.clips || {}).length > 0;
 const rate = data.sampling_rate;
-const moment = (frame) => (rate ? `${number(frame / rate)} s` : `frame ${Math.round(frame)}`);
+const isText = data.details.length > 0 && data.details.every((d) => d.curves.every((one) => typeof one === "string"));
+const moment = (frame) => (rate ? `${number(frame / rate)} s` : `${isText ? "position" : "frame"} ${Math.floor(frame)}`);
+const unit = rate ? "seconds" : isText ? "position" : "frames";
 
 function sequencePanel() {
   panel("sequence", "Sequence", "One sequence: which channel spoke for which class, and when",
@@ -71,8 +73,10 @@ function withDetail(i, detail) {
   const key = detail.total && h("div", { class: "row between" },
     h("div", { class: "row" }, h("span", { class: "key" }, h("i", { class: "for" }), `for ${said}`), h("span", { class: "key" }, h("i", { class: "against" }), `for ${other}`)),
     h("div", { class: "row tools" }, tools));
+  const sum = detail.total && detail.total.reduce((total, value) => total + value, 0);
+  const adds = detail.total && h("p", { class: "small soft" }, `All evidence ${signed(sum)} and the constant ${signed(detail.constant)} add up to ${signed(detail.margin)}: more than 0 means ${said} rather than ${other}.`);
   return [heading(i), detail.note && h("p", { class: "warn" }, detail.note), h("div", { class: "split" },
-    h("div", {}, key || h("div", { class: "row tools" }, tools), h("div", { class: "strip" }, canvas), readout,
+    h("div", {}, key || h("div", { class: "row tools" }, tools), h("div", { class: "strip" }, canvas), readout, adds,
       detail.by_channel && behind(() => channelTable(detail, said, other), "Evidence of every channel, as a table"),
       detail.words && behind(() => wordTable(detail), "Deeper: the rows and words behind the colours")),
     h("div", {}, h("h3", {}, "Probabilities"), probabilities(detail), neighbourList(detail)))].filter(Boolean);

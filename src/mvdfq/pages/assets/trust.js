@@ -15,15 +15,15 @@ function trustPanel() {
 const share = (value) => `${Math.round(100 * value)} %`;
 function calibrationPlot(t) {
   const most = Math.max(...t.bins.map((b) => b.n));
-  return plot("Calibration curve", [560, 360], [0, 1], [0, 1], { x: "said probability", y: "share that is right", format: share }, (x, y) => [
+  return fluid((width) => plot("Calibration curve", [width, 0.62 * width + 40], [0, 1], [0, 1], { x: "said probability", y: "share that is right", format: share }, (x, y) => [
     line([[x(0), y(0)], [x(1), y(1)]], { stroke: "var(--soft)", "stroke-dasharray": "4 5", "stroke-width": 1.5 }),
     ...t.bins.map((b) => line([[x(b.confidence), y(b.accuracy_95[0])], [x(b.confidence), y(b.accuracy_95[1])]], { stroke: "var(--good)", opacity: 0.35 })),
     ...t.bins.map((b) => svg("circle", { cx: x(b.confidence), cy: y(b.accuracy), r: 3.5 + 7 * Math.sqrt(b.n / most), fill: "var(--good)", "fill-opacity": 0.8, stroke: "var(--paper)" }, svg("title", {}, `${plural(b.n, "sequence")}: said ${percent(b.confidence)}, right ${percent(b.accuracy)}`))),
-  ]);
+  ]));
 }
 function coveragePlot(t) {
   const low = Math.max(0, Math.min(...t.coverage.map((c) => c.accuracy)) - 0.02);
-  return plot("Accuracy of the rest if the least sure sequences are left out", [560, 360], [0, 0.9], [low, 1], { x: "share left out", y: "accuracy of the rest", format: (v) => `${Number((100 * v).toFixed(1))} %`, formatX: share }, (x, y) => [
+  return fluid((width) => plot("Accuracy of the rest if the least sure sequences are left out", [width, 0.62 * width + 40], [0, 0.9], [low, 1], { x: "share left out", y: "accuracy of the rest", format: (v) => `${Number((100 * v).toFixed(1))} %`, formatX: share }, (x, y) => [
     line(t.coverage.map((c) => [x(c.left_out), y(c.accuracy)]), { stroke: "var(--good)" }),
-    ...t.coverage.map((c) => svg("circle", { cx: x(c.left_out), cy: y(c.accuracy), r: 4, fill: "var(--good)" }))]);
+    ...t.coverage.map((c) => svg("circle", { cx: x(c.left_out), cy: y(c.accuracy), r: 4, fill: "var(--good)" }))]));
 }

@@ -218,6 +218,12 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(page, width):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     time.sleep(0.3)
+    wide = page.execute_script(
+        "return [...document.querySelectorAll('main *')].filter((one) => !one.closest('.scroll')"
+        " && one.getBoundingClientRect().right > arguments[0] + 1).map((one) =>"
+        " `${one.tagName} ${one.className} ${one.textContent.slice(0, 40)}`)", width
+    )  # fmt: skip
+    assert wide == []
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
 
 

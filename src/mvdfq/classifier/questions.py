@@ -150,24 +150,51 @@ class Questions:
             Evidence by row, time and layout that sums to the decision value.
         """
         X, encoded = self._encode_one(x, "explain")
+        return self._explained(X, encoded)[0]
+
+    def explain_all(self, X: Any) -> list[Explanation]:
+        """Return why the classifier puts each of several sequences into its class.
+
+        Several sequences are explained faster together than one by one.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            One explanation per sequence, the same as by `explain`.
+        """
+        check_is_fitted(self)
+        X = check_sequences(X) if self.views_ else X
+        return self._explained(X, encode(self.encoders, X))
+
+    def _explained(self, X: Any, encoded: Any) -> list[Explanation]:
+        """Return the explanations of sequences whose symbols are known."""
         symbols, margins = self.kernel_.read_new(encoded), self._margins_of(X, encoded)
-        label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
+        said = self.classes_[self.problems_.predicted(self.problems_.decision(margins))].tolist()
         kernel, classes = self.kernel_, self.classes_.tolist()
         last = (steps_of(*self.encoders) or [kernel.letters_])[-1]
-        names = names_of(last, kernel.n_symbols_.tolist())
-        plain = Explanation(
-            [classes[i] if j < 0 else (classes[i], classes[j]) for i, j in self.problems_.pairs],
-            label.item() if isinstance(label, np.generic) else label,
-            margins[0],
-            find_evidence(self.machine_, symbols),
-            symbols,
-            [self._row_names()[r] for r in kernel.rows_],
-            [[one.offsets for one in group.layouts] for group in kernel.plan_.groups(0)],
-            [names[r] for r in kernel.rows_],
-            self._channel_names(),
-            partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
-        )
-        return explain_views(plain, self, X, encoded) if self.views_ else plain
+        names, rows = names_of(last, kernel.n_symbols_.tolist()), self._row_names()
+        plains = [
+            Explanation(
+                [classes[i] if j < 0 else (classes[i], classes[j])
+                 for i, j in self.problems_.pairs],
+                said[k],
+                margins[k],
+                evidence,
+                symbols[k : k + 1],
+                [rows[r] for r in kernel.rows_],
+                [[one.offsets for one in group.layouts] for group in kernel.plan_.groups(0)],
+                [names[r] for r in kernel.rows_],
+                self._channel_names(),
+                partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
+            )
+            for k, evidence in enumerate(find_evidence(self.machine_, symbols))
+        ]  # fmt: skip
+        return explain_views(plains, self, X, encoded) if self.views_ else plains
 
     def _encode_one(self, x: Any, method: str) -> tuple[Any, Any]:
         """Return a single sequence as a collection, and its symbols before rows are left out."""

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.explain.evidence import Evidence
+from mvdfq.explain.evidence import Evidence, find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
 from mvdfq.frames.steps import shares_of
@@ -219,20 +219,24 @@ class ViewSum:
         return first, views, np.array([self.first_share, *self.shares])
 
 
-def explain_views(plain: Explanation, clf: Any, X: Sequences, symbols: Symbols) -> Explanation:
-    """Return an explanation by the first kernel with the evidence of all views added.
+def explain_views(
+    plains: list[Explanation], clf: Any, X: Sequences, symbols: Symbols
+) -> list[Explanation]:
+    """Return explanations by the first kernel with the evidence of all views added.
 
     `symbols` are those of the first kernel, before rows are left out.
     """
-    evidence = plain.evidence
+    evidence = [plain.evidence for plain in plains]
     for view in clf.views_:
         if isinstance(view, FittedWords):
-            places = _places(view.rows, clf.kernel_.rows_)
-            evidence = add_evidence(evidence, view.machine, view.read(symbols), places)
+            rows = _places(view.rows, clf.kernel_.rows_)
+            others = find_evidence(view.machine, view.read(symbols))
+            evidence = [add_evidence(e, o, rows) for e, o in zip(evidence, others, strict=True)]
+    plains = [replace(p, evidence=e) for p, e in zip(plains, evidence, strict=True)]
     filters = [view.machine for view in clf.views_ if isinstance(view, FittedFilters)]
     if not filters:
-        return replace(plain, evidence=evidence)
-    return _explain_filters(replace(plain, evidence=evidence), filters, X)
+        return plains
+    return [_explain_filters(plain, filters, X[i : i + 1]) for i, plain in enumerate(plains)]
 
 
 def _explain_filters(plain: Explanation, filters: list[FilterMachine], X: Sequences) -> Explanation:

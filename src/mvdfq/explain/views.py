@@ -1,13 +1,11 @@
 """Evidence of views: words of the rows of the first kernel, and filters by channel and frame."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.evidence import Evidence, find_evidence
+from mvdfq.explain.evidence import Evidence, WordBlock
 from mvdfq.machines.filter_words import FilterMachine
-from mvdfq.machines.standard import WordMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 
@@ -17,31 +15,30 @@ __all__ = ["add_evidence", "add_filters", "with_levels", "with_rows"]
 LEVELS = 8
 
 
-def add_evidence(
-    first: Evidence, machine: WordMachine, symbols: Symbols, rows: np.ndarray
-) -> Evidence:
-    """Add the evidence of a machine that reads the same symbols by the same layouts.
+def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence:
+    """Add the evidence of another machine that reads the same symbols by the same layouts.
 
     `rows` are the places of its rows; -1 for a row without words that differ, which has none.
     """
-    other = find_evidence(machine, symbols)
     by_frame, by_layout = first.by_frame.copy(), first.by_layout.copy()
     known = rows >= 0
     by_frame[:, rows[known]] += other.by_frame[:, known]
     by_layout[:, rows[known]] += other.by_layout[:, known]
-    words = {_key(word): word for word in first.words}
-    for row, *rest in other.words:
-        if rows[row] < 0:
-            continue
-        word = (int(rows[row]), *rest)
-        mine = words.get(_key(word))
-        words[_key(word)] = word if mine is None else (*mine[:-1], mine[-1] + word[-1])
-    return Evidence(by_frame, by_layout, first.constant + other.constant, list(words.values()))
+    blocks = {(block.row, block.group): block for block in first.words}
+    for block in other.words:
+        row = int(rows[block.row])
+        if row >= 0:
+            mine = blocks.get((row, block.group))
+            block = block._replace(row=row)
+            blocks[row, block.group] = block if mine is None else _added(mine, block)
+    return Evidence(by_frame, by_layout, first.constant + other.constant, list(blocks.values()))
 
 
-def _key(word: tuple[Any, ...]) -> tuple[Any, ...]:
-    row, group, codes, *_ = word
-    return row, group, codes.tobytes(), codes.dtype.str
+def _added(first: WordBlock, other: WordBlock) -> WordBlock:
+    """Return a block with the evidence of both: both read the same words of the same row."""
+    same = np.array_equal(first.starts, other.starts) and np.array_equal(first.codes, other.codes)
+    assert same, "both machines read the same symbols by the same layouts"
+    return first._replace(shares=first.shares + other.shares)
 
 
 def add_filters(first: Evidence, machine: FilterMachine, X: Sequences) -> Evidence:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.tiles import inverse_root
 from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
+from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted
 from mvdfq.kernels import Kernel
 
 __all__ = ["SequenceFeatures"]
@@ -46,6 +47,16 @@ class SequenceFeatures(SequenceMap):
 
     group_weights : sequence of float, default=None
         One non-negative weight per group of layouts, for its Gram matrix.
+
+    word_weights : {"std", "idf"}, default=None
+        Multiply the column of every word by a weight measured on the training sequences: "std" by
+        1 / the standard deviation of :math:`\phi_{rgu}`, "idf" by
+        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where :math:`n_u` of the `n` training sequences hold
+        the word. A word without weight, such as a word first seen after `fit`, counts nothing.
+
+    min_share : float, default=None
+        A word has a weight if more than this share of the training sequences holds the word. None
+        means 0.1 for "std" and 0 for "idf". Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid.
@@ -90,6 +101,8 @@ class SequenceFeatures(SequenceMap):
         row_norm: str = "none",
         row_weights: Sequence[float] | None = None,
         group_weights: Sequence[float] | None = None,
+        word_weights: str | None = None,
+        min_share: float | None = None,
         pyramid: int = 1,
         n_features: int | None = None,
         n_symbols: int | Sequence[int] | None = None,
@@ -102,6 +115,8 @@ class SequenceFeatures(SequenceMap):
         self.row_norm = row_norm
         self.row_weights = row_weights
         self.group_weights = group_weights
+        self.word_weights = word_weights
+        self.min_share = min_share
         self.pyramid = pyramid
         self.n_features = n_features
         self.n_symbols = n_symbols
@@ -216,9 +231,14 @@ class SequenceFeatures(SequenceMap):
                 f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
             )
         counted = count_words(collection, self.plan_, self.n_jobs)
-        self.columns_ = Buckets(self.n_features) if self.n_features else Vocabulary.of(counted)
+        n = len(collection)
+        if self.word_weights is not None:
+            kind = WORD_WEIGHTS[self.word_weights]
+            self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
+        hashed = self.n_features is not None
+        self.columns_ = Buckets(self.n_features) if hashed else Vocabulary.of(counted, self.plan_)
         self.n_features_out_ = self.columns_.size
-        return len(collection), counted
+        return n, counted
 
     def norms(self, collection: Any) -> np.ndarray:
         """Return the squared length of the features of a collection, before normalization.

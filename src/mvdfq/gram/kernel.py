@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.tiles import Gram, gram, inverse_root
+from mvdfq.gram.weights import WORD_WEIGHTS, weigh_words
 from mvdfq.kernels import Kernel
 from mvdfq.sequences import Ragged
 
@@ -47,6 +48,16 @@ class SequenceKernel(SequenceMap):
 
     group_weights : sequence of float, default=None
         One non-negative weight per group of layouts, for its Gram matrix.
+
+    word_weights : {"std", "idf"}, default=None
+        Multiply the column of every word by a weight measured on the training sequences: "std" by
+        1 / the standard deviation of :math:`\phi_{rgu}`, "idf" by
+        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where :math:`n_u` of the `n` training sequences hold
+        the word. A word without weight, such as a word first seen after `fit`, counts nothing.
+
+    min_share : float, default=None
+        A word has a weight if more than this share of the training sequences holds the word. None
+        means 0.1 for "std" and 0 for "idf". Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
@@ -104,6 +115,8 @@ class SequenceKernel(SequenceMap):
         row_norm: str = "none",
         row_weights: Sequence[float] | None = None,
         group_weights: Sequence[float] | None = None,
+        word_weights: str | None = None,
+        min_share: float | None = None,
         pyramid: int = 1,
         gamma: float | None = None,
         n_symbols: int | Sequence[int] | None = None,
@@ -117,6 +130,8 @@ class SequenceKernel(SequenceMap):
         self.row_norm = row_norm
         self.row_weights = row_weights
         self.group_weights = group_weights
+        self.word_weights = word_weights
+        self.min_share = min_share
         self.pyramid = pyramid
         self.gamma = gamma
         self.n_symbols = n_symbols
@@ -140,7 +155,11 @@ class SequenceKernel(SequenceMap):
         self : SequenceKernel
             The fitted kernel.
         """
-        self.train_ = self._fit_plan(X, listed=False)
+        self.train_ = self._fit_plan(X, listed=self.word_weights is not None)
+        if self.word_weights is not None:
+            kind = WORD_WEIGHTS[self.word_weights]
+            options = self.min_share, self.n_jobs, self.memory_limit
+            self.plan_ = weigh_words(self.train_, self.plan_, kind, *options)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

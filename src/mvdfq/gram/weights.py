@@ -1,0 +1,201 @@
+r"""Weights of words, measured on the training sequences.
+
+With :math:`\phi_u(x)` the embedded count of the word `u` (the count, or the root of its share of
+the row), `n` the number of training sequences and :math:`n_u` the number of those that hold `u`,
+
+.. math:: s_u = 1 / \sigma_u \ (\text{std}), \qquad
+          s_u = \ln \frac{1 + n}{1 + n_u} + 1 \ (\text{idf}),
+
+where :math:`\sigma_u` is the standard deviation of :math:`\phi_u` over the training sequences.
+Words that too few training sequences hold have no weight: their deviation is small by chance.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import groupby
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.gram.factors import WordFactors
+from mvdfq.gram.plan import Plan
+from mvdfq.gram.tiles import gram, inverse_root, plan_tiles
+from mvdfq.gram.vocabulary import WordCounts, count_task
+from mvdfq.kernels.keys import rank_words
+from mvdfq.sequences import Ragged
+
+__all__ = [
+    "WORD_WEIGHTS",
+    "WordWeights",
+    "check_word_weights",
+    "weigh_counted",
+    "weigh_words",
+]
+
+# A deviation below this share of the mean is rounding: the word is constant.
+SMALLEST = 1e-6
+
+
+@dataclass(frozen=True)
+class Moments:
+    """How the values of `words` spread over `n` sequences.
+
+    `held` counts the sequences that hold a word; `mean` is the mean of its values over all
+    sequences, `squares` the sum of the squared differences from the mean.
+    """
+
+    n: int
+    words: np.ndarray
+    held: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def of(cls, counted: WordCounts, scale: np.ndarray | None, n: int) -> "Moments":
+        """Measure counts; with the `scale` of each sequence, the scaled roots of the counts."""
+        columns = counted.columns
+        value = columns.count.astype(float)
+        if scale is not None:
+            value = np.sqrt(value) * scale[columns.sequence]
+        held, first = np.diff(columns.indptr), columns.indptr[:-1]
+        mean = np.add.reduceat(value, first) / n
+        value -= np.repeat(mean, held)
+        squares = np.add.reduceat(value**2, first) + (n - held) * mean**2
+        return cls(n, counted.words, held, mean, squares)
+
+    def joined(self, other: "Moments") -> "Moments":
+        """Return the moments over the sequences of both (Chan, Golub, LeVeque 1983)."""
+        ranks, first = rank_words(np.concatenate([self.words, other.words]))
+        mine, its = np.split(ranks.astype(np.int64), [len(self.words)])
+
+        def spread(name: str) -> tuple[np.ndarray, np.ndarray]:
+            values = np.zeros((2, len(first)))
+            values[0, mine], values[1, its] = getattr(self, name), getattr(other, name)
+            return values[0], values[1]
+
+        n = self.n + other.n
+        a, b = spread("mean")
+        return Moments(
+            n,
+            np.concatenate([self.words, other.words])[first],
+            sum(spread("held")),
+            (self.n * a + other.n * b) / n,
+            sum(spread("squares")) + (a - b) ** 2 * (self.n * other.n / n),
+        )
+
+
+@dataclass(frozen=True)
+class WordWeights:
+    """A kind of weight: how moments become factors, and the usual floor `min_share`."""
+
+    factors: Callable[[Moments], np.ndarray]
+    min_share: float
+
+    def of(self, moments: Moments, min_share: float | None) -> WordFactors:
+        """Return the factors of the words that more than `min_share` of the sequences hold."""
+        floor = self.min_share if min_share is None else min_share
+        factors = self.factors(moments)
+        kept = (moments.held > floor * moments.n) & (factors > 0)
+        return WordFactors(moments.words[kept], factors[kept])
+
+
+def _inverse_deviations(moments: Moments) -> np.ndarray:
+    deviation = np.sqrt(moments.squares / moments.n)
+    varies = deviation > SMALLEST * moments.mean
+    return np.divide(1, deviation, out=np.zeros_like(deviation), where=varies)
+
+
+def _inverse_frequencies(moments: Moments) -> np.ndarray:
+    return np.log((1 + moments.n) / (1 + moments.held)) + 1
+
+
+# The kinds of weight by their names. The floor of "std" is the one of the standardized words that
+# were measured on the UEA sets; "idf" has none, as in scikit-learn.
+WORD_WEIGHTS = {
+    "std": WordWeights(_inverse_deviations, 0.1),
+    "idf": WordWeights(_inverse_frequencies, 0.0),
+}
+
+
+def weigh_counted(
+    counted: list[WordCounts], n: int, plan: Plan, kind: WordWeights, min_share: float | None
+) -> Plan:
+    """Return the plan with the weights of words that were counted in all `n` sequences."""
+    total = np.zeros((len(plan.row_weights), n))
+    for part in counted:
+        total[part.row] += np.bincount(part.columns.sequence, part.columns.count, n)
+    scale = inverse_root(total)
+    factors = {}
+    for part in counted:
+        moments = Moments.of(part, scale[part.row] if plan.root else None, n)
+        factors[part.row, part.task] = kind.of(moments, min_share)
+    return replace(plan, word_factors=factors)
+
+
+def weigh_words(
+    train: Ragged,
+    plan: Plan,
+    kind: WordWeights,
+    min_share: float | None,
+    n_jobs: int | None,
+    memory_limit: int | str | None,
+) -> Plan:
+    """Return the plan with the weights of the words of `train`, counted within the memory limit."""
+    budget = parse_memory(memory_limit)
+    tiles, task_bytes = plan_tiles(train, train[:0], plan, budget)
+    workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
+    scale = None
+    if plan.root:
+        # the kernel with no sequence at all: only the totals of the rows are computed
+        alike = replace(plan, row_norm="none", row_weights=np.ones_like(plan.row_weights))
+        options: dict[str, Any] = {"n_jobs": n_jobs, "memory_limit": memory_limit}
+        scale = gram(train, train[:0], alike, **options).scale
+
+    def measured(job: tuple[int, int, Any, slice]) -> Moments:
+        r, t, task, rows = job
+        counted = count_task(train[rows], plan, r, t, *task)
+        return Moments.of(
+            counted, None if scale is None else scale[r, rows], rows.stop - rows.start
+        )
+
+    jobs = [
+        (r, t, task, rows)
+        for r in range(len(plan.row_weights))
+        for t, task in enumerate(plan.tasks(r))
+        for rows, _ in tiles
+    ]
+    done = run_in_order(measured, jobs, workers)
+    factors = {
+        place: kind.of(_all(moments for _, moments in parts), min_share)
+        for place, parts in groupby(done, key=lambda pair: pair[0][:2])
+    }
+    return replace(plan, word_factors=factors)
+
+
+def _all(parts: Iterable[Moments]) -> Moments:
+    first, *others = parts
+    for other in others:
+        first = first.joined(other)
+    return first
+
+
+def check_word_weights(word_weights: Any, min_share: Any) -> None:
+    """Raise an error for weights that do not exist or a floor that is not a share."""
+    if word_weights is not None and word_weights not in WORD_WEIGHTS:
+        allowed = (None, *WORD_WEIGHTS)
+        raise ValueError(f"word_weights must be one of {allowed}, got {word_weights!r}.")
+    if min_share is None:
+        return
+    if word_weights is None:
+        raise ValueError(
+            f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
+            f"min_share=None."
+        )
+    if isinstance(min_share, bool) or not isinstance(min_share, Real) or not 0 <= min_share < 1:
+        raise ValueError(
+            f"min_share must be a share of the training sequences, at least 0 and below 1, got "
+            f"{min_share!r}."
+        )

@@ -235,8 +235,8 @@ class SequenceFeatures(SequenceMap):
         if self.word_weights is not None:
             kind = WORD_WEIGHTS[self.word_weights]
             self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
-        hashed = self.n_features is not None
-        self.columns_ = Buckets(self.n_features) if hashed else Vocabulary.of(counted, self.plan_)
+        words = Vocabulary.of(counted, self.plan_)
+        self.columns_ = words if self.n_features is None else Buckets(self.n_features)
         self.n_features_out_ = self.columns_.size
         return n, counted
 

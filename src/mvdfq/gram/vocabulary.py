@@ -13,7 +13,7 @@ from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
 
-__all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_task", "count_words"]
+__all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
     """Count the words of every task."""
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
-    done = run_in_order(lambda job: count_task(collection, plan, *job), jobs, n_threads(n_jobs))
+    done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
     return [result for _, result in done]
 
 
@@ -149,7 +149,7 @@ def _embedded(
     return counts, norms
 
 
-def count_task(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) -> WordCounts:
+def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) -> WordCounts:
     """Count the words of one task; runs in a thread."""
     row = plan.row([collection], r)
     blocks = [

@@ -23,8 +23,9 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.factors import WordFactors
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import gram, inverse_root, plan_tiles
-from mvdfq.gram.vocabulary import WordCounts, count_task
-from mvdfq.kernels.keys import rank_words
+from mvdfq.gram.vocabulary import WordCounts
+from mvdfq.kernels.counting import Columns
+from mvdfq.kernels.keys import rank_words, word_codes
 from mvdfq.sequences import Ragged
 
 __all__ = [
@@ -53,19 +54,6 @@ class Moments:
     mean: np.ndarray
     squares: np.ndarray
 
-    @classmethod
-    def of(cls, counted: WordCounts, scale: np.ndarray | None, n: int) -> "Moments":
-        """Measure counts; with the `scale` of each sequence, the scaled roots of the counts."""
-        columns = counted.columns
-        value = columns.count.astype(float)
-        if scale is not None:
-            value = np.sqrt(value) * scale[columns.sequence]
-        held, first = np.diff(columns.indptr), columns.indptr[:-1]
-        mean = np.add.reduceat(value, first) / n
-        value -= np.repeat(mean, held)
-        squares = np.add.reduceat(value**2, first) + (n - held) * mean**2
-        return cls(n, counted.words, held, mean, squares)
-
     def joined(self, other: "Moments") -> "Moments":
         """Return the moments over the sequences of both (Chan, Golub, LeVeque 1983)."""
         ranks, first = rank_words(np.concatenate([self.words, other.words]))
@@ -81,10 +69,52 @@ class Moments:
         return Moments(
             n,
             np.concatenate([self.words, other.words])[first],
-            sum(spread("held")),
+            np.add(*spread("held")),
             (self.n * a + other.n * b) / n,
-            sum(spread("squares")) + (a - b) ** 2 * (self.n * other.n / n),
+            np.add(*spread("squares")) + (a - b) ** 2 * (self.n * other.n / n),
         )
+
+
+class Spread:
+    """Collects the moments of the words of one task; tasks add counts as they do to `Products`.
+
+    `scale` holds one number per sequence that multiplies the square roots of the counts; None
+    means the counts themselves. `base` is the base of the words' keys.
+    """
+
+    def __init__(self, n: int, scale: np.ndarray | None, base: int, length: int) -> None:
+        self.n, self.scale = n, scale
+        self.base, self.length = base, length
+        self.parts = [(np.empty((0, length), np.uint8), *np.empty((3, 0)))]
+
+    def add_columns(self, columns: Columns, bound: float = 0) -> None:
+        """Add words with their counts as columns."""
+        value = columns.count.astype(float)
+        if self.scale is not None:
+            value = np.sqrt(value) * self.scale[columns.sequence]
+        held, first = np.diff(columns.indptr), columns.indptr[:-1]
+        mean = np.add.reduceat(value, first) / self.n
+        value -= np.repeat(mean, held)
+        squares = np.add.reduceat(value**2, first) + (self.n - held) * mean**2
+        self._add(columns.words, held, mean, squares)
+
+    def add_dense(self, counts: np.ndarray, bound: float = 0) -> None:
+        """Add all words with their counts as a dense (n_sequences, n_words) matrix."""
+        held = np.count_nonzero(counts, axis=0)
+        seen = np.flatnonzero(held)
+        value = counts[:, seen].astype(float)
+        if self.scale is not None:
+            value = np.sqrt(value) * self.scale[:, None]
+        mean = value.mean(axis=0)
+        squares = ((value - mean) ** 2).sum(axis=0)
+        self._add(seen.astype(np.uint64), held[seen], mean, squares)
+
+    def _add(self, words: np.ndarray, *measured: np.ndarray) -> None:
+        self.parts.append((word_codes(words, self.base, self.length), *measured))
+
+    def moments(self) -> Moments:
+        """Return the moments of all words that were added, in ascending order of the words."""
+        return Moments(self.n, *map(np.concatenate, zip(*self.parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -130,8 +160,10 @@ def weigh_counted(
     scale = inverse_root(total)
     factors = {}
     for part in counted:
-        moments = Moments.of(part, scale[part.row] if plan.root else None, n)
-        factors[part.row, part.task] = kind.of(moments, min_share)
+        shares = scale[part.row] if plan.root else None
+        spread = Spread(n, shares, part.n_symbols, part.words.shape[1])
+        spread.add_columns(replace(part.columns, words=part.words))
+        factors[part.row, part.task] = kind.of(spread.moments(), min_share)
     return replace(plan, word_factors=factors)
 
 
@@ -155,16 +187,17 @@ def weigh_words(
         scale = gram(train, train[:0], alike, **options).scale
 
     def measured(job: tuple[int, int, Any, slice]) -> Moments:
-        r, t, task, rows = job
-        counted = count_task(train[rows], plan, r, t, *task)
-        return Moments.of(
-            counted, None if scale is None else scale[r, rows], rows.stop - rows.start
-        )
+        r, _, task, rows = job
+        row = plan.row([train[rows]], r)
+        shares = None if scale is None else scale[r, rows]
+        spread = Spread(row.n_sequences, shares, row.base, task.length)
+        task.add_to(spread, row)
+        return spread.moments()
 
     jobs = [
         (r, t, task, rows)
         for r in range(len(plan.row_weights))
-        for t, task in enumerate(plan.tasks(r))
+        for t, (_, task) in enumerate(plan.tasks(r))
         for rows, _ in tiles
     ]
     done = run_in_order(measured, jobs, workers)
@@ -194,7 +227,7 @@ def check_word_weights(word_weights: Any, min_share: Any) -> None:
             f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
             f"min_share=None."
         )
-    if isinstance(min_share, bool) or not isinstance(min_share, Real) or not 0 <= min_share < 1:
+    if not isinstance(min_share, Real) or not 0 <= float(min_share) < 1:
         raise ValueError(
             f"min_share must be a share of the training sequences, at least 0 and below 1, got "
             f"{min_share!r}."

@@ -16,6 +16,7 @@ from cases import (
     ROW_WEIGHTS,
     UNEVEN,
     WITH_FEATURES,
+    kernel_machine,
     pairwise,
     random_profiles,
 )
@@ -28,6 +29,7 @@ from mvdfq import (
     Spatial,
     Spectrum,
 )
+from mvdfq.classifier.saving.tree import TreeError, TreeReader, TreeWriter
 from mvdfq.gram.checkpoint import write_gram
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_gram, random_sequences
 
@@ -249,6 +251,49 @@ def test_clone_and_pickle_keep_the_answers(cls, weights):
         assert copy.get_params()["word_weights"] == weights["word_weights"]
         assert copy.get_params()["min_share"] == weights.get("min_share")
         assert_array_equal(dense(copy.transform(new)), expected)
+
+
+def described(fitted):
+    """The description and the arrays of a model file that holds `fitted`."""
+    writer = TreeWriter()
+    return writer.describe(fitted, "the estimator"), writer.arrays
+
+
+@pytest.mark.parametrize("cls", [SequenceKernel, SequenceFeatures])
+@pytest.mark.parametrize("weights", WEIGHTS, ids=str)
+def test_model_files_keep_the_answers(cls, weights):
+    fitted = cls(Gapped(3, 2), manifold=True, pyramid=2, **weights).fit(SYMBOLS)
+    tree, arrays = described(fitted)
+    loaded = TreeReader(arrays).built(tree)
+    assert loaded.get_params()["word_weights"] == weights["word_weights"]
+    expected = dense(fitted.transform(SYMBOLS[:5]))
+    assert_array_equal(dense(loaded.transform(SYMBOLS[:5])), expected)
+
+
+def test_model_files_with_wrong_factors_are_refused():
+    kernel = SequenceKernel(Spectrum(1), word_weights="idf").fit(["AAB", "AB"])
+    factors = kernel.plan_.word_factors
+    factors[0, 0].values[0] = np.inf
+    tree, arrays = described(kernel)
+    with pytest.raises(TreeError, match="values must be finite and positive"):
+        TreeReader(arrays).built(tree)
+    factors[0, 0].values[0] = 1
+    factors[0, 1] = factors.pop((0, 0))
+    tree, arrays = described(kernel)
+    with pytest.raises(TreeError, match="one entry per row and task, 1 in all"):
+        TreeReader(arrays).built(tree)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS, ids=str)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_machines_on_weighted_words(weights, normalize):
+    train, new = COLLECTIONS["unseen symbols"]
+    options = weights | {"manifold": True, "normalize": normalize}
+    machine = kernel_machine(Spectrum([1, 2]), train, N_SYMBOLS, **options)
+    expected = machine.margins.of(naive_gram(Spectrum([1, 2]), new, train, N_SYMBOLS, **options))
+    assert_allclose(
+        machine.of(machine.reader.read_new(as_symbols(new, N_SYMBOLS))), expected, rtol=1e-4
+    )
 
 
 def test_refit_without_weights_forgets_the_weights():

@@ -19,12 +19,13 @@ __all__ = ["SequenceFeatures"]
 class SequenceFeatures(SequenceMap):
     r"""Count words into a sparse matrix whose inner products are the kernel.
 
-    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, \phi_{rgu}(x), \qquad
+    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, s_{rgu} \, \phi_{rgu}(x), \qquad
               K(x, y) = \langle \psi(x), \psi(y) \rangle
 
     A linear model on these features is the kernel model, at a cost linear in the number of
     sequences. Columns are the words of the training sequences; words first seen later have no
-    column, but they count in the normalization.
+    column, but they count in the normalization. With `word_weights`, columns are the words with a
+    weight, and other words do not count in the normalization.
 
     Parameters
     ----------
@@ -49,21 +50,22 @@ class SequenceFeatures(SequenceMap):
         One non-negative weight per group of layouts, for its Gram matrix.
 
     word_weights : {"std", "idf"}, default=None
-        Multiply the column of every word by a weight measured on the training sequences: "std" by
-        1 / the standard deviation of :math:`\phi_{rgu}`, "idf" by
-        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where :math:`n_u` of the `n` training sequences hold
-        the word. A word without weight, such as a word first seen after `fit`, counts nothing.
+        The weight :math:`s_{rgu}` of each word, measured on the training sequences. ``"std"``
+        divides by the standard deviation of :math:`\phi_{rgu}`; ``"idf"`` is
+        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where `n` is the number of training sequences and
+        :math:`n_u` of them hold the word. Words first seen after `fit` have the weight 0. None
+        gives all words the weight 1.
 
     min_share : float, default=None
-        A word has a weight if more than this share of the training sequences holds the word. None
-        means 0.1 for "std" and 0 for "idf". Needs `word_weights`.
+        Words have the weight 0 unless more than this share of the training sequences hold the
+        word. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid.
 
     n_features : int, default=None
         Hash words to this many columns, so that no vocabulary is kept; words in the same column
-        add their counts. None gives every word its own column.
+        add their counts. None gives every word its own column, which `word_weights` needs.
 
     n_symbols : int or sequence of int, default=None
         Size of the alphabet if X holds plain integers. `Mismatch` depends on this size.
@@ -90,6 +92,13 @@ class SequenceFeatures(SequenceMap):
            [0., 2.]])
     >>> features.get_feature_names_out()
     array(['row 0, +0: A', 'row 0, +0: B'], dtype=object)
+
+    Weights of words, as `TfidfVectorizer` of scikit-learn has them:
+
+    >>> features = SequenceFeatures(Spectrum(k=1), normalize=False, word_weights="idf")
+    >>> features.fit_transform(["ABA", "AC"]).toarray().round(3)
+    array([[2.   , 1.405, 0.   ],
+           [1.   , 0.   , 1.405]])
     """
 
     def __init__(

@@ -18,12 +18,13 @@ __all__ = ["SequenceKernel"]
 class SequenceKernel(SequenceMap):
     r"""Compare every sequence with the sequences of `fit`: a Gram matrix as a transformer.
 
-    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u \phi_{rgu}(x) \, \phi_{rgu}(y)
+    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u s_{rgu}^2 \, \phi_{rgu}(x) \, \phi_{rgu}(y)
 
     where :math:`\phi_{rgu}(x)` counts the word `u` in row `r` as read by group `g` of the
-    kernel's layouts. Put `SequenceKernel` before ``SVC(kernel="precomputed")`` in a pipeline:
-    `fit_transform` returns K(train, train), `transform` returns K(new, train). The time of counting
-    is linear in the length of the sequences, the number of rows and the number of layouts.
+    kernel's layouts; the weights of rows, groups and words are 1 by default. Put `SequenceKernel`
+    before ``SVC(kernel="precomputed")`` in a pipeline: `fit_transform` returns K(train, train),
+    `transform` returns K(new, train). The time of counting is linear in the length of the
+    sequences, the number of rows and the number of layouts.
 
     Parameters
     ----------
@@ -50,14 +51,15 @@ class SequenceKernel(SequenceMap):
         One non-negative weight per group of layouts, for its Gram matrix.
 
     word_weights : {"std", "idf"}, default=None
-        Multiply the column of every word by a weight measured on the training sequences: "std" by
-        1 / the standard deviation of :math:`\phi_{rgu}`, "idf" by
-        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where :math:`n_u` of the `n` training sequences hold
-        the word. A word without weight, such as a word first seen after `fit`, counts nothing.
+        The weight :math:`s_{rgu}` of each word, measured on the training sequences. ``"std"``
+        divides by the standard deviation of :math:`\phi_{rgu}`; ``"idf"`` is
+        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where `n` is the number of training sequences and
+        :math:`n_u` of them hold the word. Words first seen after `fit` have the weight 0. None
+        gives all words the weight 1.
 
     min_share : float, default=None
-        A word has a weight if more than this share of the training sequences holds the word. None
-        means 0.1 for "std" and 0 for "idf". Needs `word_weights`.
+        Words have the weight 0 unless more than this share of the training sequences hold the
+        word. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
@@ -104,6 +106,14 @@ class SequenceKernel(SequenceMap):
     >>> kernel = SequenceKernel(Spectrum(k=2), manifold=True).fit(["ABAB", "ABBA"])
     >>> kernel.transform(["ABA"]).round(3)
     array([[0.986, 0.816]])
+
+    Words that few sequences hold weigh more:
+
+    >>> X = ["AAB", "AAC", "AAB"]
+    >>> SequenceKernel(Spectrum(k=1)).fit_transform(X)[0, 1].round(3)
+    np.float64(0.8)
+    >>> SequenceKernel(Spectrum(k=1), word_weights="idf").fit_transform(X)[0, 1].round(3)
+    np.float64(0.642)
     """
 
     def __init__(

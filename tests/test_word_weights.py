@@ -315,6 +315,13 @@ def test_a_sequence_without_a_weighted_word_is_named(cls):
 
 
 @pytest.mark.parametrize("cls", [SequenceKernel, SequenceFeatures])
+def test_a_floor_above_all_words_is_named(cls):
+    X = ["ABC", "DEF", "GHI"]  # a third of the sequences hold a word
+    with pytest.warns(UserWarning, match="No word has a weight.*pass a smaller min_share"):
+        cls(Spectrum(1), word_weights="std", min_share=0.4).fit(X)
+
+
+@pytest.mark.parametrize("cls", [SequenceKernel, SequenceFeatures])
 @pytest.mark.parametrize(
     ("options", "message"),
     [

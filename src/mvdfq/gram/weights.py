@@ -10,11 +10,14 @@ where :math:`\sigma_u` is the standard deviation of :math:`\phi_u` over the trai
 Words that too few training sequences hold have no weight: their deviation is small by chance.
 """
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from itertools import groupby
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,6 +98,7 @@ class Spread:
         held, first = np.diff(columns.indptr), columns.indptr[:-1]
         mean = np.add.reduceat(value, first) / self.n
         value -= np.repeat(mean, held)
+        # sequences that do not hold the word differ from the mean by the mean
         squares = np.add.reduceat(value**2, first) + (self.n - held) * mean**2
         self._add(columns.words, held, mean, squares)
 
@@ -106,7 +110,8 @@ class Spread:
         if self.scale is not None:
             value = np.sqrt(value) * self.scale[:, None]
         mean = value.mean(axis=0)
-        squares = ((value - mean) ** 2).sum(axis=0)
+        value -= mean
+        squares = np.einsum("ij,ij->j", value, value)
         self._add(seen.astype(np.uint64), held[seen], mean, squares)
 
     def _add(self, words: np.ndarray, *measured: np.ndarray) -> None:
@@ -164,7 +169,7 @@ def weigh_counted(
         spread = Spread(n, shares, part.n_symbols, part.words.shape[1])
         spread.add_columns(replace(part.columns, words=part.words))
         factors[part.row, part.task] = kind.of(spread.moments(), min_share)
-    return replace(plan, word_factors=factors)
+    return _weighed(plan, factors)
 
 
 def weigh_words(
@@ -179,46 +184,68 @@ def weigh_words(
     budget = parse_memory(memory_limit)
     tiles, task_bytes = plan_tiles(train, train[:0], plan, budget)
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
-    scale = None
-    if plan.root:
-        # the kernel with no sequence at all: only the totals of the rows are computed
-        alike = replace(plan, row_norm="none", row_weights=np.ones_like(plan.row_weights))
-        options: dict[str, Any] = {"n_jobs": n_jobs, "memory_limit": memory_limit}
-        scale = gram(train, train[:0], alike, **options).scale
-
-    def measured(job: tuple[int, int, Any, slice]) -> Moments:
-        r, _, task, rows = job
-        row = plan.row([train[rows]], r)
-        shares = None if scale is None else scale[r, rows]
-        spread = Spread(row.n_sequences, shares, row.base, task.length)
-        task.add_to(spread, row)
-        return spread.moments()
-
+    scale = _share_scale(train, plan, n_jobs, memory_limit) if plan.root else None
     jobs = [
-        (r, t, task, rows)
+        Job(r, t, task, rows)
         for r in range(len(plan.row_weights))
         for t, (_, task) in enumerate(plan.tasks(r))
         for rows, _ in tiles
     ]
-    done = run_in_order(measured, jobs, workers)
-    factors = {
-        place: kind.of(_all(moments for _, moments in parts), min_share)
-        for place, parts in groupby(done, key=lambda pair: pair[0][:2])
-    }
+    running = run_in_order(partial(_measured, train, plan, scale), jobs, workers)
+    with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator
+        factors = {
+            place: kind.of(reduce(Moments.joined, (moments for _, moments in parts)), min_share)
+            for place, parts in groupby(running, key=lambda pair: (pair[0].row, pair[0].number))
+        }
+    return _weighed(plan, factors)
+
+
+def _weighed(plan: Plan, factors: dict[tuple[int, int], WordFactors]) -> Plan:
+    """Return the plan with factors; warn if no word has a factor."""
+    if not any(found.values.size for found in factors.values()):
+        warnings.warn(
+            "No word has a weight, so all kernel values are 0: no word is held by more than "
+            "min_share of the training sequences, or all words are constant; pass a smaller "
+            "min_share or word_weights=None.",
+            stacklevel=4,
+        )
     return replace(plan, word_factors=factors)
 
 
-def _all(parts: Iterable[Moments]) -> Moments:
-    first, *others = parts
-    for other in others:
-        first = first.joined(other)
-    return first
+class Job(NamedTuple):
+    """One piece of the work: a task, with its number, on one row of some sequences."""
+
+    row: int
+    number: int
+    task: Any
+    sequences: slice
+
+
+def _measured(train: Ragged, plan: Plan, scale: np.ndarray | None, job: Job) -> Moments:
+    """Count and measure; runs in a thread."""
+    row = plan.row([train[job.sequences]], job.row)
+    shares = None if scale is None else scale[job.row, job.sequences]
+    spread = Spread(row.n_sequences, shares, row.base, job.task.length)
+    job.task.add_to(spread, row)
+    return spread.moments()
+
+
+def _share_scale(
+    train: Ragged, plan: Plan, n_jobs: int | None, memory_limit: int | str | None
+) -> np.ndarray:
+    """Return 1 / the root of the sum of all counts, for every row of every sequence.
+
+    Comparing the sequences with no sequence counts all words and makes no products.
+    """
+    n_rows = len(plan.row_weights)
+    sums = replace(plan, row_norm="none", row_weights=np.ones(n_rows), listed=False)
+    return gram(train, train[:0], sums, n_jobs=n_jobs, memory_limit=memory_limit).scale
 
 
 def check_word_weights(word_weights: Any, min_share: Any) -> None:
     """Raise an error for weights that do not exist or a floor that is not a share."""
-    if word_weights is not None and word_weights not in WORD_WEIGHTS:
-        allowed = (None, *WORD_WEIGHTS)
+    allowed = (None, *WORD_WEIGHTS)
+    if word_weights not in allowed:
         raise ValueError(f"word_weights must be one of {allowed}, got {word_weights!r}.")
     if min_share is None:
         return

@@ -142,7 +142,12 @@ class WordTable:
 
 
 def has_table(plan: Plan) -> bool:
-    """Tell whether a kernel is a sum over words whose keys fit into 64 bits."""
+    """Tell whether a kernel is a sum over words whose keys fit into 64 bits.
+
+    With word factors, the norm of a new sequence needs the factors too, which tables do not have.
+    """
+    if plan.word_factors is not None:
+        return False
     return plan.counts_groups and all(
         int(n_symbols) ** group.length < 2**64 - 1
         for r, n_symbols in enumerate(plan.n_symbols)

@@ -89,6 +89,17 @@ def _check_plan(value: Any) -> None:
         k = value.kernel.k
         fits = words.shape[1] == k and (words < value.n_symbols[r]).all()
         require(fits, f"vocabularies must hold words of {k} symbols of the alphabet of row {r}")
+    if value.word_factors is not None:
+        wanted = {(r, t) for r in range(len(value.n_symbols)) for t in range(len(value.tasks(r)))}
+        same = set(value.word_factors) == wanted
+        require(same, f"word_factors must hold one entry per row and task, {len(wanted)} in all")
+
+
+def _check_word_factors(value: Any) -> None:
+    _check_words(value.words, "words")
+    check_array(value.values, "values", (len(value.words),))
+    usable = (np.isfinite(value.values) & (value.values > 0)).all()
+    require(usable, f"values must be finite and positive, got {value.values}")
 
 
 def _check_weights(weights: np.ndarray, name: str) -> None:
@@ -226,6 +237,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "Symbols": _check_symbols,
     "SequenceTransformer": _check_transformer,
     "Plan": _check_plan,
+    "WordFactors": _check_word_factors,
     "Vocabulary": _check_vocabulary,
     "Buckets": _check_buckets,
     "SequenceMap": _check_reader,

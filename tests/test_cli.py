@@ -442,9 +442,9 @@ def test_wrong_usage_is_2(recordings):
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
         (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be from 0 to 0, got 3"),
         (
-            ["explain", "{model}", "{sound}", "-o", "x.html"],
+            ["explain", "{model}", "{sound}", "-o", "x.txt"],
             5,
-            "must end in .json",
+            "must end in .html, .json",
         ),
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
         (["predict", "{model}", "{series}/made.ts"], 5, "channels"),

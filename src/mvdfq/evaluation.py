@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
+from mvdfq._utils.markup import table
 from mvdfq._utils.threads import Report
 
 __all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
@@ -291,6 +292,19 @@ class Evaluation:
         areas = [(roc50(truth, scores), roc_auc_score(truth, scores)) for truth, scores in pairs]
         means = np.mean(areas, axis=0)
         return float(means[0]), float(means[1])
+
+    def _repr_html_(self) -> str:
+        """Return accuracy, classes and confusions, for notebooks."""
+        low, high = self.interval
+        title = (
+            f"accuracy {self.accuracy:.2%} (95 % interval {low:.2%} to {high:.2%}), "
+            f"{self.protocol}, {len(self.folds)} folds"
+        )
+        names = [str(label) for label in self.labels]
+        classes = [tuple(row.values()) for row in self.per_class]
+        lines = [(name, *row) for name, row in zip(names, self.confusion.tolist(), strict=True)]
+        first = table(["class", "precision", "recall", "F1", "n"], classes, title)
+        return first + table(["true \\ said", *names], lines, "confusions")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and text, ready for JSON.

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_whole
+from mvdfq._utils.markup import bars
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.stream import Stream
@@ -29,6 +30,9 @@ from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Neighbour", "Questions"]
+
+# Notebooks show the importance of channels for up to this many training sequences.
+MOST_DRAWN = 500
 
 
 @dataclass(frozen=True)
@@ -267,6 +271,20 @@ class Questions:
         """
         check_is_fitted(self)
         save_model(self, path)
+
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and the channels that matter, for notebooks."""
+        diagram: str = super()._repr_html_inner()  # type: ignore[misc]
+        # the shares take as long as a kernel matrix: drawing must not take seconds
+        if not hasattr(self, "machine_") or len(self.train_index_) > MOST_DRAWN:
+            return diagram
+        try:
+            shares = self.feature_importance_
+        except (AttributeError, ValueError):  # not every kernel and transformer knows shares
+            return diagram
+        order = np.argsort(-shares, kind="stable")[:10]
+        names = [self._channel_names()[c] for c in order]
+        return diagram + bars(names, shares[order].tolist(), "channels that matter")
 
     def __dir__(self) -> list[str]:
         # scikit-learn reads every attribute to draw an estimator; drawing must not take seconds

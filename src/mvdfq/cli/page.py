@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli.errors import USAGE, Refused
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import note
 
 __all__ = [
@@ -65,7 +65,7 @@ class PageOptions:
         if path.suffix not in (".html", ".htm"):
             raise Refused(f"--report must end in .html, got {path}.", "name another file", USAGE)
         if not path.absolute().parent.is_dir():
-            raise Refused(f"{path.parent} is not a folder.", "make the folder first")
+            raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
         if details != "all":
             if not details.isdecimal() or int(details) < 1:
                 message = f"--details must be a whole number above 0 or all, got {details}."

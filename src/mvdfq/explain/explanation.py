@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.markup import table
 from mvdfq.explain.evidence import Evidence, WordBlock
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
@@ -369,7 +370,7 @@ class Explanation:
         figure : matplotlib.figure.Figure
             Rows above, evidence below, with the same time axis.
         """
-        from mvdfq.explain.plot import plot_explanation
+        from mvdfq.figures.symbols import plot_explanation
 
         return plot_explanation(self, label)
 
@@ -400,6 +401,19 @@ class Explanation:
         return "\n".join(lines)
 
     __repr__ = __str__  # without the arrays, which are large
+
+    def _repr_html_(self) -> str:
+        """Return the strongest words and the channels, for notebooks."""
+        column, sign = self.column()
+        margin = float(sign * self.margins[column])
+        rows = [(reason.evidence, reason.text) for reason in self.top()]
+        text = table(["evidence", "word"], rows, f"{self.title()}, decision value {margin:+.3f}")
+        if self._known_shares is None:
+            return text
+        mine = sign * self.by_channel[column]
+        order = np.argsort(-np.abs(mine), kind="stable")[:10]
+        found = [(self.channels[c], float(mine[c])) for c in order]
+        return text + table(["channel", "evidence"], found)
 
 
 def _reversed(label: Any) -> Any:

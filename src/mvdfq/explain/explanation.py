@@ -259,7 +259,7 @@ class Explanation:
             np.tensordot(weights, found.by_frame, axes=1)[None],
             np.tensordot(weights, found.by_layout, axes=1)[None],
             np.array([weights @ found.constant]),
-            [block._replace(shares=block.shares @ weights[:, None]) for block in found.words],
+            lambda: [b._replace(shares=b.shares @ weights[:, None]) for b in found.words],
         )
         margins = np.array([weights @ self.margins])
         return replace(self, labels=[(first, second)], margins=margins, evidence=evidence)

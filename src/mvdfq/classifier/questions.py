@@ -13,13 +13,8 @@ from mvdfq._utils.markup import bars
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.stream import Stream
-from mvdfq.classifier.views import (
-    FittedFilters,
-    FittedWords,
-    explain_views,
-    extra_norms,
-    extra_shares,
-)
+from mvdfq.classifier.view_answers import explain_views, extra_norms, extra_shares
+from mvdfq.classifier.views import FittedFilters, FittedWords
 from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.importance import row_norms, shares_of_norms

@@ -21,7 +21,7 @@ from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, root_shares
+from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Sequences
@@ -110,10 +110,7 @@ class WordView:
             pyramid=self.pyramid,
             constant_rows="keep",
         ).fit_reader(symbols)
-        pieces = [
-            (np.array([r]), partial(root_shares, symbols, reader.plan_, r))
-            for r in range(len(rows))
-        ]
+        pieces = pieces_of(symbols, reader.plan_)
         gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:

@@ -61,7 +61,7 @@ LITTLE = 0.01
 # Words of three symbols, 1, 4 or 16 frames apart.
 TRIPLES = [(0, step, 2 * step) for step in (1, 4, 16)]
 # Fewer dilations than this make too few filters for all sets of channels.
-FEW_BANKS = 8
+FEW_BANKS = 5
 # Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
 PENALTIES = Cautious((1.0, 10.0))
 

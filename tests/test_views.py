@@ -195,3 +195,22 @@ def test_symbolic_channels_have_words_and_no_filters():
 @pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"solver": "linear"}])
 def test_views_belong_to_the_parts_of_the_preset(parts):
     assert not SequenceClassifier(cv=2, **parts).fit(X, Y).views_
+
+
+def test_codewords_have_rows_of_their_own(tmp_path):
+    rng = np.random.default_rng(0)
+    sequences = [rng.normal(size=(2, 60)) + (i % 2) for i in range(40)]
+    labels = np.arange(40) % 2
+    clf = SequenceClassifier("music", cv=2).fit(sequences, labels)
+    assert clf.views_[0].name == "codewords"
+    n = clf.kernel_.n_rows_in_
+    assert len(clf.row_importance_) == n + 1 + 2
+    assert_allclose(clf.feature_importance_.sum(), 1)
+    found = clf.explain(sequences[0])
+    assert found.row_names[-3].startswith("codewords: ")
+    assert_allclose(found.by_row.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    assert_allclose(found.by_channel.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    assert_allclose(found.by_layout.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    clf.save(tmp_path / "music.mvdfq")
+    again = mvdfq.load(tmp_path / "music.mvdfq")
+    assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))

@@ -4,7 +4,7 @@ A classifier learns from the training part of each fold alone. No data set is na
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
@@ -332,6 +332,7 @@ def evaluate(
     split: Any = None,
     seeds: Sequence[int] = (0,),
     progress: Report | None = None,
+    visit: Callable[[Any, Any, Fold, np.ndarray], None] | None = None,
 ) -> Evaluation:
     """Train and test a classifier on the folds of a protocol.
 
@@ -363,6 +364,10 @@ def evaluate(
     progress : callable, default=None
         Called with the number of finished folds and the number of all folds.
 
+    visit : callable, default=None
+        Called after every fold with the fitted classifier, the test part of `X`, the fold, and
+        the indices of the training part.
+
     Returns
     -------
     evaluation : Evaluation
@@ -387,15 +392,17 @@ def evaluate(
         inner = None if groups is None else np.asarray(groups)[train]
         clf = clone(estimator)
         clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner))
-        result.folds.append(_fold(clf, X, y, name, seed, test))
+        part = _take(X, test)
+        result.folds.append(_fold(clf, part, y, name, seed, test))
+        if visit is not None:
+            visit(clf, part, result.folds[-1], train)
         if progress is not None:
             progress(len(result.folds), len(cuts))
     return result
 
 
-def _fold(clf: Any, X: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
+def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
     """Test a fitted classifier on the test part of one fold."""
-    part = _take(X, test)
     scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
     return Fold(name, seed, test, y[test], clf.predict(part), scores)
 

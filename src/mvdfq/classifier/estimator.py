@@ -46,7 +46,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     preset : str, default=None
         Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
         lists all) are methods of the paper [1]_. None means ``"letters"`` if X holds letters,
-        else ``"numbers"``, a sum of three kernels; ``"fast"`` is a smaller sum. Each argument
+        else ``"numbers"``, a sum of three kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
+        codewords. Each argument
         below replaces one part; None keeps the preset's part. If frames, symbols, kernel,
         manifold, pyramid, gamma or weights are given, the first kernel is used alone.
 

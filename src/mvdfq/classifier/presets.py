@@ -4,7 +4,7 @@ Settings follow the paper's text; presets that follow its comments instead end i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
@@ -83,6 +83,16 @@ def _numbers() -> Settings:
         return [words, *filter_views(auto_dilations(X), weight=2.0)]
 
     return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, views)
+
+
+def _music() -> Settings:
+    """The default, and standardized codewords of frames and their slopes."""
+    numbers = _numbers()
+    assert numbers.views is not None
+    others = numbers.views
+    encoder = make_pipeline(Delta(), Standardize(), CodebookQuantizer(2048))
+    codewords = WordView("codewords", Words([(0,)]), weight=2.0, encoder=encoder)
+    return replace(numbers, views=lambda X: [codewords, *others(X)])
 
 
 def _fast() -> Settings:
@@ -177,6 +187,7 @@ def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], 
 PRESETS: dict[str, Callable[[], Settings]] = {
     "numbers": _numbers,
     "fast": _fast,
+    "music": _music,
     "letters": _letters,
     **_paper(),
 }
@@ -189,7 +200,8 @@ def list_presets() -> list[str]:
     -------
     names : list of str
         ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` is a smaller ``"numbers"``;
-        the others are the methods of the paper. ``m`` after the family means
+        ``"music"`` adds codewords, for genres and artists; the others are the methods of the
+        paper. ``m`` after the family means
         manifold embedding, ``-alt`` means the settings in the comments of the paper.
 
     Examples

@@ -17,9 +17,15 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.explain.evidence import Evidence
+from mvdfq.explain.evidence import Evidence, find_evidence
 from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
+from mvdfq.explain.views import (
+    LEVELS,
+    add_evidence,
+    filter_evidence,
+    filter_levels,
+    with_rows,
+)
 from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
@@ -29,11 +35,11 @@ from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
-from mvdfq.symbols.naming import numbered
+from mvdfq.symbols.naming import names_of, numbered
 
 __all__ = [
     "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView",
-    "explain_views", "filter_views",
+    "explain_views", "extra_norms", "extra_shares", "filter_views",
 ]  # fmt: skip
 
 # Sequences that thresholds are learned from: the thresholds of more sequences hardly differ.
@@ -42,24 +48,26 @@ SAMPLE = 200
 
 @dataclass
 class FittedWords:
-    """Standardized words of some rows of the symbols of a classifier."""
+    """Standardized words of some rows of the symbols of a classifier, or of its own encoder."""
 
     name: str
     rows: np.ndarray
     machine: WordMachine
+    encoder: Any = None
 
     @property
     def n_columns(self) -> int:
         """Number of columns of the margins."""
         return self.machine.margins.intercepts.size
 
-    def read(self, symbols: Symbols) -> Any:
+    def read(self, X: Sequences, symbols: Symbols) -> Any:
         """Return the symbols of new sequences as the machine reads them."""
-        return self.machine.reader.read_new(symbols.rows(self.rows))
+        mine = symbols if self.encoder is None else self.encoder.transform(X)
+        return self.machine.reader.read_new(mine.rows(self.rows))
 
     def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
         """Return the margins of new sequences, given as numbers and as symbols."""
-        return self.machine.of(self.read(symbols))
+        return self.machine.of(self.read(X, symbols))
 
 
 @dataclass
@@ -85,7 +93,7 @@ class FittedFilters:
 
 @dataclass(frozen=True)
 class WordView:
-    """Standardized words of the symbols of a classifier.
+    """Standardized words of the symbols of a classifier, or of the symbols of an encoder.
 
     Views of one name share one weight. `min_share` is the share of the training sequences that
     must hold a word.
@@ -96,9 +104,12 @@ class WordView:
     pyramid: int = 1
     weight: float = 1.0
     min_share: float = 0.0
+    encoder: Any = None
 
     def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
         """Count the words of the rows that have few enough words; None if there are none."""
+        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
+        symbols = symbols if encoder is None else encoder.transform(X)
         rows = self._countable(symbols)
         if not rows.size:
             return None
@@ -117,7 +128,8 @@ class WordView:
         gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:
-            return FittedWords(self.name, rows, WordMachine.from_gram(gram, reader, coefficients))
+            machine = WordMachine.from_gram(gram, reader, coefficients)
+            return FittedWords(self.name, rows, machine, encoder)
 
         return Fit(self, gram, finish)
 
@@ -219,39 +231,82 @@ class ViewSum:
         return first, views, np.array([self.first_share, *self.shares])
 
 
-def explain_views(plain: Explanation, clf: Any, X: Sequences, symbols: Symbols) -> Explanation:
-    """Return an explanation by the first kernel with the evidence of all views added.
+def extra_shares(views: list[Any], n_channels: int) -> np.ndarray:
+    """Return the channel shares of the rows that views have beside those of the first kernel.
+
+    First the rows of views with an encoder, then one row per channel if there are filters.
+    """
+    own = [shares_of([v.encoder], n_channels)[v.rows] for v in views if _has_rows(v)]
+    filters = np.eye(n_channels if any(isinstance(v, FittedFilters) for v in views) else 0)
+    return np.concatenate([*own, filters.reshape(-1, n_channels)])
+
+
+def extra_norms(views: list[Any], shares: list[float], n_channels: int) -> np.ndarray:
+    """Return the squared norms of the rows of `extra_shares`."""
+    pairs = list(zip(views, shares, strict=True))
+    own = [view.machine.norms / share for view, share in pairs if _has_rows(view)]
+    filters = [v.channel_norms(n_channels) / share for v, share in pairs
+               if isinstance(v, FittedFilters)]  # fmt: skip
+    return np.concatenate([*own, np.sum(filters, axis=0) if filters else np.empty(0)])
+
+
+def _has_rows(view: Any) -> bool:
+    return isinstance(view, FittedWords) and view.encoder is not None
+
+
+def explain_views(
+    plains: list[Explanation], clf: Any, X: Sequences, symbols: Symbols
+) -> list[Explanation]:
+    """Return explanations by the first kernel with the evidence of all views added.
 
     `symbols` are those of the first kernel, before rows are left out.
     """
-    evidence = plain.evidence
-    for view in clf.views_:
-        if isinstance(view, FittedWords):
-            places = _places(view.rows, clf.kernel_.rows_)
-            evidence = add_evidence(evidence, view.machine, view.read(symbols), places)
+    words = [view for view in clf.views_ if isinstance(view, FittedWords)]
+    for view in sorted(words, key=_has_rows):  # first the views that read the same rows
+        read = view.read(X, symbols)
+        pairs = list(zip(plains, find_evidence(view.machine, read), strict=True))
+        if view.encoder is not None:
+            plains = [_with_words(p, e, view, read[[i]]) for i, (p, e) in enumerate(pairs)]
+        else:
+            rows = _places(view.rows, clf.kernel_.rows_)
+            plains = [replace(p, evidence=add_evidence(p.evidence, e, rows)) for p, e in pairs]
     filters = [view.machine for view in clf.views_ if isinstance(view, FittedFilters)]
     if not filters:
-        return replace(plain, evidence=evidence)
-    return _explain_filters(replace(plain, evidence=evidence), filters, X)
+        return plains
+    return [_with_filters(plain, filters, X[i : i + 1]) for i, plain in enumerate(plains)]
 
 
-def _explain_filters(plain: Explanation, filters: list[FilterMachine], X: Sequences) -> Explanation:
+def _with_words(
+    plain: Explanation, evidence: Evidence, view: FittedWords, symbols: Symbols
+) -> Explanation:
+    """Return the explanation with the rows of the encoder of a view."""
+    plan = view.machine.reader.plan_
+    names = names_of(view.encoder, plan.n_symbols.tolist())
+    n_channels = len(plain.channels)
+    return with_rows(
+        plain,
+        evidence,
+        symbols,
+        [f"{view.name}: {name}" for name in view.machine.reader.row_names_],
+        [[one.offsets for one in group.layouts] for group in plan.groups(0)],
+        [names[r] for r in view.rows],
+        lambda: shares_of([view.encoder], n_channels)[view.rows],
+    )
+
+
+def _with_filters(plain: Explanation, filters: list[FilterMachine], X: Sequences) -> Explanation:
     """Return the explanation with one more row per channel: the filters on that channel."""
-    n, channels = X.n_rows, plain.channels
-    evidence: Evidence = with_rows(plain.evidence, n)
-    for machine in filters:
-        evidence = add_filters(evidence, machine, X)
-    offsets = list(plain.offsets)
+    offsets: list[Any] = []
     for d in [machine.encoder[1].dilations_[0].item() for machine in filters]:
         offsets += [[(0,)], [(0, d, 2 * d)]]
-    return replace(
+    return with_rows(
         plain,
-        evidence=evidence,
-        symbols=with_levels(plain.symbols, X),
-        row_names=[*plain.row_names, *(f"filters on {name}" for name in channels)],
-        offsets=offsets,
-        names=[*plain.names, *([numbered(LEVELS)] * n)],
-        find_shares=lambda: np.concatenate([plain.find_shares(), np.eye(n)]),
+        filter_evidence(filters, X),
+        filter_levels(X),
+        [f"filters on {name}" for name in plain.channels],
+        offsets,
+        [numbered(LEVELS)] * X.n_rows,
+        lambda: np.eye(X.n_rows),
     )
 
 

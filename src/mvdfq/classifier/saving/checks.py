@@ -201,6 +201,9 @@ def _check_words_view(value: Any) -> None:
     n_rows = len(value.machine.reader.n_symbols_)
     check_array(value.rows, "rows", (n_rows,), np.int64)
     require((value.rows >= 0).all(), f"rows must not be negative, got {value.rows}")
+    for step in steps_of(value.encoder):
+        is_fitted = hasattr(step, "n_channels_in_")
+        require(is_fitted, f"the encoder of a view must be fitted, got {step!r}, which is not")
 
 
 def _check_classifier(value: Any) -> None:

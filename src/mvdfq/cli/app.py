@@ -81,6 +81,10 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
             if known is None:
                 raise
             note(f"error: {known.message}")
+            if known.pointer:
+                text, place = known.pointer
+                note(f"  {text}")
+                note(f"  {' ' * place}^")
             if known.hint:
                 note(f"hint: {known.hint}")
             raise typer.Exit(known.code) from None

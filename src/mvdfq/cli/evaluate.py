@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, parts as p
+from mvdfq.cli.choices import PROTOCOLS, completed
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
 from mvdfq.cli.train import labelled
 
 __all__ = ["evaluate"]
 
-PROTOCOLS = ("group", "group-per-class", "split", "homology")
 # A wider confusion matrix does not fit into a terminal.
 MOST_CLASSES = 20
 
@@ -22,19 +22,22 @@ def evaluate(
     data: o.DataPath,
     protocol: Annotated[
         str,
-        typer.Option(help="5-fold (or another number), group, group-per-class, split or homology."),
+        typer.Option(
+            help="5-fold (or another number), group, group-per-class, split or homology.",
+            autocompletion=completed(("5-fold", "10-fold", *PROTOCOLS)),
+        ),
     ] = "",
     seeds: Annotated[int, typer.Option(help="Number of repetitions of K-fold.", min=1)] = 1,
     splits: Annotated[
         Path | None,
         typer.Option(help="Table with the columns family, role, id, for --protocol homology."),
     ] = None,
-    preset: o.PresetName = None,
-    frames: o.FramesName = None,
-    symbols: o.SymbolsName = None,
-    kernel: o.KernelName = None,
-    c: o.Penalty = None,
-    balanced: o.Balanced = False,
+    preset: p.PresetName = None,
+    frames: p.FramesName = None,
+    symbols: p.SymbolsName = None,
+    kernel: p.KernelName = None,
+    c: p.Penalty = None,
+    balanced: p.Balanced = False,
     as_: o.DataFormat = None,
     recipe: o.Recipe = None,
     label: o.Label = None,
@@ -57,7 +60,7 @@ def evaluate(
     options = o.DataOptions(
         as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
-    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
+    parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
     _check_protocol(protocol, splits, seeds)
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)

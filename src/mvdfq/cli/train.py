@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.output import Format, note, show_facts
 
@@ -18,12 +18,12 @@ __all__ = ["labelled", "source_of", "train"]
 def train(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
-    preset: o.PresetName = None,
-    frames: o.FramesName = None,
-    symbols: o.SymbolsName = None,
-    kernel: o.KernelName = None,
-    c: o.Penalty = None,
-    balanced: o.Balanced = False,
+    preset: p.PresetName = None,
+    frames: p.FramesName = None,
+    symbols: p.SymbolsName = None,
+    kernel: p.KernelName = None,
+    c: p.Penalty = None,
+    balanced: p.Balanced = False,
     as_: o.DataFormat = None,
     recipe: o.Recipe = None,
     label: o.Label = None,
@@ -46,7 +46,7 @@ def train(
     from mvdfq.io import recognise
 
     check_output(output, data)
-    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
+    parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
     kind = as_ or recognise(data)
     options = o.DataOptions(

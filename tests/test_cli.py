@@ -406,7 +406,7 @@ def test_who_has_read_enough_may_leave(series, tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "name,label,probability\n"
+    assert done.stdout == "name,label,probability,true\n"
 
 
 @pytest.mark.parametrize("command", ["inspect", "doctor"])

@@ -75,6 +75,11 @@ class Parts:
     C: str | None = None
     balanced: bool = False
 
+    def given(self) -> dict[str, Any]:
+        """Return the values of all options, by option."""
+        names = {f"--{name}": getattr(self, name) for name in ("preset", "frames", "symbols")}
+        return names | {"--kernel": self.kernel, "-C": self.C, "--balanced": self.balanced}
+
     def check(self) -> None:
         """Raise an error for values that are not known, before data are read."""
         self.classifier(0, 1, None, verbose=False)

@@ -10,6 +10,7 @@ import typer
 
 from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.inner import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
 
 __all__ = ["labelled", "source_of", "train"]
@@ -67,7 +68,7 @@ def train(
         "classes": len(clf.classes_),
         "skipped": len(read.skipped),
         "C": clf.C_,
-        "inner accuracy": clf.validation_score_,
+        **inner_facts(clf, format),
         "bytes": output.stat().st_size,
     }
     show_facts(facts, format)

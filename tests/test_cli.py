@@ -25,7 +25,7 @@ from mvdfq.cli.errors import described
 from mvdfq.io import write_npz, write_ts
 
 COMMANDS = ["demo", "inspect", "train", "predict", "evaluate", "explain", "gram", "reproduce"]
-COMMANDS += ["doctor", "version"]
+COMMANDS += ["cache", "doctor", "version"]
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,8 @@ def test_train_and_predict(recordings, model):
     out, _ = run("predict", model, recordings, "--format", "csv", "--probabilities", "--n-jobs", 1)
     rows = list(csv.DictReader(io.StringIO(out)))
     assert len(rows) == 24
-    assert set(rows[0]) == {"name", "label", "probability", "p(chirp)", "p(noise)", "p(tone)"}
+    chances = {"p(chirp)", "p(noise)", "p(tone)"}
+    assert set(rows[0]) == {"name", "label", "probability", "true", *chances}
     out, _ = run("predict", model, files[0], "--n-jobs", 1)
     assert "noise" in out
 

@@ -8,6 +8,7 @@ import typer
 
 from mvdfq.cli.choices import FORMATS, RECIPES, completed, in_words
 from mvdfq.cli.output import Format, note, progress_bar
+from mvdfq.cli.shared import default_cache
 
 __all__ = [
     "Cache",
@@ -92,7 +93,11 @@ Strands = Annotated[
     ),
 ]
 Cache = Annotated[
-    Path | None, typer.Option(help="Folder that keeps audio features.", rich_help_panel=READ)
+    Path | None,
+    typer.Option(
+        help="Folder that keeps audio features; default: the folder that mvdfq cache shows.",
+        rich_help_panel=READ,
+    ),
 ]
 Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
@@ -140,12 +145,20 @@ class DataOptions:
                 group_pattern=self.group_pattern,
                 skip_bad=self.skip_bad,
                 n_jobs=_processes(path) if self.n_jobs == -1 else self.n_jobs,
-                cache=self.cache,
+                cache=self.cache or _cache_for(path, self.format),
                 progress=progress,
             )
         for problem in data.skipped:
             note(f"skipped {problem}")
         return data
+
+
+def _cache_for(path: Any, format: str | None) -> Path | None:
+    """Return the default cache if the data are sound; other formats have no features to keep."""
+    from mvdfq.io import recognise
+
+    kind = format or recognise(path[0] if isinstance(path, list) else path)
+    return default_cache() if kind == "audio" else None
 
 
 def _processes(path: Any) -> int:

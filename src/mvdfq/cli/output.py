@@ -112,11 +112,12 @@ def note(text: str, quiet: bool = False) -> None:
 
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
-    """Yield a function that takes how much is done and the total; None without a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
+    """Yield a function that takes how much is done and the total; None if nothing is shown."""
     from mvdfq._utils.bar import new_bar, report_to
 
-    with new_bar(transient=True) as bar:
+    bar = None if quiet else new_bar(transient=True)
+    if bar is None:
+        yield None
+        return
+    with bar:
         yield report_to(bar, title)

@@ -1,7 +1,6 @@
 """``mvdfq train``: data -> model file."""
 
 import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -57,10 +56,10 @@ def train(
     if read.split is not None:
         note("Training on the training part that the data name.", quiet)
         read = read.take((read.split == "train").nonzero()[0])
-    show = not quiet and sys.stderr.isatty()
-    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=show)
+    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
     clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
+    clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     facts = {
         "model": str(output),

@@ -364,7 +364,7 @@ def test_wrong_usage_is_2(recordings):
         (["evaluate", "{series}/made.ts", "--protocol", "homology"], 2, "needs --splits"),
         (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "format must be one of audio"),
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
-        (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be from 0 to 0, got 3"),
+        (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be a number from 1 to 1"),
         (
             ["explain", "{model}", "{sound}", "-o", "x.html"],
             5,
@@ -401,7 +401,7 @@ def test_data_without_labels_are_refused(recordings, tmp_path):
 def test_who_has_read_enough_may_leave(series, tmp_path):
     model = tmp_path / "m.mvdfq"
     run("train", series / "made.ts", "-o", model, "-q")
-    command = f"{sys.executable} -m mvdfq predict {model} {series / 'made.ts'} --format csv"
+    command = f"{sys.executable} -m mvdfq predict {model} {series / 'made.ts'} --format csv -q"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | head -1"],
         capture_output=True, text=True, check=False,

@@ -18,6 +18,7 @@ __all__ = [
     "show_facts",
     "show_json",
     "show_rows",
+    "show_text",
     "table",
 ]
 
@@ -93,6 +94,12 @@ def table(rows: Sequence[dict[str, Any]], title: str = "", header: bool = True) 
     for row in rows:
         shown.add_row(*(Text(_cell(value)) for value in row.values()))
     console.print(shown)
+
+
+def show_text(text: str) -> None:
+    """Print lines of text for people."""
+    for line in text.split("\n"):
+        sys.stdout.write(printable(line) + "\n")
 
 
 def _cell(value: Any) -> str:

@@ -4,7 +4,9 @@ Commands import what they need when they run, so that ``mvdfq --help`` answers a
 """
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
@@ -68,18 +70,33 @@ def version() -> None:
     _show_version(True)
 
 
+def _watch_interrupts() -> list[int]:
+    """Return a list that grows with every Ctrl-C, which still raises KeyboardInterrupt."""
+    interrupts: list[int] = []
+
+    def remember(number: int, frame: Any) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, remember)
+    return interrupts
+
+
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Print every error of a command as one sentence and a hint; exit with a fixed code."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
+        interrupts = _watch_interrupts()
         try:
             command(*arguments, **options)
             sys.stdout.flush()
         except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Exception, KeyboardInterrupt) as error:
-            known = described(error)
+            # A library may catch the interrupt and fail later: then the user still wants to stop.
+            known = described(KeyboardInterrupt() if interrupts else error)
             if known is None:
                 raise
             note(f"error: {known.message}")

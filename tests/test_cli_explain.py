@@ -62,7 +62,7 @@ def test_class_probability_runner_up_and_sum(sounds):
         f"class {best}, probability {chances[best]:.1%}; next is {other}, {chances[other]:.1%}"
     )
     facts = json.loads(explain(sounds / "m.mvdfq", sounds / "both.wav", "--format", "json"))
-    parts = [facts[key] for key in ("evidence_for", "evidence_against", "constant")]
+    parts = [facts[key] for key in ("evidence_for", "evidence_against", "evidence_constant")]
     assert sum(parts) == pytest.approx(facts["decision_value"])
     assert abs(facts["decision_value"]) == pytest.approx(abs(clf.decision_function(x)[0]))
     assert facts["decision_value"] >= 0

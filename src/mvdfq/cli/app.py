@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from mvdfq.cli.cache import cache
 from mvdfq.cli.demo import demo
@@ -34,8 +35,29 @@ EPILOG = (
     "options do not fit together, 6 cannot write, 130 interrupted."
 )
 
+
+class _Flags:
+    """A command whose help shows no type after flags: a flag takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class Command(_Flags, TyperCommand):
+    """A command."""
+
+
+class Group(_Flags, TyperGroup):
+    """The program itself."""
+
+
 app = typer.Typer(
     name="mvdfq",
+    cls=Group,
     help="Classify sequences: folders of audio, sensor recordings, series, proteins.",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -61,7 +83,7 @@ def _program(
     """Classify sequences: folders of audio, sensor recordings, series, proteins."""
 
 
-@app.command()
+@app.command(cls=Command)
 def version() -> None:
     """Show the version.
 
@@ -113,7 +135,7 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
 for command in COMMANDS:
-    app.command()(_guarded(with_shared(command)))
+    app.command(cls=Command)(_guarded(with_shared(command)))
 
 
 def main() -> None:

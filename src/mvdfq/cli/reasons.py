@@ -29,7 +29,7 @@ class Reasons:
             "decision_value": float(self.sign * self.explanation.margins[self.column]),
             "evidence_for": float(over_time[over_time > 0].sum()),
             "evidence_against": float(over_time[over_time < 0].sum()),
-            "constant": float(self.sign * self.explanation.constant[self.column]),
+            "evidence_constant": float(self.sign * self.explanation.constant[self.column]),
         }
 
     def verdict(self) -> str:
@@ -43,7 +43,7 @@ class Reasons:
             f"class {said}, probability {p:.1%}; next is {second}, {q:.1%}\n"
             f"decision value {s['decision_value']:+.3f} for {self.explanation.title()} = "
             f"{s['evidence_for']:+.3f} for, {s['evidence_against']:+.3f} against, "
-            f"{s['constant']:+.3f} constant"
+            f"{s['evidence_constant']:+.3f} constant"
         )
 
     @cached_property

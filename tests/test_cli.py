@@ -152,7 +152,7 @@ def test_the_model_knows_how_sound_became_numbers(recordings, tmp_path):
 
 def test_evaluate_by_speaker(recordings):
     out, err = run("evaluate", recordings, "--protocol", "group", "--group-pattern", "_(.+)_",
-                   "--format", "json", "--n-jobs", 1)  # fmt: skip
+                   "--format", "json", "--n-jobs", 1, "--progress", "none")  # fmt: skip
     result = json.loads(out)
     assert [fold["name"] for fold in result["folds"]] == ["anna", "ben"]
     assert result["accuracy"] > 0.9

@@ -1,10 +1,14 @@
 """``mvdfq demo``: the classifier on the data set that ships with the package."""
 
 import time
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, note, show_json, show_text, table
+from mvdfq.cli.page import command_line
 from mvdfq.cli.reasons import Reasons
 
 __all__ = ["demo"]
@@ -21,7 +25,13 @@ Now with your own data, one sub-folder of recordings or tables per class:
   mvdfq explain mine.mvdfq FILE          why a file is in its class"""
 
 
-def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
+def demo(
+    format: o.Output = Format.human,
+    quiet: o.Quiet = False,
+    report: Annotated[Path, typer.Option(help="Page to write, a file that ends in .html.")] = Path(
+        "mvdfq-demo.html"
+    ),
+) -> None:
     """Train and evaluate on the bundled recordings, and explain one prediction.
 
     Example: mvdfq demo
@@ -43,8 +53,10 @@ def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
     clf = fitted[None]
     reasons = Reasons(clf, clf.explain(test[0][0]), "utterance 1", 5)
     channels = _channels(clf)
+    written = _report(clf, train, test, report)
     if format is Format.json:
-        show_json({"classifiers": rows, "why": {**reasons.facts(), "channels": channels}})
+        show_json({"classifiers": rows, "why": {**reasons.facts(), "channels": channels},
+                   "report": str(written)})  # fmt: skip
         return
     table(rows, "Who is speaking? Trained on the official training part, tested on the test part.")
     show_text(_comparison(rows, len(test[0])))
@@ -53,7 +65,8 @@ def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
     table(reasons.rows(), f"\n{reasons.heading()}")
     table(channels, "\nchannels that matter most for all speakers")
     show_text(NEXT)
-    note(f"\nThe demonstration took {time.perf_counter() - start:.0f} s.", quiet)
+    note(f"\nThe same as a page, to open in a browser: {written}", quiet)
+    note(f"The demonstration took {time.perf_counter() - start:.0f} s.", quiet)
 
 
 def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str, Any]]:
@@ -90,6 +103,18 @@ def _comparison(rows: list[dict[str, Any]], n_test: int) -> str:
         f"{chosen}. Here {best} is better by {utterances}: on your own data, compare\n"
         f"with mvdfq evaluate FOLDER --preset {best}."
     )
+
+
+def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
+    """Write the page about the default classifier on the test part."""
+    from mvdfq.pages.api import finish, fitted_run
+
+    names = [f"training utterance {i}" for i in range(len(train[0]))]
+    names += [f"utterance {i}" for i in range(len(test[0]))]
+    run = fitted_run(clf, test[0], test[1], names, train)
+    about = {"title": "Japanese vowels: nine speakers", "command": command_line()}
+    finish(run, about, path=path)
+    return path.absolute()
 
 
 def _channels(clf: Any) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from mvdfq.cli import options as o
+from mvdfq.cli.model_facts import inspect_model, is_model
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, table
 
 __all__ = ["inspect"]
@@ -22,9 +23,13 @@ def inspect(
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
-    For audio, reads only the headers, and the content of files of equal size.
+    For audio, reads only the headers, and the content of files of equal size. For a model file,
+    shows what the model expects and what it was trained on.
     Example: mvdfq inspect recordings/
     """
+    if is_model(data):
+        inspect_model(data, format)
+        return
     from mvdfq.io import recognise
     from mvdfq.io.inspection import facts_of, facts_of_audio
 

@@ -4,10 +4,11 @@ What a file holds (`audio_features`), and what all files of a folder hold, by se
 and with a cache (`read_audio`).
 """
 
+import signal
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from mvdfq._utils.threads import n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.cache import FeatureCache
+from mvdfq.io.cache import FeatureCache, size_limit
 from mvdfq.io.decoding import decoded_features
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import AudioListing, list_audio
@@ -70,7 +71,8 @@ def read_audio(
         Number of processes; None means one process, -1 means one process per processor.
 
     cache : str or Path, default=None
-        Folder that keeps features, found again by the content of the file and the recipe.
+        Folder that keeps features, found again by the content of the file and the recipe. The
+        variable MVDFQ_CACHE_SIZE limits its size (2 GiB); entries used longest ago go first.
 
     progress : callable, default=None
         Called with the number of files done and the number of all files.
@@ -114,6 +116,8 @@ def read_audio(
             else:
                 features[i] = result
             source.tell(i + 1, len(listing.files))
+    if store is not None:
+        store.trim(size_limit())
     if not features and not source.skipped:
         source.fail("holds no files", FORMATS)
     if not features:
@@ -155,15 +159,41 @@ def _extracted(
     import joblib
 
     parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
-    results = parallel(joblib.delayed(_attempt)(*job) for job in jobs)
+    results: Any = ()
     try:
+        with _without_interrupts():
+            results = parallel(joblib.delayed(_attempt)(*job) for job in jobs)
         # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result
     finally:
         with warnings.catch_warnings():  # joblib warns of work that nobody needs any more
             warnings.simplefilter("ignore", UserWarning)
-            results.close()
+            if results:
+                results.close()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back for the moment in which processes are started.
+
+    The processes inherit this for good, so that they print no tracebacks; the process that started
+    them ends them. A Ctrl-C that comes in this moment is raised after it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):  # they let Ctrl-C through when they start
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.ndarray | ReadError:

@@ -409,7 +409,6 @@ def test_wide_with_ids_and_groups(write):
         ("up,1,2,3\ndown,4,1e999,6\n", "line 2: value 2 is infinite"),
         ("up,1,2,3\ndown,,,\n", "line 2: no values"),
         ("label,t0,t1\nup,1,2\nup,1\n", "line 3: 2 cells, the header has 3"),
-        ("id,t0,label\na,1,up\na,1,up\n", "line 3: id 'a' occurs twice"),
         ("label,t0,t0\nup,1,2\n", "line 1: two columns 't0'"),
         ('up,1,2,3\n"down,4,5,6\n', "line 2: unexpected end of data"),
     ],

@@ -1,14 +1,12 @@
 """``mvdfq inspect``: the contents of a data set, before training."""
 
-from typing import Any
-
 from mvdfq.cli import options as o
-from mvdfq.cli.output import Format, note, progress_bar, show_facts, table
+from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, table
 
 __all__ = ["inspect"]
 
 # Limits of the output for people; --format json and csv show everything.
-MOST_ROWS, MOST_LINES = 40, 10
+MOST_ROWS = 40
 
 
 def inspect(
@@ -33,24 +31,21 @@ def inspect(
         with progress_bar("looking", quiet) as progress:
             facts = facts_of_audio(data, group_pattern, progress)
     else:
-        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, True)
-        facts = facts_of(options.read(data))
+        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, quiet)
+        facts = facts_of(options.dataset(data))
     facts = {"data": str(data), "format": kind, **facts}
     if format is not Format.human:
         show_facts(facts, format)
         return
-    show_facts({k: v for k, v in facts.items() if not isinstance(v, list | dict)}, format)
+    short = {k: v for k, v in facts.items() if not isinstance(v, list | dict) and v != ""}
+    show_facts(short, format)
     for key in ("classes", "groups"):
         if facts.get(key):
             rows = [{key: name, "sequences": n} for name, n in facts[key].items()]
             table(rows[:MOST_ROWS])
-            _say_how_many_more(rows[MOST_ROWS:], key)
+            if len(rows) > MOST_ROWS:
+                note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
+    for remark in facts["remarks"]:
+        note(remark, quiet)
     for key in ("duplicates", "bad"):
-        for line in facts.get(key, [])[:MOST_LINES]:
-            note(f"{key}: {line}")
-        _say_how_many_more(facts.get(key, [])[MOST_LINES:], key)
-
-
-def _say_how_many_more(rest: list[Any], what: str) -> None:
-    if rest:
-        note(f"... and {len(rest)} more {what}; --format json lists all of them")
+        note_some(key, facts[key])

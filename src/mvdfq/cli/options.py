@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli.errors import USAGE, Refused
-from mvdfq.cli.output import Format, note, progress_bar
+from mvdfq.cli.output import Format, note, note_some, progress_bar
 
 __all__ = [
     "Cache",
@@ -162,14 +162,22 @@ class DataOptions:
     strands: str = "one"
 
     def read(self, path: Any) -> Any:
-        """Read a data set with a progress bar; print what was left out."""
+        """Read a data set; print what was left out and what the reader decided by itself."""
+        data = self.dataset(path)
+        for remark in data.remarks:
+            note(remark, self.quiet)
+        note_some("skipped", data.skipped)
+        return data
+
+    def dataset(self, path: Any) -> Any:
+        """Read a data set with a progress bar."""
         from mvdfq.io import read
 
         label: Any = self.label
         if label is not None and label.lstrip("-").isdigit():
             label = int(label)
         with progress_bar("reading", self.quiet) as progress:
-            data = read(
+            return read(
                 path,
                 self.format,
                 recipe=self.recipe,
@@ -182,9 +190,6 @@ class DataOptions:
                 cache=self.cache,
                 progress=progress,
             )
-        for problem in data.skipped:
-            note(f"skipped {problem}")
-        return data
 
 
 def _processes(path: Any) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 __all__ = [
     "Format",
     "note",
+    "note_some",
     "printable",
     "progress_bar",
     "show_facts",
@@ -19,6 +20,10 @@ __all__ = [
     "show_rows",
     "table",
 ]
+
+
+# Longer lists of remarks are cut off; --format json shows everything.
+MOST_LINES, MOST_LETTERS = 10, 300
 
 
 class Format(StrEnum):
@@ -94,6 +99,14 @@ def note(text: str, quiet: bool = False) -> None:
     """Print a remark on the error stream, so that the standard output holds only results."""
     if not quiet:
         sys.stderr.write(printable(text) + "\n")
+
+
+def note_some(kind: str, lines: Sequence[Any]) -> None:
+    """Print the first lines of a list as remarks of one kind, and how many more there are."""
+    for line in map(str, lines[:MOST_LINES]):
+        note(f"{kind}: {line[:MOST_LETTERS]}{' ...' if len(line) > MOST_LETTERS else ''}")
+    if len(lines) > MOST_LINES:
+        note(f"... and {len(lines) - MOST_LINES} more {kind}")
 
 
 @contextmanager

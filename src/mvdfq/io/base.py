@@ -1,5 +1,6 @@
 """The data set that every reader returns, and the error for a file that cannot be read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 
 from mvdfq._utils.errors import HintedError
 
-__all__ = ["Dataset", "ReadError"]
+__all__ = ["Dataset", "ReadError", "check_kept"]
 
 
 class ReadError(HintedError, ValueError):
@@ -39,6 +40,13 @@ class ReadError(HintedError, ValueError):
         self.args = (self.path, problem, hint)
 
 
+def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
+    """Raise an error if fewer than half of the sequences could be read."""
+    if n_kept < len(problems):
+        problem = f"only {n_kept} of {n_kept + len(problems)} sequences can be read"
+        raise ReadError(path, problem, f"the first problem: {problems[0]}")
+
+
 @dataclass(frozen=True)
 class Dataset:
     """Sequences read from files, and what the files say about them.
@@ -63,6 +71,10 @@ class Dataset:
     skipped : tuple of ReadError, default=()
         The errors of files or sequences that were left out, with ``skip_bad=True``.
 
+    remarks : tuple of str, default=()
+        What the reader decided by itself: which columns hold times and labels, which files it
+        passed over.
+
     Examples
     --------
     >>> import numpy as np
@@ -78,6 +90,7 @@ class Dataset:
     groups: np.ndarray | None = None
     split: np.ndarray | None = None
     skipped: tuple[ReadError, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.X)
@@ -110,7 +123,8 @@ class Dataset:
         names = [*self.names, *other.names]
         # Parts of one file share the list of what was skipped: list every problem once.
         skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))
-        return Dataset(X, names=names, skipped=skipped, **columns)
+        remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
+        return Dataset(X, names=names, skipped=skipped, remarks=remarks, **columns)
 
     def _columns(self) -> dict[str, Any]:
         """What is known about each sequence, one array per column."""

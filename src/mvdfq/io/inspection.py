@@ -25,6 +25,7 @@ def facts_of(data: Dataset) -> dict[str, Any]:
         "groups": {} if data.groups is None else _counts(data.groups),
         "duplicates": _duplicates(data),
         "bad": [str(problem) for problem in data.skipped],
+        "remarks": list(data.remarks),
     }
 
 
@@ -99,6 +100,7 @@ def facts_of_audio(
         "groups": _counts(listing.groups) if listing.groups else {},
         "duplicates": _equal_files(listing.files),
         "bad": bad,
+        "remarks": [],
     }
 
 

@@ -1,7 +1,8 @@
 """FASTA files with labels; the labels stand in the headers or in a table."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,10 @@ def read_fasta(
     r"""Read a FASTA file, plain or gzipped.
 
     Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
-    ignored. A record is bad if it has no id, no residues, the id of an earlier record, a
-    character outside the alphabet, or no label although labels are asked for.
+    ignored. A record is bad if it has no id, no residues, a character outside the alphabet, or
+    no label although labels are asked for. Ids that repeat get numbers. Headers of one word that
+    recur, such as ``>1`` and ``>0``, are labels, unless the user says where labels stand;
+    `Dataset.remarks` says so.
 
     Parameters
     ----------
@@ -92,18 +95,31 @@ def read_fasta(
         alphabet = "dna" if strands == "both" else "protein"
     _check_options(alphabet, lower, strands)
     source = Source(Path(path), skip_bad)
-    about = _labeller(source, label, group, labels)
+    records = list(read_records(path))
+    is_label = label is labels is group is None and _headers_are_labels(source, records)
+    about = _labeller(source, 0 if is_label else label, group, labels)
 
     def read_case(record: Record) -> Case:
         residues = _residues(source, record, alphabet, lower)
         label, group = about(record)
-        return Case(residues, label, record.id, group)
+        return Case(residues, label, None if is_label else record.id, group)
 
     collect: Any = list
     if strands == "both" and alphabet is not None:
         collect = partial(both_strands, alphabet=alphabet)
-    records = ((record.line, record) for record in read_records(path))
-    return gather(source, records, read_case, collect)
+    return gather(source, ((record.line, record) for record in records), read_case, collect)
+
+
+def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
+    """Is every header one word, and does every second header occur before, as labels do?"""
+    headers = [record.header for record in records if record.header]
+    known = Counter(headers)
+    if 2 * len(known) > len(headers) or any(header != header.split()[0] for header in known):
+        return False
+    shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
+    more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
+    source.remark(f"the headers repeat and are read as labels: {shown}{more}")
+    return True
 
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
@@ -139,7 +155,7 @@ def _advice(alphabet: str | None) -> str:
     """Say which alphabet takes the letter: both strands are known for DNA and RNA only."""
     if alphabet == "dna":
         return "alphabet='rna' takes RNA, strands='one' takes proteins"
-    return "alphabet=None takes any letters"
+    return "mvdfq.io.read_fasta(alphabet=None) takes any letters"
 
 
 def _labeller(

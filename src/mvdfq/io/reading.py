@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset, ReadError, check_kept
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import group_expression, group_in
 from mvdfq.io.parts import joined_parts, parts_of
@@ -63,7 +63,8 @@ def read(
         Regular expression that finds the group in the name of a sequence.
 
     skip_bad : bool, default=False
-        Leave out sequences that cannot be read and list them in `Dataset.skipped`.
+        Leave out sequences that cannot be read and list them in `Dataset.skipped`. If fewer than
+        half of the sequences can be read, that is an error.
 
     n_jobs : int, default=None
         Number of processes for sound files.
@@ -265,6 +266,8 @@ def _read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Da
     """Read a file with the options that the format understands."""
     understood = {key: value for key, value in options.items() if key in record.options}
     try:
-        return record.read(source, **understood)
+        data = record.read(source, **understood)
     except OSError as error:
         source.fail(error.strerror or str(error))
+    check_kept(source.path, len(data), data.skipped)
+    return data

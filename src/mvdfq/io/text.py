@@ -45,6 +45,8 @@ class Source:
     # All files, where the user named several and the reader takes them together.
     files: Sequence[Path] = ()
     skipped: list[ReadError] = field(default_factory=list)
+    # What the reader decided by itself; each remark once, in order.
+    remarks: dict[str, None] = field(default_factory=dict)
 
     @property
     def stem(self) -> str:
@@ -64,6 +66,10 @@ class Source:
         if not self.skip_bad:
             raise error
         self.skipped.append(error)
+
+    def remark(self, text: str) -> None:
+        """Note what the reader decided by itself, once."""
+        self.remarks[text] = None
 
     def tell(self, done: int, total: int) -> None:
         """Report progress, if the user passed a function for progress."""

@@ -1,6 +1,7 @@
 """The command line on real folders and tables: what new users have, and what they read."""
 
 import json
+import math
 
 import pytest
 
@@ -42,3 +43,91 @@ def test_fewer_than_half_of_the_records_kept_is_an_error(tmp_path, command):
     _, err = run(*command, path, code=3, cwd=tmp_path)
     assert "only 4 of 9 sequences can be read" in err
     assert "hint: the first problem: " in err
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def spread(path, rows, mark=";"):
+    """Write a table as a German spreadsheet program does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(mark.join(str(cell).replace(".", ",") for cell in row) for row in rows)
+    path.write_text(text, encoding="cp1252")
+    return path
+
+
+def wave(i, n=40):
+    """Two classes of waves: slow and fast."""
+    return [round(math.sin(0.3 * (1 + i % 2) * t + i), 3) for t in range(n)]
+
+
+@pytest.fixture
+def long_table(tmp_path):
+    rows = [
+        (f"m{i}", f"2024-03-01 10:{i:02}:{t / 50:05.2f}", x, -x, "gehen" if i % 2 else "stehen")
+        for i in range(12)
+        for t, x in enumerate(wave(i))
+    ]
+    return spread(tmp_path / "lang.csv", [("Messung", "Zeitpunkt", "ax", "ay", "Tätigkeit"), *rows])
+
+
+def test_a_long_table_without_a_renamed_column(long_table):
+    _, err = run("inspect", long_table, code=3)
+    assert "hint: --id NAME names the column that tells sequences apart" in err
+    named = ["--id", "Messung", "--label", "Tätigkeit"]
+    out, err = run("inspect", long_table, *named)
+    assert "gehen            6" in out
+    assert "id 'Messung'; label 'Tätigkeit'; time 'Zeitpunkt'; channels 'ax', 'ay'" in err
+    assert "50 rows per second" in err
+    facts = json.loads(run("inspect", long_table, "--id", 0, "--label", -1, "--channels", "2,3",
+                           "--format", "json")[0])  # fmt: skip
+    assert [facts["sequences"], facts["channels"], facts["classes"]["gehen"]] == [12, 2, 6]
+
+
+def test_hints_name_the_option(long_table, tmp_path):
+    _, err = run("inspect", long_table, "--id", "wer", code=3)
+    assert "hint: --id NAME names one of 'Messung', 'Zeitpunkt'" in err
+    wide = spread(tmp_path / "w.csv", [("1", *wave(i), "2") for i in range(4)])
+    _, err = run("inspect", wide, code=3)
+    assert "hint: --label 0 is the first column, --label -1 the last, --label none means" in err
+    _, err = run("inspect", wide, "--as", "wide-csv", "--resample", 5, code=5)
+    assert err == "error: --resample has no meaning for the format wide-csv; remove it.\n"
+
+
+def test_a_wide_table_with_decimal_commas(tmp_path):
+    rows = [(f"p{i % 3}", *wave(i), "ab"[i % 2]) for i in range(12)]
+    path = spread(tmp_path / "w.csv", [("Wer", *(f"v{t}" for t in range(40)), "Was"), *rows])
+    named = ["--label", "Was", "--group", "Wer"]
+    out, err = run("inspect", path, *named)
+    assert "columns: label 'Was'; group 'Wer'; all others are values" in err
+    assert "p2              4" in out
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder per class; each file has microseconds since 1970 and one of two rates."""
+    for i in range(12):
+        step = 10_000 if i % 3 == 0 else 20_000
+        values = wave(i, 80)[::1] if step == 10_000 else wave(i, 80)[::2]
+        rows = [(1_700_000_000_000_000 + step * t, x, -x) for t, x in enumerate(values)]
+        spread(tmp_path / "data" / "ab"[i % 2] / f"{i}.csv", [("timestamp", "x", "y"), *rows])
+    return tmp_path / "data"
+
+
+def test_timestamps_and_mixed_rates(folder):
+    out, err = run("inspect", folder)
+    assert "channels             2" in out
+    assert "columns: time 'timestamp'; channels 'x', 'y'" in err
+    assert "rates differ: 50 to 100 rows per second; --resample 50 brings all sequences" in err
+    out, err = run("inspect", folder, "--resample", 50)
+    assert "frames per second    50" in out
+    assert "longest              40" in out
+    assert "differ" not in err
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "gram", "inspect"])
+def test_every_command_that_reads_names_columns(command):
+    out = run(command, "--help")[0]
+    assert all(
+        option in out for option in ("--id", "--time", "--group", "--channels", "--resample")
+    )

@@ -404,7 +404,7 @@ def test_wide_with_ids_and_groups(write):
     ("text", "match"),
     [
         ("up,1,2,3\ndown,4,x,6\n", "line 2: 'x' is not a number"),
-        ("up;1,5;2,5\ndown;4,5;3,0\n", "line 1: '1,5' is not a number; write .* decimal point"),
+        ("up;1,5;2,5\ndown;4,5;3.5\n", "line 2: '4,5' beside '3.5': write all decimals the same"),
         ("up,1,2,3\n,4,5,6\n", "line 2: the label is missing"),
         ("up,1,2,3\ndown,4,1e999,6\n", "line 2: value 2 is infinite"),
         ("up,1,2,3\ndown,,,\n", "line 2: no values"),
@@ -457,7 +457,7 @@ def test_text_becomes_symbols_that_do_not_depend_on_the_file(write):
         ("a,1,,5", "a,1,x,5", "line 3: column 'x': 'x' is not a number"),
         ("a,1,,5", "a,1,inf,5", "line 3: column 'x': infinite"),
         ("a,1,,5", "a,0,,5", "line 3: the same time twice, in sequence 'a'"),
-        ("a,1,,5", "a,-1,,5", "line 3: an earlier time, in sequence 'a'; sort the lines"),
+        ("a,1,,5", "a,-1,,5", "line 3: an earlier time, in sequence 'a'; sort the rows"),
         ("a,1,,5", "a,soon,,5", "line 3: column 'time'"),
         ("a,1,,5", "a,,,5", "line 3: column 'time': a time is missing"),
         ("a,1,,5,up", "a,1,,5,down", "line 3: another label than before"),
@@ -478,9 +478,8 @@ def test_broken_long(write, old, new, match):
 
 
 def test_long_needs_its_columns(write):
-    refused(
-        write(LONG), "line 1: no column 'who'; pass id=..., the name", id="who", format="long-csv"
-    )
+    refused(write(LONG), "line 1: no column 'who'; id=NAME names one of 'id', 'time'", id="who")
+    refused(write("time,x\n0,1\n"), "line 1: no column of ids; id=NAME names", format="long-csv")
     refused(write(LONG), "line 1: no column 'kind'", label="kind")
     refused(write("id,time,label\na,0,b\n"), "no column besides id, time, label and group")
     refused(write(LONG.replace("b,0", ",0")), "line 4: no id", skip_bad=True)
@@ -553,8 +552,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
         ("x,y\n", "a header, but no values"),
         ("", "the file is empty"),
         (b"\x00\x01\x02", "line 1: binary data"),
-        (b"\xff\xfex\x00", "line 1: the text is UTF-16; save the file as UTF-8"),
-        (b"x,y\n\xe9,1\n", "line 2: the text is not UTF-8"),
+        (b"x,y\n\xe9,1\n", "line 2: column 'x': '\u00e9' is not a number"),
     ],
 )
 def test_broken_file_in_a_folder(write, tmp_path, content, match):
@@ -626,15 +624,20 @@ def test_what_is_no_series_is_not_taken_for_one(write, tmp_path):
     with pytest.raises(ReadError, match="no such file or folder"):
         recognise(tmp_path / "nothing")
     refused(tmp_path / "nothing", "no such file or folder")
-    refused(write(TS), "not a folder", format="csv-folder")
     with pytest.raises(ValueError, match="format must be one of"):
         read_series(path, format="xls")
 
 
-def test_utf_16_is_named(write):
-    assert (
-        "UTF-8" in refused(write(WIDE.encode("utf-16"), "a.csv"), "line 1: the text is UTF-16").hint
-    )
+@pytest.mark.parametrize("text", [TS, ARFF, WIDE, LONG])
+def test_other_encodings(write, text):
+    text = text.replace("up", "\u00fcber")
+    plain = read_series(write(text, "plain"))
+    for encoding in ("utf-16", "utf-8-sig", "cp1252"):
+        data = read_series(write(text.encode(encoding), "other"))
+        assert same(data.X, plain.X)
+        assert data.y.tolist() == plain.y.tolist()
+        said = [remark for remark in data.remarks if "read as Windows-1252" in remark]
+        assert len(said) == (encoding == "cp1252")
 
 
 def test_format_can_be_forced(write):

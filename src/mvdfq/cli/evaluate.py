@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.columns import with_columns
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
 from mvdfq.cli.train import labelled
@@ -18,6 +19,7 @@ PROTOCOLS = ("group", "group-per-class", "split", "homology")
 MOST_CLASSES = 20
 
 
+@with_columns
 def evaluate(
     data: o.DataPath,
     protocol: Annotated[
@@ -48,6 +50,8 @@ def evaluate(
     seed: o.Seed = 0,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    *,
+    columns: dict[str, Any],
 ) -> None:
     """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 
@@ -55,7 +59,7 @@ def evaluate(
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
     options = o.DataOptions(
-        as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
+        as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands, columns
     )
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()

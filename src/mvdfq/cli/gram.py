@@ -1,11 +1,12 @@
 """``mvdfq gram``: the kernel matrix of a data set, with stored parts."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.columns import with_columns
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
 from mvdfq.cli.train import check_output
@@ -13,6 +14,7 @@ from mvdfq.cli.train import check_output
 __all__ = ["gram"]
 
 
+@with_columns
 def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
@@ -29,6 +31,8 @@ def gram(
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    *,
+    columns: dict[str, Any],
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 
@@ -43,7 +47,14 @@ def gram(
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.", "name another output")
     options = o.DataOptions(
-        as_, recipe, label, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet
+        as_,
+        recipe,
+        label,
+        skip_bad=skip_bad,
+        cache=cache,
+        n_jobs=n_jobs,
+        quiet=quiet,
+        columns=columns,
     )
     parts = o.Parts(preset, frames, symbols, kernel)
     parts.check()

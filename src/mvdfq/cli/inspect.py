@@ -1,6 +1,10 @@
 """``mvdfq inspect``: the contents of a data set, before training."""
 
+from typing import Any
+
 from mvdfq.cli import options as o
+from mvdfq.cli.columns import with_columns
+from mvdfq.cli.flags import as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, table
 
 __all__ = ["inspect"]
@@ -9,6 +13,7 @@ __all__ = ["inspect"]
 MOST_ROWS = 40
 
 
+@with_columns
 def inspect(
     data: o.DataPath,
     as_: o.DataFormat = None,
@@ -17,6 +22,8 @@ def inspect(
     group_pattern: o.GroupPattern = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
+    *,
+    columns: dict[str, Any],
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
@@ -26,12 +33,14 @@ def inspect(
     from mvdfq.io import recognise
     from mvdfq.io.inspection import facts_of, facts_of_audio
 
-    kind = as_ or recognise(data)
+    kind = as_ or recognise(data, **columns)
     if kind == "audio":
         with progress_bar("looking", quiet) as progress:
             facts = facts_of_audio(data, group_pattern, progress)
     else:
-        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, quiet)
+        options = o.DataOptions(
+            kind, None, label, labels, group_pattern, True, None, 1, quiet, columns=columns
+        )
         facts = facts_of(options.dataset(data))
     facts = {"data": str(data), "format": kind, **facts}
     if format is not Format.human:
@@ -46,6 +55,6 @@ def inspect(
             if len(rows) > MOST_ROWS:
                 note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
     for remark in facts["remarks"]:
-        note(remark, quiet)
+        note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):
         note_some(key, facts[key])

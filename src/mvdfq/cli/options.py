@@ -1,12 +1,15 @@
 """Arguments and options that several commands share."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from mvdfq.cli.columns import number_or_name
 from mvdfq.cli.errors import USAGE, Refused
+from mvdfq.cli.flags import as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
 
 __all__ = [
@@ -160,12 +163,14 @@ class DataOptions:
     n_jobs: int = 1
     quiet: bool = False
     strands: str = "one"
+    # The columns of a table, see mvdfq.cli.columns.
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self, path: Any) -> Any:
         """Read a data set; print what was left out and what the reader decided by itself."""
         data = self.dataset(path)
         for remark in data.remarks:
-            note(remark, self.quiet)
+            note(as_flags(remark), self.quiet)
         note_some("skipped", data.skipped)
         return data
 
@@ -173,15 +178,12 @@ class DataOptions:
         """Read a data set with a progress bar."""
         from mvdfq.io import read
 
-        label: Any = self.label
-        if label is not None and label.lstrip("-").isdigit():
-            label = int(label)
         with progress_bar("reading", self.quiet) as progress:
             return read(
                 path,
                 self.format,
                 recipe=self.recipe,
-                label=label,
+                label=None if self.label is None else number_or_name(self.label),
                 labels=self.labels,
                 strands=self.strands,
                 group_pattern=self.group_pattern,
@@ -189,6 +191,7 @@ class DataOptions:
                 n_jobs=_processes(path) if self.n_jobs == -1 else self.n_jobs,
                 cache=self.cache,
                 progress=progress,
+                **self.columns,
             )
 
 

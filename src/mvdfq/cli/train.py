@@ -9,12 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.columns import with_columns
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.output import Format, note, show_facts
 
 __all__ = ["labelled", "source_of", "train"]
 
 
+@with_columns
 def train(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
@@ -37,6 +39,8 @@ def train(
     seed: o.Seed = 0,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    *,
+    columns: dict[str, Any],
 ) -> None:
     """Train a classifier on a data set and write a model file.
 
@@ -48,9 +52,9 @@ def train(
     check_output(output, data)
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
-    kind = as_ or recognise(data)
+    kind = as_ or recognise(data, **columns)
     options = o.DataOptions(
-        kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
+        kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands, columns
     )
     read = labelled(options.read(data), data)
     if read.split is not None:

@@ -210,6 +210,6 @@ FORMAT = Format(
     "fasta",
     is_fasta,
     _read,
-    options=("label", "labels", "strands"),
+    options=("label", "group", "labels", "strands"),
     extensions=("fasta", "fa", "faa", "fna"),
 )

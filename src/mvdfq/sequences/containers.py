@@ -444,10 +444,10 @@ def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str
     return names
 
 
-def check_sampling_rate(rate: Any) -> Any:
+def check_sampling_rate(rate: Any, name: str = "sampling_rate") -> Any:
     """Return the sampling rate; refuse a rate that is neither None nor a positive number."""
     if rate is not None and not (is_number(rate) and 0 < rate < np.inf):
-        raise ValueError(f"sampling_rate must be a positive number, got {rate!r}.")
+        raise ValueError(f"{name} must be a positive number, got {rate!r}.")
     return rate
 
 

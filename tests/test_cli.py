@@ -4,16 +4,11 @@ Most commands run in this process, which saves the two seconds that a new proces
 What only a process shows (exit codes, warnings, signals, a terminal) is tested in a process.
 """
 
-import contextlib
 import csv
 import gzip
 import io
 import json
-import os
-import pty
 import re
-import select
-import signal
 import subprocess
 import sys
 import time
@@ -22,48 +17,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from typer.testing import CliRunner
 
 import mvdfq
+from commands import RATE, in_terminal, run, run_process, tone
 from mvdfq.classifier.registry import NAMED
-from mvdfq.cli.app import app
 from mvdfq.cli.errors import described
 from mvdfq.io import write_npz, write_ts
 
 COMMANDS = ["demo", "inspect", "train", "predict", "evaluate", "explain", "gram", "reproduce"]
-COMMANDS += ["doctor", "version"]
-RATE = 8000
-
-
-def run(*arguments, code=0, cwd=None):
-    """Run a command in this process; return what the command wrote to both streams."""
-    with contextlib.chdir(cwd or os.curdir):
-        done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.stdout + done.stderr
-    return done.stdout, done.stderr
-
-
-def run_process(*arguments, code=0):
-    """Run a command as a user does; return what the command wrote to both streams."""
-    command = [sys.executable, "-W", "error::UserWarning", "-m", "mvdfq", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
-
-
-def tone(kind, rng):
-    """A second of sound of one of three kinds."""
-    t = np.arange(RATE) / RATE
-    pitch = rng.uniform(200, 400)
-    sounds = {
-        "tone": np.sin(2 * np.pi * pitch * t),
-        "noise": rng.normal(size=RATE) / 4,
-        "chirp": np.sin(2 * np.pi * (pitch + 800 * t) * t),
-    }
-    return 0.5 * sounds[kind] + rng.normal(size=RATE) / 100
+COMMANDS += ["cache", "doctor", "version"]
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +132,8 @@ def test_train_and_predict(recordings, model):
     out, _ = run("predict", model, recordings, "--format", "csv", "--probabilities", "--n-jobs", 1)
     rows = list(csv.DictReader(io.StringIO(out)))
     assert len(rows) == 24
-    assert set(rows[0]) == {"name", "label", "probability", "p(chirp)", "p(noise)", "p(tone)"}
+    chances = {"p(chirp)", "p(noise)", "p(tone)"}
+    assert set(rows[0]) == {"name", "label", "probability", "true", *chances}
     out, _ = run("predict", model, files[0], "--n-jobs", 1)
     assert "noise" in out
 
@@ -390,8 +353,7 @@ def test_wrong_usage_is_2(recordings):
         (["train", "{series}/made.ts", "-o", "no/folder/m.mvdfq"], 6, "is not a folder"),
         (["train", "{series}/made.ts", "-o", "."], 6, "is not an ordinary file"),
         (["train", "{series}/made.ts", "-o", "{series}/made.ts"], 6, "holds the data"),
-        (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 2, "preset='best'"),
-        (["train", "{series}/made.ts", "-o", "m", "--kernel", "best"], 5, "kernel='best'"),
+        (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 2, "'best' is not known"),
         (["train", "{series}/made.ts", "-o", "m", "--label", "kind"], 5, "label has no meaning"),
         (["train", "{sound}", "-o", "m", "--strands", "both"], 5, "strands has no meaning"),
         (["evaluate", "{series}/made.ts", "--protocol", "best"], 2, "protocol='best'"),
@@ -445,7 +407,7 @@ def test_who_has_read_enough_may_leave(series, tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "name,label,probability\n"
+    assert done.stdout == "name,label,probability,true\n"
 
 
 @pytest.mark.parametrize("command", ["inspect", "doctor"])
@@ -492,25 +454,6 @@ def test_names_cannot_paint_the_terminal(recordings, model, tmp_path):
 
 
 # a terminal -----------------------------------------------------------------------------------
-
-
-def in_terminal(*arguments, interrupt_at=None):
-    """Run the program in a pseudo-terminal; return its exit code and all it drew."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execv(sys.executable, [sys.executable, "-m", "mvdfq", *map(str, arguments)])
-    drawn, end = b"", time.monotonic() + 120
-    while time.monotonic() < end:
-        if not select.select([terminal], [], [], 1)[0]:
-            continue
-        try:
-            drawn += os.read(terminal, 65536)
-        except OSError:  # the other end is closed
-            break
-        if interrupt_at is not None and interrupt_at in drawn:
-            os.kill(pid, signal.SIGINT)
-            interrupt_at = None
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), drawn.decode(errors="replace")
 
 
 def test_a_terminal_shows_progress_and_colours(recordings, tmp_path):

@@ -21,6 +21,7 @@ from mvdfq import (
     Spectrum,
 )
 from mvdfq._utils.folders import cache_folder
+from mvdfq._utils.sources import PACKAGE, source_digest, source_files
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
 from mvdfq.reproduce.baselines import MAR, MeanVariance
@@ -30,7 +31,6 @@ from mvdfq.reproduce.loaders import LOADERS
 from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
 from mvdfq.reproduce.shelf import Shelf
-from mvdfq.reproduce.sources import PACKAGE, source_digest, source_files
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
 

@@ -4,7 +4,7 @@ A classifier learns from the training part of each fold alone. No data set is na
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
@@ -12,12 +12,18 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 from sklearn.base import clone
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    precision_recall_fscore_support,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
 from mvdfq._utils.threads import Report
 
-__all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
+__all__ = ["Evaluation", "Fold", "evaluate", "evaluate_fitted", "folds_of", "roc50"]
 
 
 @dataclass(frozen=True)
@@ -283,14 +289,46 @@ class Evaluation:
         return float(np.mean([row["f1"] for row in table])), float(harmonic)
 
     @property
+    def balanced_accuracy(self) -> float:
+        """Mean recall of the classes that have members in the test parts, over all folds."""
+        present = np.unique(self.truth).tolist()
+        recalls = recall_score(
+            self.truth, self.predicted, labels=present, average=None, zero_division=0
+        )
+        return float(np.mean(recalls))
+
+    @property
     def ranking(self) -> tuple[float, float] | None:
         """Mean ROC50 and ROC area over the folds; None unless every fold ranks two classes."""
+        areas = self._mean_over_folds(roc50), self._mean_over_folds(roc_auc_score)
+        return None if areas[0] is None or areas[1] is None else (areas[0], areas[1])
+
+    def _mean_over_folds(self, area: Callable[[np.ndarray, Any], float]) -> float | None:
+        """Return the mean of a measure of rankings; decision values of folds are not comparable."""
         if len(self.labels) != 2 or not all(fold.has_ranking for fold in self.folds):
             return None
         pairs = [(fold.truth == self.labels[1], fold.scores) for fold in self.folds]
-        areas = [(roc50(truth, scores), roc_auc_score(truth, scores)) for truth, scores in pairs]
-        means = np.mean(areas, axis=0)
-        return float(means[0]), float(means[1])
+        return float(np.mean([area(truth, scores) for truth, scores in pairs]))
+
+    @property
+    def two_classes(self) -> dict[str, Any]:
+        """Measures of two classes, the second of which is positive; empty for other numbers.
+
+        Sensitivity and specificity are the recalls of the positive and of the other class, None
+        for a class without members. ROC50, ROC area and average precision are means over the
+        folds, None unless every test part has members of both classes.
+        """
+        if len(self.labels) != 2:
+            return {}
+        negative, positive = (row["recall"] if row["n"] else None for row in self.per_class)
+        return {
+            "positive_class": str(self.labels[1]),
+            "sensitivity": positive,
+            "specificity": negative,
+            "roc_auc": self._mean_over_folds(roc_auc_score),
+            "average_precision": self._mean_over_folds(average_precision_score),
+            "roc50": self._mean_over_folds(roc50),
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and text, ready for JSON.
@@ -298,14 +336,16 @@ class Evaluation:
         Returns
         -------
         result : dict
-            Metrics, folds, the table of classes and the confusion matrix.
+            Metrics, folds, the table of classes and the confusion matrix; for two classes also
+            `two_classes`.
         """
         mean_f1, harmonic_f1 = self.f1
-        plain = {
+        return {
             "protocol": self.protocol,
             "accuracy": self.accuracy,
             "error": 1 - self.accuracy,
             "std": self.spread,
+            "balanced_accuracy": self.balanced_accuracy,
             "interval_95": list(self.interval),
             "f1_mean_of_classes": mean_f1,
             "f1_of_mean_precision_and_recall": harmonic_f1,
@@ -316,10 +356,8 @@ class Evaluation:
             ],
             "classes": [{**row, "label": str(row["label"])} for row in self.per_class],
             "confusion": self.confusion.tolist(),
+            **self.two_classes,
         }
-        if self.ranking is not None:
-            plain["roc50"], plain["roc"] = self.ranking
-        return plain
 
 
 def evaluate(
@@ -391,6 +429,46 @@ def evaluate(
         if progress is not None:
             progress(len(result.folds), len(cuts))
     return result
+
+
+def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
+    """Test a fitted classifier on sequences with labels.
+
+    Parameters
+    ----------
+    clf : classifier
+        The fitted classifier.
+
+    X : Sequences, list or array
+        The sequences.
+
+    y : array-like of shape (n_sequences,)
+        The labels. Text and whole numbers are compared as text. A label that the classifier does
+        not know counts as an error.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        One fold, and its metrics.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.evaluation import evaluate_fitted
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=0)
+    >>> clf = mvdfq.SequenceClassifier().fit(X[:20], y[:20])
+    >>> evaluate_fitted(clf, X[20:], y[20:]).accuracy > 0.5
+    True
+    """
+    y, classes = np.asarray(y), clf.classes_
+    predicted, as_text = clf.predict(X), y.dtype.kind != classes.dtype.kind
+    if as_text:
+        y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
+    # text may be in another order than numbers: the second class has the decision values
+    scores = clf.decision_function(X) if len(classes) == 2 else None
+    new = sorted(set(y.tolist()) - set(classes.tolist()))
+    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)
+    return Evaluation("saved model", [*classes.tolist(), *new], [fold])
 
 
 def _fold(clf: Any, X: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq.cli.cache import cache
 from mvdfq.cli.demo import demo
 from mvdfq.cli.doctor import doctor
 from mvdfq.cli.errors import described
@@ -21,6 +22,7 @@ from mvdfq.cli.inspect import inspect
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
 from mvdfq.cli.reproduce import reproduce
+from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train
 
 __all__ = ["main"]
@@ -81,6 +83,10 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
             if known is None:
                 raise
             note(f"error: {known.message}")
+            if known.pointer:
+                text, place = known.pointer
+                note(f"  {text}")
+                note(f"  {' ' * place}^")
             if known.hint:
                 note(f"hint: {known.hint}")
             raise typer.Exit(known.code) from None
@@ -88,8 +94,9 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for command in (demo, inspect, train, predict, evaluate, explain, gram, reproduce, doctor):
-    app.command()(_guarded(command))
+COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
+for command in COMMANDS:
+    app.command()(_guarded(with_shared(command)))
 
 
 def main() -> None:

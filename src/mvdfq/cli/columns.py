@@ -1,13 +1,12 @@
 """The options that name the columns of a table, for every command that reads data."""
 
-import inspect
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Annotated, Any
 
 import typer
 
-__all__ = ["number_or_name", "with_columns"]
+__all__ = ["OPTIONS", "given_columns", "number_or_name", "set_columns"]
 
 TABLES = "Columns of tables, by name or number (0 is the first)"
 
@@ -44,27 +43,18 @@ Resample = Annotated[
 OPTIONS = {"id": Id, "time": Time, "group": Group, "channels": Channels, "resample": Resample}
 
 
-def with_columns(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options; the command gets them as the dictionary `columns`."""
+GIVEN: ContextVar[dict[str, Any]] = ContextVar("GIVEN", default={})  # noqa: B039
 
-    @wraps(command)
-    def run(**options: Any) -> None:
-        given = {name: options.pop(name) for name in OPTIONS}
-        columns = {name: _parsed(name, value) for name, value in given.items() if value is not None}
-        command(**options, columns=columns)
 
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "columns"]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in OPTIONS.items()
-    ]
-    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
-    run.__signature__ = inspect.Signature([*parameters, *added])  # type: ignore[attr-defined]
-    run.__annotations__ = {
-        **{name: kind for name, kind in command.__annotations__.items() if name != "columns"},
-        **OPTIONS,
-    }
-    return run
+def set_columns(options: Mapping[str, Any]) -> None:
+    """Keep the columns that the user names, until the command ends."""
+    given = {name: options[name] for name in OPTIONS if options.get(name) is not None}
+    GIVEN.set({name: _parsed(name, value) for name, value in given.items()})
+
+
+def given_columns() -> dict[str, Any]:
+    """Return the columns that the user names, as keywords of `mvdfq.io.read`."""
+    return dict(GIVEN.get())
 
 
 def _parsed(name: str, value: Any) -> Any:

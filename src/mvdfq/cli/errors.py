@@ -16,19 +16,29 @@ INTERRUPTED = 130
 
 
 class Described(NamedTuple):
-    """What the program prints about an error, and its exit code."""
+    """What the program prints about an error, and its exit code.
+
+    `pointer` is the text of an option and the place in this text that the error is about.
+    """
 
     message: str
     hint: str
     code: int
+    pointer: tuple[str, int] | None = None
 
 
 class Refused(HintedError):
     """A request that the command itself refuses."""
 
-    def __init__(self, message: str, hint: str = "", code: int = NO_SENSE) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        code: int = NO_SENSE,
+        pointer: tuple[str, int] | None = None,
+    ) -> None:
         super().__init__(message, hint)
-        self.code = code
+        self.code, self.pointer = code, pointer
 
 
 def described(error: BaseException) -> Described | None:
@@ -42,7 +52,7 @@ def described(error: BaseException) -> Described | None:
     if isinstance(error, KeyboardInterrupt):
         return Described("interrupted.", "", INTERRUPTED)
     if isinstance(error, Refused):
-        return Described(message, hint, error.code)
+        return Described(message, hint, error.code, error.pointer)
     if isinstance(error, ReadError):
         return Described(message, hint, CANNOT_READ_DATA)
     if isinstance(error, ModelFileError):

@@ -1,12 +1,11 @@
 """``mvdfq gram``: the kernel matrix of a data set, with stored parts."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mvdfq.cli import options as o
-from mvdfq.cli.columns import with_columns
+from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
 from mvdfq.cli.train import check_output
@@ -14,14 +13,13 @@ from mvdfq.cli.train import check_output
 __all__ = ["gram"]
 
 
-@with_columns
 def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
-    preset: o.PresetName = None,
-    frames: o.FramesName = None,
-    symbols: o.SymbolsName = None,
-    kernel: o.KernelName = None,
+    preset: p.PresetName = None,
+    frames: p.FramesName = None,
+    symbols: p.SymbolsName = None,
+    kernel: p.KernelName = None,
     as_: o.DataFormat = None,
     recipe: o.Recipe = None,
     label: o.Label = None,
@@ -31,8 +29,6 @@ def gram(
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
-    *,
-    columns: dict[str, Any],
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 
@@ -47,16 +43,9 @@ def gram(
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.", "name another output")
     options = o.DataOptions(
-        as_,
-        recipe,
-        label,
-        skip_bad=skip_bad,
-        cache=cache,
-        n_jobs=n_jobs,
-        quiet=quiet,
-        columns=columns,
+        as_, recipe, label, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet
     )
-    parts = o.Parts(preset, frames, symbols, kernel)
+    parts = p.Parts(preset, frames, symbols, kernel)
     parts.check()
     found = options.read(data)
     clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)

@@ -1,10 +1,8 @@
 """``mvdfq inspect``: the contents of a data set, before training."""
 
-from typing import Any
-
 from mvdfq.cli import options as o
-from mvdfq.cli.columns import with_columns
 from mvdfq.cli.flags import as_flags
+from mvdfq.cli.model_facts import inspect_model, is_model
 from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, table
 
 __all__ = ["inspect"]
@@ -13,7 +11,6 @@ __all__ = ["inspect"]
 MOST_ROWS = 40
 
 
-@with_columns
 def inspect(
     data: o.DataPath,
     as_: o.DataFormat = None,
@@ -22,25 +19,25 @@ def inspect(
     group_pattern: o.GroupPattern = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
-    *,
-    columns: dict[str, Any],
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
-    For audio, reads only the headers, and the content of files of equal size.
+    For audio, reads only the headers, and the content of files of equal size. For a model file,
+    shows what the model expects and what it was trained on.
     Example: mvdfq inspect recordings/
     """
+    if is_model(data):
+        inspect_model(data, format)
+        return
     from mvdfq.io import recognise
     from mvdfq.io.inspection import facts_of, facts_of_audio
 
-    kind = as_ or recognise(data, **columns)
+    kind = as_ or recognise(data, **o.given_columns())
     if kind == "audio":
         with progress_bar("looking", quiet) as progress:
             facts = facts_of_audio(data, group_pattern, progress)
     else:
-        options = o.DataOptions(
-            kind, None, label, labels, group_pattern, True, None, 1, quiet, columns=columns
-        )
+        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, quiet)
         facts = facts_of(options.dataset(data))
     facts = {"data": str(data), "format": kind, **facts}
     if format is not Format.human:

@@ -11,6 +11,7 @@ from typing import Any
 
 __all__ = [
     "Format",
+    "key_of",
     "note",
     "note_some",
     "printable",
@@ -56,11 +57,24 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
 def show_facts(facts: dict[str, Any], output: Format) -> None:
     """Print facts, one name and value per line, in the given format."""
     if output is Format.json:
-        show_json({key: _plain(value) for key, value in facts.items()})
+        show_json({key_of(name): _plain(value) for name, value in facts.items()})
     elif output is Format.csv:
-        show_rows([{"fact": key, "value": value} for key, value in facts.items()], output)
+        show_rows([{"fact": key_of(name), "value": value} for name, value in facts.items()], output)
     else:
-        table([{"": key, " ": value} for key, value in facts.items()])
+        rows = [{"": name.replace("_", " "), " ": value} for name, value in facts.items()]
+        table(rows, header=False)
+
+
+def key_of(name: str) -> str:
+    """Return the name of a fact as programs read it: small letters and underscores.
+
+    Examples
+    --------
+    >>> key_of("missing values %")
+    'missing_values_percent'
+    """
+    words = name.lower().replace("%", " percent ").replace("-", " ").replace(",", " ").split()
+    return "_".join(words)
 
 
 def _plain(value: Any) -> Any:
@@ -68,7 +82,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
+def table(rows: Sequence[dict[str, Any]], title: str = "", header: bool = True) -> None:
     """Print a table for people; markup in text from files is printed as it is."""
     from rich.console import Console
     from rich.table import Table
@@ -77,7 +91,7 @@ def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
     console = Console()
     if title:  # printed here, since rich would wrap a title at the width of the table
         console.print(Text("\n".join(map(printable, title.split("\n"))), style="italic"))
-    shown = Table(box=None, pad_edge=False)
+    shown = Table(box=None, pad_edge=False, show_header=header)
     for name in rows[0] if rows else []:
         is_number = all(isinstance(row[name], int | float) or row[name] == "" for row in rows)
         shown.add_column(Text(printable(str(name))), justify="right" if is_number else "left")
@@ -111,11 +125,12 @@ def note_some(kind: str, lines: Sequence[Any]) -> None:
 
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
-    """Yield a function that takes how much is done and the total; None without a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
+    """Yield a function that takes how much is done and the total; None if nothing is shown."""
     from mvdfq._utils.bar import new_bar, report_to
 
-    with new_bar(transient=True) as bar:
+    bar = None if quiet else new_bar(transient=True)
+    if bar is None:
+        yield None
+        return
+    with bar:
         yield report_to(bar, title)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.choices import READINGS, TABLES, completed
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
 
@@ -22,7 +23,9 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="TABLE", help="Name of a table; without a name, all tables are listed."
+            metavar="TABLE",
+            help="Name of a table; without a name, all tables are listed.",
+            autocompletion=completed(TABLES),
         ),
     ] = "",
     data: Annotated[
@@ -35,6 +38,7 @@ def reproduce(
         list[str] | None,
         typer.Option(
             help="Readings of the paper to run: text, comment or tuned; default all.",
+            autocompletion=completed(READINGS),
             rich_help_panel=RUN,
         ),
     ] = None,

@@ -16,7 +16,7 @@ import numpy as np
 from mvdfq._utils.threads import n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.cache import FeatureCache
+from mvdfq.io.cache import FeatureCache, size_limit
 from mvdfq.io.decoding import decoded_features
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import AudioListing, list_audio
@@ -70,7 +70,8 @@ def read_audio(
         Number of processes; None means one process, -1 means one process per processor.
 
     cache : str or Path, default=None
-        Folder that keeps features, found again by the content of the file and the recipe.
+        Folder that keeps features, found again by the content of the file and the recipe. The
+        variable MVDFQ_CACHE_SIZE limits its size (2 GiB); entries used longest ago go first.
 
     progress : callable, default=None
         Called with the number of files done and the number of all files.
@@ -114,6 +115,8 @@ def read_audio(
             else:
                 features[i] = result
             source.tell(i + 1, len(listing.files))
+    if store is not None:
+        store.trim(size_limit())
     if not features and not source.skipped:
         source.fail("holds no files", FORMATS)
     if not features:

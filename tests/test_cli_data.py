@@ -7,6 +7,8 @@ import pytest
 
 from commands import run
 
+pytestmark = pytest.mark.slow
+
 
 def fasta(path, headers, residues="MVLSPADK"):
     path.write_text("".join(f">{header}\n{residues}\n" for header in headers))
@@ -131,3 +133,64 @@ def test_every_command_that_reads_names_columns(command):
     assert all(
         option in out for option in ("--id", "--time", "--group", "--channels", "--resample")
     )
+
+
+# One file for a model of many -------------------------------------------------------------------
+
+
+def test_a_model_of_a_folder_predicts_and_explains_one_file(folder, tmp_path):
+    model = tmp_path / "m.mvdfq"
+    run("train", folder, "-o", model, "-q", "--n-jobs", 1, "--resample", 50)
+    files = sorted(folder.rglob("*.csv"))
+    for one in (files[:1], files[:4]):
+        out, err = run("predict", model, *one, "--format", "json", "--n-jobs", 1)
+        assert [row["label"] for row in json.loads(out)] == [file.parent.name for file in one]
+        assert "all sequences are resampled to 50 rows per second" in err
+    out, _ = run("explain", model, files[0], "--n-jobs", 1)
+    assert files[0].parent.name in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x,y\n{}", "{}", "y,note,x\n{}", "frame;y;x;extra\n{}", "id,x,y\n{}", ",x,y\n{}"],
+    ids=["named", "bare", "more columns", "other marks", "with an id", "with an index"],
+)
+def test_one_file_may_look_as_the_training_files_did(tmp_path, text):
+    header = text.partition("\n")[0] if "\n" in text else "x,y"
+    names = header.replace(";", ",").split(",")
+    for i in range(8):
+        rows = [{"x": x, "y": -x, "note": "dry", "frame": t, "extra": 1, "id": i, "": t}
+                for t, x in enumerate(wave(i))]  # fmt: skip
+        lines = [",".join(str(row[name]) for name in names) for row in rows]
+        body = "\n".join(line.replace(",", ";") if ";" in header else line for line in lines)
+        path = tmp_path / "data" / "ab"[i % 2] / f"{i}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(body))
+    run("train", tmp_path / "data", "-o", tmp_path / "m.mvdfq", "-q", "--n-jobs", 1)
+    out, _ = run("predict", tmp_path / "m.mvdfq", path, "--format", "json", "--n-jobs", 1)
+    assert [row["label"] for row in json.loads(out)] == ["b"]
+
+
+def test_a_model_remembers_the_columns_of_its_table(long_table, tmp_path):
+    model = tmp_path / "m.mvdfq"
+    run("train", long_table, "--id", "Messung", "--label", "Tätigkeit", "-o", model, "-q",
+        "--n-jobs", 1)  # fmt: skip
+    out, _ = run("predict", model, long_table, "--format", "json", "--n-jobs", 1)
+    assert [row["label"] for row in json.loads(out)] == ["stehen", "gehen"] * 6
+    lines = long_table.read_text(encoding="cp1252").splitlines()
+    one = tmp_path / "one.csv"
+    one.write_text("\n".join(line.rpartition(";")[0] for line in lines[:41]), encoding="cp1252")
+    out, _ = run("predict", model, one, "--format", "json", "--n-jobs", 1)
+    assert [row["label"] for row in json.loads(out)] == ["stehen"]
+
+
+def test_another_sampling_rate_is_remarked(tmp_path):
+    for i in range(8):
+        rows = [(t / 50, x, -x) for t, x in enumerate(wave(i))]
+        path = spread(tmp_path / "data" / "ab"[i % 2] / f"{i}.csv", [("time", "x", "y"), *rows])
+    run("train", tmp_path / "data", "-o", tmp_path / "m.mvdfq", "-q", "--n-jobs", 1)
+    new = spread(tmp_path / "new.csv", [("time", "x", "y"), *((t / 2, x, y) for t, x, y in rows)])
+    _, err = run("predict", tmp_path / "m.mvdfq", new, "--n-jobs", 1)
+    assert "the training data have 50 rows per second, these data 100; --resample 50" in err
+    _, err = run("predict", tmp_path / "m.mvdfq", path, "--n-jobs", 1)
+    assert "training data have" not in err

@@ -59,6 +59,7 @@ def train(
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
     clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
+    clf.source_["columns"] = o.given_columns() | {"label": label}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     facts = {

@@ -3,9 +3,11 @@
 import json
 import math
 
+import numpy as np
 import pytest
+import soundfile
 
-from commands import run
+from commands import RATE, run, tone
 
 pytestmark = pytest.mark.slow
 
@@ -194,3 +196,38 @@ def test_another_sampling_rate_is_remarked(tmp_path):
     assert "the training data have 50 rows per second, these data 100; --resample 50" in err
     _, err = run("predict", tmp_path / "m.mvdfq", path, "--n-jobs", 1)
     assert "training data have" not in err
+
+
+# Music ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def music(tmp_path):
+    """Two classes of tones; beside them what albums come with."""
+    rng = np.random.default_rng(0)
+    for kind in ("tone", "noise"):
+        (tmp_path / "music" / kind).mkdir(parents=True)
+        for i in range(4):
+            soundfile.write(tmp_path / "music" / kind / f"{i}.wav", tone(kind, rng), RATE)
+        for name in ("cover.jpg", "a.cue", "booklet.pdf", "notes.txt"):
+            (tmp_path / "music" / kind / name).write_bytes(b"\xff\xd8" if "j" in name else b"hello")
+    return tmp_path / "music"
+
+
+def test_covers_and_notes_are_passed_over_with_one_remark(music, tmp_path):
+    model = tmp_path / "m.mvdfq"
+    for command in (["inspect", music], ["train", music, "-o", model, "--n-jobs", 1]):
+        _, err = run(*command)
+        assert err.count("passed over 8 files that are not sound: noise/a.cue, ") == 1
+        assert "bad" not in err
+    out, _ = run("predict", model, music / "tone", "--format", "json", "--n-jobs", 1)
+    assert [row["label"] for row in json.loads(out)] == ["tone"] * 4
+    run("predict", model, music / "tone" / "notes.txt", code=3)
+
+
+def test_a_damaged_sound_file_is_still_an_error(music, tmp_path):
+    (music / "tone" / "9.mp3").write_bytes(b"hello")
+    _, err = run("train", music, "-o", tmp_path / "m.mvdfq", code=3)
+    assert "9.mp3: is damaged or not sound" in err
+    _, err = run("train", music, "-o", tmp_path / "m.mvdfq", "--skip-bad", "--n-jobs", 1)
+    assert err.count("skipped: ") == 1

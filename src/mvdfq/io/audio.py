@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,19 +119,18 @@ def read_audio(
     if store is not None:
         store.trim(size_limit())
     if not features and not source.skipped:
-        source.fail("holds no files", FORMATS)
+        source.fail("holds no sound files", FORMATS)
     if not features:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
-    return _dataset(listing, [*features.values()], recipe, tuple(source.skipped))
+    return replace(
+        _dataset(listing, [*features.values()], recipe),
+        skipped=tuple(source.skipped),
+        remarks=tuple(listing.remarks),
+    )
 
 
-def _dataset(
-    listing: AudioListing,
-    features: list[np.ndarray],
-    recipe: AudioRecipe,
-    skipped: tuple[ReadError, ...],
-) -> Dataset:
+def _dataset(listing: AudioListing, features: list[np.ndarray], recipe: AudioRecipe) -> Dataset:
     for label, n in sorted(Counter(listing.labels).items()):
         if n == 1:
             warnings.warn(
@@ -145,7 +145,7 @@ def _dataset(
     labels, groups = [
         np.array(values) if values else None for values in (listing.labels, listing.groups)
     ]
-    return Dataset(X, y=labels, names=listing.names, groups=groups, skipped=skipped)
+    return Dataset(X, y=labels, names=listing.names, groups=groups)
 
 
 def _extracted(

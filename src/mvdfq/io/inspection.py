@@ -100,7 +100,7 @@ def facts_of_audio(
         "groups": _counts(listing.groups) if listing.groups else {},
         "duplicates": _equal_files(listing.files),
         "bad": bad,
-        "remarks": [],
+        "remarks": listing.remarks,
     }
 
 

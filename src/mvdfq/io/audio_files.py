@@ -25,8 +25,8 @@ __all__ = [
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
 MEND = "repair or remove the file, or skip bad files"
-# How the names of sound files end, of formats that are not read too: such a file is an error, and is
-# not passed over.
+# How the names of sound files end, of formats that are not read too: such a file is an error, and
+# is not passed over.
 ENDINGS = frozenset(
     "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
     "ape wv mpc amr ra spx".split()

@@ -2,12 +2,13 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 import soundfile
 
-from commands import RATE, run, tone
+from commands import RATE, run, run_process, tone
 
 pytestmark = pytest.mark.slow
 
@@ -231,3 +232,56 @@ def test_a_damaged_sound_file_is_still_an_error(music, tmp_path):
     assert "9.mp3: is damaged or not sound" in err
     _, err = run("train", music, "-o", tmp_path / "m.mvdfq", "--skip-bad", "--n-jobs", 1)
     assert err.count("skipped: ") == 1
+
+
+def damage(folder):
+    """Add sound files that are damaged in many ways, and the mp3 files that decoders talk about."""
+    rng = np.random.default_rng(1)
+    soundfile.write(folder / "whole.mp3", tone("tone", rng), RATE)
+    content = (folder / "whole.mp3").read_bytes()
+    (folder / "noise.mp3").write_bytes(content[:400] + rng.bytes(3000))
+    (folder / "id3.mp3").write_bytes(b"ID3\x04" + bytes(6))
+    (folder / "zeros.mp3").write_bytes(b"ID3\x03" + bytes(5000))
+    half = len(content) // 2
+    (folder / "mended.mp3").write_bytes(content[:half] + rng.bytes(2000) + content[half:])
+    soundfile.write(folder / "silent.wav", np.zeros(RATE), RATE)
+    soundfile.write(folder / "short.wav", np.ones(50), RATE)
+    soundfile.write(folder / "hole.flac", tone("noise", rng), RATE)
+    content = (folder / "hole.flac").read_bytes()
+    (folder / "hole.flac").write_bytes(content[:4000] + b"x" * 20 + content[4020:])
+
+
+def test_inspect_and_train_agree_on_bad_files(music, tmp_path):
+    for i in range(10, 20):
+        soundfile.write(music / "tone" / f"{i}.wav", tone("tone", np.random.default_rng(i)), RATE)
+    damage(music / "tone")
+    out, _ = run("inspect", music, "--deep", "--format", "json")
+    facts = json.loads(out)
+    named = [line.partition(": ")[0] for line in facts["bad"]]
+    _, err = run_process("train", music, "-o", tmp_path / "m.mvdfq", "--skip-bad", "--n-jobs", 1,
+                         "--kernel", "spectrum")  # fmt: skip
+    skipped = [line for line in err.splitlines() if line.startswith("skipped: ")]
+    assert [line.split(": ")[1] for line in skipped] == named
+    assert [line.removeprefix("skipped: ") for line in skipped] == facts["bad"]
+    assert facts["classes"] == {"noise": 4, "tone": facts["sequences"] - 4}
+    quick = json.loads(run("inspect", music, "--format", "json")[0])["bad"]
+    assert set(quick) <= set(facts["bad"])
+    assert "only the headers of sound files are read" in run("inspect", music)[1]
+
+
+def test_decoders_do_not_talk_and_do_not_tell_lies(music):
+    damage(music / "tone")
+    out, err = run_process("inspect", music, "--deep")
+    assert not re.search("Xing|libmpg123|resync|Illegal", out + err)
+    assert "does not exist" not in err
+    assert "noise.mp3: is damaged or not sound" in err
+
+
+def test_inspect_of_a_folder_of_damaged_files_is_an_error(tmp_path):
+    for i in range(3):
+        (tmp_path / f"{i}.wav").write_bytes(b"hello")
+    soundfile.write(tmp_path / "9.wav", tone("tone", np.random.default_rng(0)), RATE)
+    _, err = run("inspect", tmp_path, code=3)
+    assert "only 1 of 4 sequences can be read" in err
+    assert err.count("bad: ") == 3
+    assert "--skip-bad" not in err

@@ -24,7 +24,8 @@ def as_flags(text: str) -> str:
     '--label 0 is the first column, --label none means no labels'
     """
     text = ALONE.sub(lambda match: f"{FLAGS[match[1]]} has no meaning{match[2]}; remove it.", text)
-    return GIVEN.sub(lambda match: f"{FLAGS[match[1]]} {_value(match[2])}", text)
+    text = GIVEN.sub(lambda match: f"{FLAGS[match[1]]} {_value(match[2])}", text)
+    return text.replace("--skip-bad True", "--skip-bad")  # the only option without a value
 
 
 def _value(text: str) -> str:

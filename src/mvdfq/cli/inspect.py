@@ -1,5 +1,9 @@
 """``mvdfq inspect``: the contents of a data set, before training."""
 
+from typing import Annotated, Any
+
+import typer
+
 from mvdfq.cli import options as o
 from mvdfq.cli.flags import as_flags
 from mvdfq.cli.model_facts import inspect_model, is_model
@@ -17,29 +21,43 @@ def inspect(
     label: o.Label = None,
     labels: o.Labels = None,
     group_pattern: o.GroupPattern = None,
+    recipe: o.Recipe = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Decode sound files, to find all bad files.")
+    ] = False,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
-    For audio, reads only the headers, and the content of files of equal size. For a model file,
-    shows what the model expects and what it was trained on.
+    For audio, reads only the headers, and the content of files of equal size; --deep finds every
+    file that mvdfq train would refuse. For a model file, shows what the model expects and what it
+    was trained on.
     Example: mvdfq inspect recordings/
     """
     if is_model(data):
         inspect_model(data, format)
         return
     from mvdfq.io import recognise
+    from mvdfq.io.base import check_kept
     from mvdfq.io.inspection import facts_of, facts_of_audio
 
     kind = as_ or recognise(data, **o.given_columns())
     if kind == "audio":
         with progress_bar("looking", quiet) as progress:
-            facts = facts_of_audio(data, group_pattern, progress)
+            how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
+            facts = facts_of_audio(data, group_pattern, progress, **how)
+        if not deep:
+            facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
     else:
         options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, quiet)
         facts = facts_of(options.dataset(data))
     facts = {"data": str(data), "format": kind, **facts}
+    _show(facts, format, quiet)
+    check_kept(data, facts["sequences"], facts["bad"])
+
+
+def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     if format is not Format.human:
         show_facts(facts, format)
         return

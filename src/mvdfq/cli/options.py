@@ -30,6 +30,7 @@ __all__ = [
     "SkipBad",
     "Strands",
     "given_columns",
+    "processes",
 ]
 
 READ = "Reading data"
@@ -138,7 +139,7 @@ class DataOptions:
         data = self.dataset(path)
         for remark in data.remarks:
             note(as_flags(remark), self.quiet)
-        note_some("skipped", data.skipped)
+        note_some("skipped", [problem.message for problem in data.skipped])
         return data
 
     def dataset(self, path: Any) -> Any:
@@ -155,7 +156,7 @@ class DataOptions:
                 strands=self.strands,
                 group_pattern=self.group_pattern,
                 skip_bad=self.skip_bad,
-                n_jobs=_processes(path) if self.n_jobs == -1 else self.n_jobs,
+                n_jobs=processes(path) if self.n_jobs == -1 else self.n_jobs,
                 cache=self.cache or _cache_for(path, self.format),
                 progress=progress,
                 **self.columns,
@@ -170,7 +171,7 @@ def _cache_for(path: Any, format: str | None) -> Path | None:
     return default_cache() if kind == "audio" else None
 
 
-def _processes(path: Any) -> int:
+def processes(path: Any) -> int:
     """Return -1, all processors, for many bytes; else 1, since starting processes takes longer."""
     total = 0
     for one in path if isinstance(path, list) else [path]:

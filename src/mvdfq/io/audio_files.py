@@ -24,7 +24,8 @@ __all__ = [
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
-MEND = "repair or remove the file, or skip bad files"
+LEAVE_OUT = "leave it out with skip_bad=True"
+MEND = f"repair or remove the file, or {LEAVE_OUT}"
 # How the names of sound files end, of formats that are not read too: such a file is an error, and
 # is not passed over.
 ENDINGS = frozenset(
@@ -60,8 +61,13 @@ def _ends_as_sound(name: str) -> bool:
 
 
 def holds_sound(glimpse: Glimpse) -> bool:
-    """Is the file sound, or one of the first files of the folder?"""
-    return is_sound(glimpse) or any(is_sound(Glimpse(path)) for path in _some_files(glimpse.path))
+    """Is the file sound, or one of the first files of the folder, or are all called sound?"""
+    if is_sound(glimpse):
+        return True
+    files = _some_files(glimpse.path)
+    if any(is_sound(Glimpse(path)) for path in files):
+        return True
+    return bool(files) and all(_ends_as_sound(path.name) for path in files)
 
 
 def _some_files(folder: Path) -> list[Path]:
@@ -108,9 +114,8 @@ def unreadable(file: str | Path, error: Exception) -> ReadError:
         problem = "is a link to a file that does not exist" if link else "there is no such file"
         return ReadError(shown(file), problem, MEND if link else "check the path")
     if isinstance(error, PermissionError):
-        return ReadError(
-            shown(file), "permission denied", "make the file readable, or skip bad files"
-        )
+        hint = f"make the file readable, or {LEAVE_OUT}"
+        return ReadError(shown(file), "permission denied", hint)
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return ReadError(shown(file), f"cannot be opened ({reason})", MEND)
 

@@ -144,7 +144,7 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
         source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
     where = f"line {record.line}: record {record.id!r}"
     if not record.sequence:
-        source.fail(f"{where} is empty", "remove the record, or skip bad records")
+        source.fail(f"{where} is empty", "remove the record, or leave it out with skip_bad=True")
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:

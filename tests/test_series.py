@@ -240,6 +240,7 @@ def expressions():
 
 # Searched for in a text, and not only compared with the whole of it.
 SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "arff.ESCAPE", "profile_text.NUMBER", "folder.ENDING")
+SCANNED += ("hushed.NOISE",)
 MANY = 20_000
 
 
@@ -250,6 +251,7 @@ def test_expressions_take_linear_time(name, pattern):
     starts = ["", "1", "'", '"', "(", "(1,", "@attribute ", "@attribute '", "A 1", "A ", "-", "1,"]
     scan = name.endswith(SCANNED)
     for text in (start + body + end for start in starts for body in bodies for end in ("", "x")):
+        text = text if isinstance(pattern.pattern, str) else text.encode()
         begin = perf_counter()
         pattern.fullmatch(text)
         pattern.match(text)
@@ -878,3 +880,16 @@ def test_padding_is_cut_off_where_lengths_say_so(tmp_path):
 def test_one_part_alone_is_no_split(tmp_path):
     np.savez(tmp_path / "train.npz", X_train=np.ones((4, 2, 9)), y_train=np.arange(4) % 2)
     assert read_series(tmp_path / "train.npz").split is None
+
+
+def test_a_dataset_is_shown_in_a_paragraph(write):
+    data = read_series(write(LONG))
+    assert repr(data).splitlines() == [
+        "<Dataset: 2 sequences, 2 channels (x, y), 1 to 2 frames long, "
+        "16.67% of the values missing; 2 classes (up: 1, down: 1); 2 groups (g: 1, h: 1)>",
+        "columns: id 'id'; label 'label'; group 'group'; time 'time'; channels 'x', 'y'",
+    ]
+    strings = Dataset(["ABBA", "BA"] * 2000, names=["n"] * 4000)
+    assert repr(strings) == "<Dataset: 4000 strings of 2 to 4 letters; no labels>"
+    many = Dataset(CUBE, y=np.array(["a", "b"]), skipped=(ReadError("x", "bad"),))
+    assert repr(many) == "<Dataset: <array 2 x 3 x 4>; 2 classes (a: 1, b: 1); 1 skipped>"

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
@@ -56,8 +57,8 @@ class View:
     min_share: float = 0.0
 
 
-@dataclass
-class FittedView:
+@dataclass(repr=False)
+class FittedView(Short):
     """A fitted view: its encoder and its machine.
 
     Without an encoder the view reads `rows` of the symbols of the classifier.

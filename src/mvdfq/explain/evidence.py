@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.short import Short
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
@@ -29,8 +30,8 @@ __all__ = ["Evidence", "find_evidence"]
 UNBOUNDED = 2**62
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Short):
     """The evidence for each column of a machine.
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The

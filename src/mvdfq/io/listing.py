@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mvdfq._utils.short import Short
 from mvdfq.io.audio_files import MEND, meant_as_sound, shown, unreadable
 from mvdfq.io.base import ReadError
 from mvdfq.io.tables import named_rows
@@ -17,8 +18,8 @@ __all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
 METADATA = "metadata.csv"
 
 
-@dataclass
-class AudioListing:
+@dataclass(repr=False)
+class AudioListing(Short):
     """The sound files of a folder, and their names, labels and groups.
 
     Labels and groups are empty if there are none. Problems of the folder are in the order of

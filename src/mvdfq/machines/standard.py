@@ -19,6 +19,7 @@ import numpy as np
 
 from mvdfq._engines import lookup
 from mvdfq._utils.memory import DEFAULT_MEMORY
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
@@ -70,7 +71,7 @@ def first_slots(plan: Plan) -> list[np.ndarray]:
     return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
 
 
-@dataclass
+@dataclass(repr=False)
 class WordMachine(Machine):
     """A machine that keeps one weight per word and column.
 
@@ -150,8 +151,8 @@ class StandardGram:
         return WordMachine(self.reader, margins, None, self.n_jobs, values=values, norms=norms)
 
 
-@dataclass(frozen=True)
-class Scale:
+@dataclass(frozen=True, repr=False)
+class Scale(Short):
     """Mean of every column and 1 / its deviation, 0 for a column that is left out."""
 
     mean: np.ndarray

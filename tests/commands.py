@@ -4,7 +4,6 @@ import contextlib
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -62,6 +61,6 @@ def in_terminal(*arguments, interrupt_at=None):
         except OSError:  # the other end is closed
             break
         if interrupt_at is not None and interrupt_at in drawn:
-            os.kill(pid, signal.SIGINT)
+            os.write(terminal, b"\x03")  # Ctrl-C, which reaches all processes of the command
             interrupt_at = None
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), drawn.decode(errors="replace")

@@ -8,7 +8,9 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -364,7 +366,7 @@ def test_wrong_usage_is_2(recordings):
         (["evaluate", "{series}/made.ts", "--protocol", "homology"], 2, "needs --splits"),
         (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "format must be one of audio"),
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
-        (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be from 0 to 0, got 3"),
+        (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be a number from 1 to 1"),
         (
             ["explain", "{model}", "{sound}", "-o", "x.html"],
             5,
@@ -401,7 +403,7 @@ def test_data_without_labels_are_refused(recordings, tmp_path):
 def test_who_has_read_enough_may_leave(series, tmp_path):
     model = tmp_path / "m.mvdfq"
     run("train", series / "made.ts", "-o", model, "-q")
-    command = f"{sys.executable} -m mvdfq predict {model} {series / 'made.ts'} --format csv"
+    command = f"{sys.executable} -m mvdfq predict {model} {series / 'made.ts'} --format csv -q"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | head -1"],
         capture_output=True, text=True, check=False,
@@ -475,6 +477,47 @@ def test_ctrl_c_ends_it_and_writes_nothing(tmp_path):
     assert "interrupted" in drawn
     assert "Traceback" not in drawn
     assert not (tmp_path / "m.mvdfq").exists()
+
+
+def test_ctrl_c_while_sound_is_decoded(tmp_path):
+    rng = np.random.default_rng(0)
+    for i in range(40):
+        (tmp_path / "data" / "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
+        path = tmp_path / "data" / "ab"[i % 2] / f"{i}.wav"
+        soundfile.write(path, rng.normal(size=200_000) / 9, 16_000)
+    arguments = ["train", tmp_path / "data", "-o", tmp_path / "m.mvdfq", "--n-jobs", 2]
+    code, drawn = in_terminal(*arguments, "--no-cache", interrupt_at=b"reading")
+    assert code == 130
+    assert "interrupted" in drawn
+    assert "Traceback" not in drawn  # neither ours nor that of a process that decodes
+    assert "KeyboardInterrupt" not in drawn
+
+
+def test_an_interrupt_that_a_library_swallows_still_ends_the_command(monkeypatch, tmp_path):
+    def swallow(*_, **__):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        except KeyboardInterrupt:
+            raise AttributeError("a library failed later") from None
+
+    monkeypatch.setattr("mvdfq.io.recognise", swallow)
+    _, err = run("inspect", tmp_path, code=130)
+    assert err == "error: interrupted.\n"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "says"),
+    [
+        ("1-fold", "protocol='1-fold' must have at least two folds, such as '5-fold'."),
+        ("99-fold", "needs 99 members of every class, but class class 0 has 12; use '12-fold'."),
+    ],
+)
+def test_folds_that_cannot_be_cut_are_one_sentence(series, protocol, says):
+    _, err = run("evaluate", series / "made.ts", "--protocol", protocol, code=5)
+    assert err.startswith("error: protocol=")
+    assert says in err
+    assert len(err.splitlines()) == 1
 
 
 # real recordings ------------------------------------------------------------------------------

@@ -164,10 +164,13 @@ def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
 
 def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     labels, sizes = np.unique(y, return_counts=True)
-    if k < 2 or sizes.min() < k:
+    if k < 2:
+        raise ValueError(f"protocol='{k}-fold' must have at least two folds, such as '5-fold'.")
+    if sizes.min() < k:
+        least = f"class {labels[sizes.argmin()]!s} has {sizes.min()}"
+        advice = f"use '{sizes.min()}-fold'" if sizes.min() > 1 else "add members or remove it"
         raise ValueError(
-            f"protocol='{k}-fold' needs at least two folds and {k} members of every class; class "
-            f"{labels[sizes.argmin()]!s} has {sizes.min()}."
+            f"protocol='{k}-fold' needs {k} members of every class, but {least}; {advice}."
         )
     cutter = StratifiedKFold(k, shuffle=True, random_state=seed)
     for i, (train, test) in enumerate(cutter.split(y, y), start=1):

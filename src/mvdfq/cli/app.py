@@ -4,12 +4,15 @@ Commands import what they need when they run, so that ``mvdfq --help`` answers a
 """
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from mvdfq.cli.cache import cache
 from mvdfq.cli.demo import demo
@@ -32,8 +35,29 @@ EPILOG = (
     "options do not fit together, 6 cannot write, 130 interrupted."
 )
 
+
+class _Flags:
+    """A command whose help shows no type after flags: a flag takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class Command(_Flags, TyperCommand):
+    """A command."""
+
+
+class Group(_Flags, TyperGroup):
+    """The program itself."""
+
+
 app = typer.Typer(
     name="mvdfq",
+    cls=Group,
     help="Classify sequences: folders of audio, sensor recordings, series, proteins.",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -59,7 +83,7 @@ def _program(
     """Classify sequences: folders of audio, sensor recordings, series, proteins."""
 
 
-@app.command()
+@app.command(cls=Command)
 def version() -> None:
     """Show the version.
 
@@ -68,18 +92,33 @@ def version() -> None:
     _show_version(True)
 
 
+def _watch_interrupts() -> list[int]:
+    """Return a list that grows with every Ctrl-C, which still raises KeyboardInterrupt."""
+    interrupts: list[int] = []
+
+    def remember(number: int, frame: Any) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, remember)
+    return interrupts
+
+
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Print every error of a command as one sentence and a hint; exit with a fixed code."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
+        interrupts = _watch_interrupts()
         try:
             command(*arguments, **options)
             sys.stdout.flush()
         except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Exception, KeyboardInterrupt) as error:
-            known = described(error)
+            # A library may catch the interrupt and fail later: then the user still wants to stop.
+            known = described(KeyboardInterrupt() if interrupts else error)
             if known is None:
                 raise
             note(f"error: {known.message}")
@@ -96,7 +135,7 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
 for command in COMMANDS:
-    app.command()(_guarded(with_shared(command)))
+    app.command(cls=Command)(_guarded(with_shared(command)))
 
 
 def main() -> None:

@@ -4,8 +4,8 @@ import time
 from typing import Any
 
 from mvdfq.cli import options as o
-from mvdfq.cli.explain import reason_row
 from mvdfq.cli.output import Format, note, show_json, table
+from mvdfq.cli.reasons import word_row
 
 __all__ = ["demo"]
 
@@ -64,6 +64,6 @@ def _why(clf: Any, x: Any) -> dict[str, Any]:
     ranked = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])[:3]
     return {
         "predicted": explanation.predicted,
-        "reasons": [reason_row(reason) for reason in explanation.top(5)],
+        "reasons": [word_row(reason) for reason in explanation.top(5)],
         "channels": [{"channel": c, "share %": round(100 * share, 1)} for c, share in ranked],
     }

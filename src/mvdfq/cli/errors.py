@@ -43,14 +43,14 @@ class Refused(HintedError):
 
 def described(error: BaseException) -> Described | None:
     """Return what to print about an error; None if the error is a fault of the program."""
+    if isinstance(error, KeyboardInterrupt):  # first: an import that was cut short fails again
+        return Described("interrupted.", "", INTERRUPTED)
     from mvdfq.classifier.saving.file import ModelFileError
     from mvdfq.io import ReadError
 
     # A hint is printed on its own line; a message without a hint is printed as it is.
     message = as_flags(getattr(error, "message", None) or str(error) or type(error).__name__)
     hint = as_flags(getattr(error, "hint", ""))
-    if isinstance(error, KeyboardInterrupt):
-        return Described("interrupted.", "", INTERRUPTED)
     if isinstance(error, Refused):
         return Described(message, hint, error.code, error.pointer)
     if isinstance(error, ReadError):

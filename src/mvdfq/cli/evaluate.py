@@ -9,6 +9,7 @@ import typer
 
 from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.choices import PROTOCOLS, completed
+from mvdfq.cli.confusion import show_confusion
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
 from mvdfq.cli.predict import load, new_data
@@ -16,8 +17,6 @@ from mvdfq.cli.train import labelled
 
 __all__ = ["evaluate"]
 
-# A wider confusion matrix does not fit into a terminal.
-MOST_CLASSES = 20
 TEST = "What is tested"
 # Measures of two classes: name in the table, key in the result.
 TWO_CLASSES = {
@@ -187,15 +186,7 @@ def _show(result: Any, settings: dict[str, Any], format: Format) -> None:
         return
     show_facts(_measures(plain, settings), format)
     table(plain["classes"], "\nclasses")
-    names = [row["label"] for row in plain["classes"]]
-    if len(names) > MOST_CLASSES:
-        note(f"--format json shows the confusions of {len(names)} classes.")
-    else:
-        rows = [
-            {"true \\ said": name, **dict(zip(names, line, strict=True))}
-            for name, line in zip(names, plain["confusion"], strict=True)
-        ]
-        table(rows, "\nconfusions, all folds")
+    show_confusion([row["label"] for row in plain["classes"]], plain["confusion"])
 
 
 def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]:
@@ -255,10 +246,10 @@ def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> 
             part = task.dataset(read)
             result = measure(clf, part.X, part.y, protocol="split", split=part.split)
             areas = result.ranking or (0.0, 0.0)  # two classes always have a ranking
-            rows.append({"family": task.family, "ROC50": areas[0], "ROC": areas[1]})
+            rows.append({"family": task.family, "roc50": areas[0], "roc_auc": areas[1]})
             if progress is not None:
                 progress(len(rows), len(tasks))
-    mean = {key: sum(float(row[key]) for row in rows) / len(rows) for key in ("ROC50", "ROC")}
+    mean = {key: sum(float(row[key]) for row in rows) / len(rows) for key in ("roc50", "roc_auc")}
     if format is Format.json:
         show_json({"protocol": "homology", "mean": mean, "families": rows})
     else:

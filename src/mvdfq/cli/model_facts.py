@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.cli.inner import class_counts, inner_facts
-from mvdfq.cli.output import Format, note, show_facts, show_json, table
+from mvdfq.cli.output import Format, key_of, note, show_facts, show_json, table
 from mvdfq.cli.predict import load
 
 __all__ = ["inspect_model", "is_model"]
@@ -30,7 +30,7 @@ def inspect_model(path: Path, format: Format) -> None:
     clf = load(path)
     facts = _facts(path, clf, format)
     if format is Format.json:
-        show_json(facts)
+        show_json({key_of(name): value for name, value in facts.items()})
         return
     training = facts.pop("training") or {}
     classes = facts.pop("classes")

@@ -44,12 +44,19 @@ def predict(
         if truth is not None:
             row["true"] = truth[i]
         if probabilities:
-            every = zip(clf.classes_.tolist(), chances[i], strict=True)
-            row |= {f"p({one})": round(float(p), 4) for one, p in every}
+            row |= _all_chances(clf, chances[i], format)
         rows.append(row)
     show_rows(rows, format)
     if truth is not None:
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
+
+
+def _all_chances(clf: Any, chances: Any, format: Format) -> dict[str, Any]:
+    """Return the probabilities of all classes: one column per class, in JSON one object."""
+    every = {str(k): round(float(p), 4) for k, p in zip(clf.classes_, chances, strict=True)}
+    if format is Format.json:
+        return {"probabilities": every}
+    return {f"p({one})": p for one, p in every.items()}
 
 
 def _known_labels(read: Any, clf: Any, quiet: bool) -> list[Any] | None:

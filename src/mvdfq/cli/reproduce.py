@@ -147,7 +147,7 @@ def _list_tables(format: Format) -> None:
     from mvdfq.reproduce.published import TITLES, figures
 
     rows = [
-        {"table": name, "title": title, "published figures": len(figures(name))}
+        {"table": name, "title": title, "published_figures": len(figures(name))}
         for name, title in TITLES.items()
     ]
     show_rows(rows, format)

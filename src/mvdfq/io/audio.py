@@ -4,10 +4,11 @@ What a file holds (`audio_features`), and what all files of a folder hold, by se
 and with a cache (`read_audio`).
 """
 
+import signal
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -177,15 +178,41 @@ def _each(
     import joblib
 
     parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
-    results = parallel(joblib.delayed(attempt)(*job) for job in jobs)
+    results: Any = ()
     try:
+        with _without_interrupts():
+            results = parallel(joblib.delayed(attempt)(*job) for job in jobs)
         # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result
     finally:
         with warnings.catch_warnings():  # joblib warns of work that nobody needs any more
             warnings.simplefilter("ignore", UserWarning)
-            results.close()
+            if results:
+                results.close()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back for the moment in which processes are started.
+
+    The processes inherit this for good, so that they print no tracebacks; the process that started
+    them ends them. A Ctrl-C that comes in this moment is raised after it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):  # they let Ctrl-C through when they start
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.ndarray | ReadError:

@@ -133,6 +133,21 @@ def test_the_user_names_the_channels(tmp_path):
         read(path, channels=["z"])
 
 
+def test_numbers_of_classes_as_programs_write_them(tmp_path):
+    values = np.random.default_rng(0).normal(size=(6, 9))
+    np.savetxt(tmp_path / "ucr.tsv", np.c_[[1, 2, 1, 2, 2, 1], values], delimiter="\t")
+    data = read(tmp_path / "ucr.tsv")
+    assert data.y.tolist() == ["1", "2", "1", "2", "2", "1"]
+    assert_allclose(data.X[3][0], values[3])
+
+
+def test_a_time_that_cannot_be_read_is_named(tmp_path):
+    write(tmp_path, "Time,x\nMonday,1\nTuesday,2\n", "up/a.csv")
+    with pytest.raises(ReadError, match="line 2: column 'Time': 'Monday' is not a time; time=None"):
+        read(tmp_path)
+    assert read(tmp_path, time="none").X.channel_names == ("x",)
+
+
 def test_a_wide_table_with_named_columns(tmp_path):
     path = write(tmp_path, ",kind,who,t0,t1\n0,up,p,1,2\n1,down,q,3,4\n")
     with pytest.raises(ReadError, match="'p' is not a number; label=NAME, group=NAME and id=NAME"):
@@ -192,6 +207,7 @@ def test_a_column_that_tells_the_subject_is_remarked(tmp_path):
         ("Datum", lambda t: f"31.12.2023 10:00:00,{20 * t:03}"),
         ("Date", lambda t: f"12/31/2023 10:00:00.{20 * t:03}"),
         ("sensor time", lambda t: f"10:00:00.{20 * t:03}"),
+        ("Date", lambda t: f"1/2/2024 11:00:00.{20 * t:03} PM"),
         ("t", lambda t: f"{t / 50}"),
         ("seconds", lambda t: f"{t / 50}"),
         ("t [s]", lambda t: f"{t / 50}"),
@@ -277,6 +293,8 @@ def test_dates_in_the_order_of_the_country():
     assert np.diff(moments(["31/01/2024", "01/02/2024"])) == [day]
     assert np.diff(moments(["01/31/2024", "02/01/2024"])) == [day]
     assert np.diff(moments(["2024/1/31 23:00", "2024/2/1 1:00"])) == [day // 12]
+    assert np.diff(moments(["1/2/2024 11:30 AM", "1/2/2024 12:30 p.m."])) == [day // 24]
+    assert np.diff(moments(["2024-01-01T10:00:00Z", "2024-01-01T12:00:00+01:00"])) == [day // 24]
 
 
 # Sampling rates

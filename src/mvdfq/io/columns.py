@@ -60,7 +60,7 @@ class Roles:
         found = [f"{key} {self.header[place]!r}" for key, place in self.places.items()]
         found += [] if "time" in self.places else ["time: the order of the rows"]
         taken = {*self.places.values(), *self.channels}
-        rest = [name for i, name in enumerate(self.header) if i not in taken]
+        rest = [name for i, name in enumerate(self.header) if i not in taken and name]
         return "; ".join(
             [
                 *found,

@@ -71,10 +71,10 @@ class Growing:
         Without a column of times, rows come in the order of the file.
         """
         ids = self.code("id", cells["id"])
-        unit = None
+        unit, clock = None, "time"
         if "time" in cells:
-            name = roles.header[roles.places["time"]]
-            unit = roles.unit or unit_of(name, cells["time"])
+            clock = roles.header[roles.places["time"]]
+            unit = roles.unit or unit_of(clock, cells["time"])
         for who in np.unique(ids).tolist():
             self.units.setdefault(who, unit)
         cells = {"time": list(map(str, lines)), **cells}
@@ -84,7 +84,7 @@ class Growing:
             if kind in cells:
                 self._keep(kind, self.code(kind, cells[kind]))
         where = list(zip(lines, ids.tolist(), strict=True))
-        self._keep("time", self._each(moments, cells["time"], "time", where))
+        self._keep("time", self._each(moments, cells["time"], clock, where))
         for name in self.channels:
             column = cells[f":{name}"]
             reader = partial(self._states, name) if self._holds_text(name, column) else floats

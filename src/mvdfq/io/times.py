@@ -25,7 +25,7 @@ EPOCH = 3e8, 4e9
 # "time (ms)", "time[ms]", "time_ms", "t / s"
 WITH_UNIT = re.compile(r"([^\[(/]*+)[\[(/]\s*+(\S+?)\s*+[\])]?\s*+")
 WITH_TAIL = re.compile(r"(.*)[_ .-]([^_ .-]++)")
-CLOCK = re.compile(r"(\d{1,2}):(\d\d)(:\d\d(?:[.,]\d++)?)?")
+CLOCK = re.compile(r"(\d{1,2})(:\d\d(?::\d\d(?:[.,]\d++)?)?)(?:\s*+([aApP])\.?[mM]\.?)?(\S*+)")
 DAY = re.compile(r"(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:[T ]\s*+(\S.*+))?")
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\D.*+|\d{4}-\d\d-\d\d|\d{1,2}:\d\d.*+")
 
@@ -49,15 +49,20 @@ def moments(times: Sequence[str]) -> np.ndarray:
     # 12/31/2020 is American, 31/12/2020 is not; with points and dashes the day comes first.
     american = not any(day and (day[2] != "/" or int(day[1]) > 12) for day in days)
     iso = [_iso(time, day, american) for time, day in zip(times, days, strict=True)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy has no time zones, and reads them right
-        return np.array(iso, "datetime64[ns]").astype(np.int64)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy has no time zones, and reads them right
+            return np.array(iso, "datetime64[ns]").astype(np.int64)
+    except ValueError:
+        hint = "; time=None keeps the order of the rows"
+        raise ValueError(f"{times[0][:40]!r} is not a time{hint}") from None
 
 
 def _iso(text: str, day: re.Match[str] | None, american: bool) -> str:
     """Return a date or a clock time in the order of ISO 8601; anything else is left as it is."""
     if day is None:
-        return f"1970-01-01T{_clock(text)}" if CLOCK.fullmatch(text) else text
+        clock = _clock(text)
+        return f"1970-01-01T{clock}" if clock else text
     first, _, second, third, clock = day.groups()
     numbers = third, second, first
     if len(first) == 4:
@@ -65,12 +70,18 @@ def _iso(text: str, day: re.Match[str] | None, american: bool) -> str:
     elif american:
         numbers = third, first, second
     date = "-".join(f"{int(number):02}" for number in numbers)
-    return f"{date}T{_clock(clock)}" if clock else date
+    return f"{date}T{_clock(clock) or clock}" if clock else date
 
 
-def _clock(text: str) -> str:
-    hour, colon, rest = text.partition(":")
-    return f"{int(hour):02}:{rest.replace(',', '.')}" if colon and hour.isdigit() else text
+def _clock(text: str) -> str | None:
+    """Return a clock time with two digits of the hour, from 0 to 23, and a decimal point."""
+    match = CLOCK.fullmatch(text)
+    if match is None:
+        return None
+    hour, rest, half, zone = int(match[1]), match[2], (match[3] or "").lower(), match[4]
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    return f"{hour:02}{rest.replace(',', '.')}{zone}"
 
 
 def are_dates(cells: Sequence[str]) -> bool:

@@ -1,6 +1,5 @@
 """Wide tables: one series per row."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,6 +17,7 @@ from mvdfq.io.tables import (
     first_rows,
     floats,
     is_given,
+    is_number,
     is_value,
     named_columns,
     rows_of,
@@ -25,8 +25,6 @@ from mvdfq.io.tables import (
 from mvdfq.io.text import Source
 
 __all__ = ["FORMAT"]
-
-WHOLE = re.compile(r"[-+]?\d++(\.0*+)?")
 
 
 def _is_wide(glimpse: Glimpse) -> bool:
@@ -116,7 +114,7 @@ def _label_place(
 
 def _are_classes(cells: Sequence[str]) -> bool:
     """Are the cells whole numbers that recur, as numbers of classes do?"""
-    if not all(WHOLE.fullmatch(cell) for cell in cells):
+    if not all(is_number(cell) and float(cell).is_integer() for cell in cells):
         return False
     return 2 * len(set(cells)) <= len(cells)
 
@@ -142,7 +140,13 @@ def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) 
     except ValueError as error:
         hint = "; label=NAME, group=NAME and id=NAME name columns of words" if header else ""
         raise ValueError(f"{error}{hint}") from None
-    return Case(values, words.get("label"), words.get("id"), words.get("group"))
+    return Case(values, _label(words.get("label")), words.get("id"), words.get("group"))
+
+
+def _label(word: str | None) -> str | None:
+    """Return a label; 1.000e+00, as programs write the number of a class, is 1."""
+    is_scientific = word is not None and "e+" in word.lower() and is_number(word)
+    return f"{float(word):g}" if is_scientific and word else word
 
 
 FORMAT = Format(

@@ -328,6 +328,13 @@ def test_the_unit_of_whole_numbers_is_asked_for(tmp_path):
     assert set(data.X.lengths) == {150}
 
 
+def test_units_and_numbers_of_columns_go_together(tmp_path):
+    text = "subject,k,x\n" + "".join(f"{i},{20 * t},{t}\n" for i in "ab" for t in range(4))
+    data = read(write(tmp_path, text), id=0, time="k:ms")
+    assert (data.names, data.X.sampling_rate) == (["a", "b"], 50)
+    assert (data.groups, data.X.channel_names) == (None, ("x",))
+
+
 def test_gaps_survive(tmp_path):
     times = [t / 50 for t in range(100) if not 40 <= t < 60]
     rows = [f"a,{t},{'' if t == 0.2 else t},{'AB'[t > 1]}" for t in times]

@@ -98,47 +98,42 @@ class Columns:
         without a name are left out.
         """
         _check_names(source, header)
+        self._check_categories(source, header)
         cells = [list(column) for column in zip(*sample, strict=False)]
         cells += [[] for _ in range(len(header) - len(cells))]
-        chosen = self._chosen(source, header)
-        places: dict[str, int] = {}
-        for key in ("id", "label", "group"):
-            place = self._place(source, key, header, chosen)
-            places |= {} if place is None else {key: place}
-        free = [i for i in range(len(header)) if i not in {*places.values(), *(chosen or ())}]
+        chosen = None
+        if self.channels is not None:
+            chosen = [_named(source, "channels", name, header) for name in self.channels]
+        places = self._places(source, header, chosen or ())
         ids = cells[places["id"]] if "id" in places else None
+        free = [i for i in range(len(header)) if i not in {*places.values(), *(chosen or ())}]
         times = list(_time_places(header, cells, free, ids))
-        wished = self._place(source, "time", header, chosen)
-        if wished is None and self.time == "time" and times:
-            wished = times[0]
-        places |= {} if wished is None else {"time": wished}
-        for name in set(self.categories) - set(header):
-            source.fail(f"line 1: no column {name!r}, but categories names this column")
+        if self.time == "time" and times:
+            places["time"] = times[0]
         if chosen is None:
-            out = {*places.values(), *times}
-            chosen = [i for i in free if i not in out and (header[i] or any(cells[i]))]
+            free = [i for i in free if i not in times and (header[i] or any(cells[i]))]
         at = places.get("time")
         is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
-        return Roles(header, places, chosen, self._unit(header), is_clock)
+        return Roles(header, places, chosen or free, self._unit(header), is_clock)
 
-    def _chosen(self, source: Source, header: Sequence[str]) -> list[int] | None:
-        if self.channels is None:
-            return None
-        return [_named(source, "channels", name, header) for name in self.channels]
+    def _check_categories(self, source: Source, header: Sequence[str]) -> None:
+        for name in set(self.categories) - set(header):
+            source.fail(f"line 1: no column {name!r}, but categories names this column")
 
-    def _place(
-        self, source: Source, key: str, header: Sequence[str], chosen: Sequence[int] | None
-    ) -> int | None:
-        """Return the place of a column that the user names, or that has a known name."""
-        wish = getattr(self, key)
-        if wish is None:
-            return None
-        if wish != key:
-            name = wish.rpartition(":")[0] if self._unit(header) else wish
-            return _named(source, key, name, header)
-        if key == "time":
-            return None
-        return next((i for i in _known(key, header) if i not in (chosen or ())), None)
+    def _places(
+        self, source: Source, header: Sequence[str], chosen: Sequence[int]
+    ) -> dict[str, int]:
+        """Return the columns that the user names, and those with a known name, but for times."""
+        wishes = {key: getattr(self, key) for key in NAMES if getattr(self, key) not in (None, key)}
+        if self._unit(header) is not None:
+            wishes["time"] = str(self.time).rpartition(":")[0]
+        named = {key: _named(source, key, wish, header) for key, wish in wishes.items()}
+        for key in ("id", "label", "group"):
+            taken = {*named.values(), *chosen}
+            known = [i for i in _known(key, header) if i not in taken]
+            if getattr(self, key) == key and known:
+                named[key] = known[0]
+        return {key: named[key] for key in ("id", "label", "group", "time") if key in named}
 
     def _unit(self, header: Sequence[str]) -> float | None:
         """Return the unit in ``time="clock:ms"``, in seconds."""

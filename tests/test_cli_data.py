@@ -277,6 +277,12 @@ def test_decoders_do_not_talk_and_do_not_tell_lies(music):
     assert "noise.mp3: is damaged or not sound" in err
 
 
+def test_sound_has_no_columns(music, tmp_path):
+    for command in (["inspect", music], ["train", music, "-o", tmp_path / "m.mvdfq"]):
+        _, err = run(*command, "--id", "who", code=5)
+        assert err == "error: --id has no meaning for the format audio; remove it.\n"
+
+
 def test_inspect_of_a_folder_of_damaged_files_is_an_error(tmp_path):
     for i in range(3):
         (tmp_path / f"{i}.wav").write_bytes(b"hello")

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.errors import Refused
 from mvdfq.cli.flags import as_flags
 from mvdfq.cli.model_facts import inspect_model, is_model
 from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, table
@@ -44,6 +45,9 @@ def inspect(
 
     kind = as_ or recognise(data, **o.given_columns())
     if kind == "audio":
+        given = o.given_columns() | {"label": label, "labels": labels}
+        for name in (name for name, value in given.items() if value is not None):
+            raise Refused(f"--{name} has no meaning for the format audio; remove it.")
         with progress_bar("looking", quiet) as progress:
             how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
             facts = facts_of_audio(data, group_pattern, progress, **how)

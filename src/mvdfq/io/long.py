@@ -15,6 +15,7 @@ from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.resampling import at_one_rate
 from mvdfq.io.tables import (
     DECIMAL_COMMA,
+    LOOK,
     TABLES,
     floats,
     is_given,
@@ -74,7 +75,7 @@ class Growing:
         unit, clock = None, "time"
         if "time" in cells:
             clock = roles.header[roles.places["time"]]
-            unit = roles.unit or unit_of(clock, cells["time"])
+            unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
         for who in np.unique(ids).tolist():
             self.units.setdefault(who, unit)
         cells = {"time": list(map(str, lines)), **cells}

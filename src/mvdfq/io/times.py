@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -41,10 +42,12 @@ def split_unit(name: str) -> tuple[str, float | None]:
 
 def moments(times: Sequence[str]) -> np.ndarray:
     """Times as numbers: unchanged, or nanoseconds since 1970 if they are dates or clock times."""
+    with suppress(ValueError):  # most times are numbers
+        numbers = floats(times)
+        if not np.isnan(numbers).any():
+            return numbers
     if not all(map(is_given, times)):
         raise ValueError("a time is missing")
-    if all(map(is_value, times)):
-        return floats(times)
     days = [DAY.fullmatch(time) for time in times]
     # 12/31/2020 is American, 31/12/2020 is not; with points and dashes the day comes first.
     american = not any(day and (day[2] != "/" or int(day[1]) > 12) for day in days)

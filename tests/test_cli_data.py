@@ -30,6 +30,11 @@ def test_headers_that_repeat_are_labels(tmp_path):
     assert len(json.loads(run("inspect", path, "--format", "json")[0])["remarks"]) == 1
 
 
+def test_labels_that_look_like_options_stay_as_they_are(tmp_path):
+    path = fasta(tmp_path / "a.fasta", ["label=1", "label=0"] * 5)
+    assert "'label=1' (5), 'label=0' (5)" in run("inspect", path)[1]
+
+
 def test_lists_of_problems_are_cut_off(tmp_path):
     path = fasta(tmp_path / "a.fasta", [f"x{i}" for i in range(40)])
     path.write_text(path.read_text() + ">empty\n" * 30)

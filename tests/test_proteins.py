@@ -226,6 +226,7 @@ def headed(headers):
         (["+1", " -1 ", "-1", "+1"], ["+1", "-1", "-1", "+1"]),
         (["class=EP300", "class=none"] * 3, ["class=EP300", "class=none"] * 3),
         (["pos", "pos"], ["pos", "pos"]),
+        (["EP300 1", "EP300 0"] * 2, ["EP300 1", "EP300 0"] * 2),
     ],
 )
 def test_headers_that_are_only_labels(tmp_path, headers, labels):
@@ -242,12 +243,14 @@ def test_headers_that_are_only_labels(tmp_path, headers, labels):
         (["a", "b", "a", "c", "d"], ["a:1", "b", "a:2", "c", "d"]),
         (["a", "a:1", "a", "b", "c"], ["a:2", "a:1", "a:3", "b", "c"]),
         (["1 chr1:5", "1 chr2:7", "0 chr3:9"], ["1:1", "1:2", "0"]),
+        (["1 chr1:5", "1 chr2:7", "0 chr3:9", "0 chr1:4"], ["1:1", "1:2", "0:1", "0:2"]),
     ],
 )
 def test_ids_that_repeat_get_numbers(tmp_path, headers, names):
     data = read_fasta(write(tmp_path, headed(headers)))
     assert (data.names, data.y) == (names, None)
-    assert "repeated ids got numbers" in data.remarks[0]
+    assert "repeated ids got numbers" in data.remarks[-1]
+    assert ("label=0 reads labels" in data.remarks[0]) == (len(headers) == 4)
     assert read_fasta(write(tmp_path, headed(headers)), label=0).y[0] == headers[0].split()[0]
 
 

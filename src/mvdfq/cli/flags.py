@@ -13,7 +13,7 @@ FLAGS = {
     "skip_bad": "--skip-bad",
 }
 NAMES = "|".join(FLAGS)
-GIVEN = re.compile(rf"(?<![\w.(])({NAMES})=('[^']*'|[^\s,;]+)")
+GIVEN = re.compile(rf"(?<![\w.('\"])({NAMES})=('[^']*'|[^\s,;]+)")
 ALONE = re.compile(rf"^({NAMES}) has no meaning(.*); remove \1\.$")
 
 

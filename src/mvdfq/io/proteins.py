@@ -32,8 +32,8 @@ def read_fasta(
 
     Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
     ignored. A record is bad if it has no id, no residues, a character outside the alphabet, or
-    no label although labels are asked for. Ids that repeat get numbers. Headers of one word that
-    recur, such as ``>1`` and ``>0``, are labels, unless the user says where labels stand;
+    no label although labels are asked for. Ids that repeat get numbers. Headers that recur as a
+    whole, such as ``>1`` and ``>0``, are labels, unless the user says where labels stand;
     `Dataset.remarks` says so.
 
     Parameters
@@ -97,7 +97,7 @@ def read_fasta(
     source = Source(Path(path), skip_bad)
     records = list(read_records(path))
     is_label = label is labels is group is None and _headers_are_labels(source, records)
-    about = _labeller(source, 0 if is_label else label, group, labels)
+    about = _labeller(source, ".+" if is_label else label, group, labels)
 
     def read_case(record: Record) -> Case:
         residues = _residues(source, record, alphabet, lower)
@@ -111,15 +111,25 @@ def read_fasta(
 
 
 def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
-    """Is every header one word, and does every second header occur before, as labels do?"""
-    headers = [record.header for record in records if record.header]
-    known = Counter(headers)
-    if 2 * len(known) > len(headers) or any(header != header.split()[0] for header in known):
+    """Do whole headers recur, as labels do? Say so, and say if only their first words recur."""
+    known = Counter(record.header for record in records if record.header)
+    if not _recur(known):
+        words = Counter(record.id for record in records if record.id)
+        if _recur(words):
+            first = next(iter(words))
+            source.remark(
+                f"the first words of headers recur, such as {first!r}; label=0 reads labels"
+            )
         return False
     shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
     more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
     source.remark(f"the headers repeat and are read as labels: {shown}{more}")
     return True
+
+
+def _recur(words: Counter[str]) -> bool:
+    """Does a word occur twice on average?"""
+    return 2 * len(words) <= words.total()
 
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:

@@ -31,7 +31,8 @@ def reproduce(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder that holds gtzan, artist20, ismir2004, proteins.", rich_help_panel=RUN
+            help="Folder that holds gtzan, artist20, ismir2004 or proteins, or one of the four.",
+            rich_help_panel=RUN,
         ),
     ] = None,
     reading: Annotated[

@@ -139,8 +139,10 @@ def _neighbour(
     label = clf.classes_.tolist()[clf.train_y_[index]]
     train = getattr(clf.kernel_, "train_", None)
     common = [] if train is None else [r for r in top if _holds(train, index, r, why)]
+    name, place = run.training_name(f, int(clf.train_index_[index]))
     return {
-        "name": run.training_name(f, int(clf.train_index_[index])),
+        "name": name,
+        "sequence": place,
         "class": run.labels.index(label),
         "similarity": value,
         "words_in_common": len(common),

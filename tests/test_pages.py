@@ -349,6 +349,11 @@ def test_the_schema_is_documented(made):
         assert f"`{inner}`" in text, f"docs/guide/report.md does not describe details.{inner}"
 
 
+def test_the_picture_of_the_readme_is_small():
+    picture = Path(__file__).parents[1] / "docs" / "report.png"
+    assert 20_000 < picture.stat().st_size <= 300_000
+
+
 @pytest.mark.slow
 def test_a_page_of_1500_sequences_is_below_one_megabyte():
     X, y, _ = walks(1500, 12, 60)

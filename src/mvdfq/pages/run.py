@@ -56,6 +56,7 @@ class Run:
     reference: Any
     places: np.ndarray | None
     training_names: list[str]
+    made: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> list[Any]:

@@ -5,7 +5,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.tiles import inverse_root
@@ -78,10 +77,10 @@ def _symbols(method: StringMethod, data: ProteinSet) -> Any:
         return X
     if method.view == "log-odds":
         X = X.with_data(np.round(X.data))
-        return clone(method.symbols).fit_transform(X)
+        return method.quantizer().fit_transform(X)
     known = [AMINO_ACIDS]
     learned = known if method.view == "letters" else substitution_rows(known)
-    return clone(method.symbols).fit(learned).transform(X)
+    return method.quantizer().fit(learned).transform(X)
 
 
 def descriptors(name: str) -> np.ndarray:

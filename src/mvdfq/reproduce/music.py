@@ -63,7 +63,7 @@ ROOTED: dict[tuple[str, str], list[Kernel]] = {
 }
 # What the inferred reading changes in a method of the text. The paper gives none of these settings:
 # they were found by hand, because the figures come near the printed figures. Bins cover 1.5 times
-# the range of each row, the rows are MFCC and their deltas, frames of codebooks are not standardized.
+# the range of each row, rows are MFCC and their deltas, frames of codebooks are not standardized.
 MACHINES: dict[str, Any] = {"C": 30.0, "scheme": "ovr"}
 INFERRED: dict[str, dict[str, Any]] = {
     "vq": {"symbols": CodebookQuantizer(2048, standardize=False)} | MACHINES,

@@ -135,7 +135,8 @@ class Workshop:
             return _estimated_score(method, X[some], y, groups, seed)
         symbols = self._few_symbols(method, X, some)
         K = self._compute_gram(method, symbols, np.arange(len(some)))
-        return max(_validated(each) for _, each in self._train(K, y, groups, seed, method, CHOICE_FOLDS))
+        trained = self._train(K, y, groups, seed, method, CHOICE_FOLDS)
+        return max(_validated(each) for _, each in trained)
 
     def _few_symbols(self, method: StringMethod, X: Any, some: np.ndarray) -> Any:
         if method.symbols is None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from conftest import size
 from made_sets import write_all
 from mvdfq import DirectQuantizer, Spectrum
 from mvdfq.evaluation import Evaluation, Fold
@@ -30,7 +31,8 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_has_a_smoke_run(folder, tmp_path, table):
-    result = run(table, folder, quick=True, readings=["text"], cache=tmp_path)
+    readings = size(["text", "inferred"], ["text"])
+    result = run(table, folder, quick=True, readings=readings, cache=tmp_path)
     json.dumps(result.to_dict())
     assert result.table == table
     assert any(row.published is not None for row in result.rows)

@@ -1,11 +1,15 @@
 """``mvdfq demo``: the classifier on the data set that ships with the package."""
 
 import time
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from mvdfq.cli import options as o
 from mvdfq.cli.explain import reason_row
 from mvdfq.cli.output import Format, note, show_json, table
+from mvdfq.cli.page import command_line
 
 __all__ = ["demo"]
 
@@ -13,7 +17,13 @@ __all__ = ["demo"]
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
 
 
-def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
+def demo(
+    format: o.Output = Format.human,
+    quiet: o.Quiet = False,
+    report: Annotated[Path, typer.Option(help="Page to write, a file that ends in .html.")] = Path(
+        "mvdfq-demo.html"
+    ),
+) -> None:
     """Train and evaluate on the bundled recordings, and explain one prediction.
 
     Example: mvdfq demo
@@ -32,14 +42,16 @@ def demo(format: o.Output = Format.human, quiet: o.Quiet = False) -> None:
         fitted[preset], row = _evaluated(preset, train, test)
         rows.append(row)
     why = _why(fitted[None], test[0][0])
+    written = _report(fitted[None], train, test, report)
     if format is Format.json:
-        show_json({"classifiers": rows, "why": why})
+        show_json({"classifiers": rows, "why": why, "report": str(written)})
         return
     table(rows, "Who is speaking? Trained on the official training part, tested on the test part.")
     table(
         why["reasons"], f"\nWhy utterance 0 is by speaker {why['predicted']} (truly {test[1][0]})"
     )
     table(why["channels"], "\nChannels that matter most")
+    note(f"The same as a page, to open in a browser: {written}", quiet)
     note("To use your own data: mvdfq train --help", quiet)
 
 
@@ -57,6 +69,18 @@ def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str
     row = {"classifier": preset or "the default", "error %": round(error, 1),
            "fit s": round(middle - start, 2), "predict s": round(end - middle, 2)}  # fmt: skip
     return clf, row
+
+
+def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
+    """Write the page about the default classifier on the test part."""
+    from mvdfq.pages.api import finish, fitted_run
+
+    names = [f"training utterance {i}" for i in range(len(train[0]))]
+    names += [f"utterance {i}" for i in range(len(test[0]))]
+    run = fitted_run(clf, test[0], test[1], names, train)
+    about = {"title": "Japanese vowels: nine speakers", "command": command_line()}
+    finish(run, about, path=path)
+    return path.absolute()
 
 
 def _why(clf: Any, x: Any) -> dict[str, Any]:

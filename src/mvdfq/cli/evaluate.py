@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, page
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
 from mvdfq.cli.train import labelled
@@ -48,6 +48,10 @@ def evaluate(
     seed: o.Seed = 0,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    report: page.ReportPath = None,
+    details: page.Details = "60",
+    no_audio: page.NoAudio = False,
+    remove_channels: page.RemoveChannels = False,
 ) -> None:
     """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 
@@ -60,6 +64,9 @@ def evaluate(
     parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
     _check_protocol(protocol, splits, seeds)
+    if report is not None and protocol == "homology":
+        raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
+    wanted = page.PageOptions(report, details, no_audio, remove_channels)
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
     read = options.read(data)
     if protocol == "homology":
@@ -69,23 +76,24 @@ def evaluate(
 
     read = labelled(read, data)
     protocol = protocol or ("split" if read.split is not None else "5-fold")
+    recorder = wanted.recorder()
+    rules = {
+        "protocol": protocol,
+        "groups": read.groups,
+        "split": read.split,
+        "seeds": range(seed, seed + seeds),
+    }
     with progress_bar("evaluating", quiet) as progress:
-        result = measure(
-            clf,
-            read.X,
-            read.y,
-            protocol=protocol,
-            groups=read.groups,
-            split=read.split,
-            seeds=range(seed, seed + seeds),
-            progress=progress,
-        )
+        result = measure(clf, read.X, read.y, progress=progress, visit=recorder, **rules)
     settings = {
         "data": str(data),
         "skipped": len(read.skipped),
         "classifier": " ".join(repr(clf).split()),
     }
     _show(result, settings, format, quiet)
+    written = wanted.write(clf, read, data, result, recorder, rules)
+    if written is not None:
+        note(f"report: {written}", quiet)
 
 
 def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) -> None:

@@ -94,6 +94,13 @@ def dtw():
     return KNeighborsTimeSeriesClassifier(distance="dtw", n_jobs=1)
 
 
+def mar():
+    """Return multivariate autoregression with its own settings, a baseline of the paper."""
+    from mvdfq.reproduce.baselines import MAR
+
+    return MAR()
+
+
 PEERS = {
     "minirocket": convolution("MiniRocketClassifier"),
     "multirocket": convolution("MultiRocketClassifier"),
@@ -101,6 +108,7 @@ PEERS = {
     "muse": muse,
     "1nn-dtw": dtw,
     "signatures": Signatures,
+    "mar": mar,
 }
 
 

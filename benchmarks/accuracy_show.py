@@ -22,6 +22,7 @@ class Table:
     methods: list[str]
     values: np.ndarray
     by_split: np.ndarray
+    set_of_split: np.ndarray
 
 
 def show(rows, folder, methods=()):
@@ -31,6 +32,7 @@ def show(rows, folder, methods=()):
     chosen = list(methods) or complete(resamples)
     show_table("Mean of resamples", table(resamples, chosen))
     show_pairs(table(resamples, chosen), folder / "accuracy_ranks.svg")
+    show_differences(table(resamples, chosen))
     without = [row for row in resamples if row["set"] != "Handwriting"]
     show_table("The same without Handwriting", table(without, chosen))
     show_pairs(table(without, chosen), folder / "accuracy_ranks_without_handwriting.svg")
@@ -59,9 +61,9 @@ def table(rows, methods):
     common = sorted({key[:2] for key in cells if all((*key[:2], m) in cells for m in methods)})
     sets = sorted({name for name, _ in common})
     by_split = np.array([[cells[(*key, m)] for m in methods] for key in common])
-    lines = [[name == key[0] for key in common] for name in sets]
-    values = np.array([by_split[line].mean(axis=0) for line in lines])
-    return Table(sets, list(methods), values, by_split)
+    set_of_split = np.array([name for name, _ in common])
+    values = np.array([by_split[set_of_split == name].mean(axis=0) for name in sets])
+    return Table(sets, list(methods), values, by_split, set_of_split)
 
 
 def show_table(title, found):
@@ -91,15 +93,36 @@ def show_pairs(found, path):
     draw_ranks(path, found.methods, mean_ranks(found.values), by_sets)
 
 
+def show_differences(found, mine="default"):
+    """Print how far a method is above each of the others on every set, in points."""
+    if mine not in found.methods:
+        return
+    print(f"Points of {mine} above each method; * beyond two standard errors over resamples")
+    others = [(i, name) for i, name in enumerate(found.methods) if name != mine]
+    for i, name in others:
+        differences = 100 * (found.by_split[:, found.methods.index(mine)] - found.by_split[:, i])
+        cells = [marked(differences[found.set_of_split == one]) for one in found.sets]
+        print(f"{name:30}", *cells)
+
+
+def marked(differences):
+    """Return the mean as text, with a star if it is beyond two standard errors."""
+    mean, n = differences.mean(), len(differences)
+    error = differences.std(ddof=1) / np.sqrt(n) if n > 1 else np.inf
+    return f"{mean:+7.2f}{'*' if abs(mean) > 2 * error else ' '}"
+
+
 def show_times(rows, methods):
     """Print fit and predict time over that of the reference: geometric means over sets."""
     print(f"\nTime to fit and predict over that of {REFERENCE}, geometric mean over sets")
-    for name in methods:
+    for name in [name for name in methods if name != REFERENCE]:
         for kind, clock in (("_s", "wall"), ("_cpu_s", "process")):
             ratios = time_ratios(rows, name, kind)
             if ratios:
-                text = f"{geometric_mean(list(ratios.values())):8.2f}"
-                print(f"{name:30} {clock:8} {text}  over {len(ratios)} sets")
+                low, high = min(ratios, key=ratios.get), max(ratios, key=ratios.get)
+                mean = geometric_mean(list(ratios.values()))
+                print(f"{name:30} {clock:8} {mean:8.2f}  over {len(ratios)} sets, from "
+                      f"{ratios[low]:.2f} ({low}) to {ratios[high]:.2f} ({high})")  # fmt: skip
 
 
 def time_ratios(rows, name, kind):

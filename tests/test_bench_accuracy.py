@@ -81,7 +81,8 @@ def test_methods_that_are_not_complete_are_named(load, capsys):
 
 def test_show_of_the_stored_results(load, capsys, tmp_path):
     pytest.importorskip("matplotlib")
-    load("accuracy_show").show(load("bench_accuracy").stored(), tmp_path, ["minirocket", "multirocket"])
+    rows = load("bench_accuracy").stored()
+    load("accuracy_show").show(rows, tmp_path, ["minirocket", "multirocket"])
     text = capsys.readouterr().out
     for part in ("Mean of resamples", "without Handwriting", "Official split", "Other tasks"):
         assert part in text
@@ -119,3 +120,10 @@ def test_resamples_keep_the_sizes_of_the_official_parts(load):
     both = {x.tobytes() for x in [*official[0], *official[2]]}
     assert {x.tobytes() for x in [*drawn[0], *drawn[2]]} == both
     assert any((a != b).any() for a, b in zip(official[0], drawn[0], strict=True))
+
+
+def test_a_star_marks_a_difference_beyond_two_standard_errors(load):
+    marked = load("accuracy_show").marked
+    assert marked(np.array([1.0, 2.0, 3.0])) == "  +2.00*"  # standard error 0.58
+    assert marked(np.array([-1.0, 2.0, 3.0])) == "  +1.33 "  # standard error 1.2
+    assert marked(np.array([5.0])) == "  +5.00 "  # one value has no standard error

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 
 from mvdfq.classifier.registry import NAMED
-from mvdfq.classifier.views import View, filter_views
+from mvdfq.classifier.views import WordView, filter_views
 from mvdfq.frames import Delta, Rotate, Smooth, Standardize
 from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum, Words
 from mvdfq.machines.validation import Cautious
@@ -38,7 +38,7 @@ class Settings:
     multi_class: str = "ovo"
     C: Any = "auto"
     # Views beside the first kernel, given the training sequences; and the weight of the first.
-    views: Callable[[Any], list[View]] | None = None
+    views: Callable[[Any], list[Any]] | None = None
     weight: float = 1.0
 
 
@@ -79,8 +79,8 @@ def _accurate() -> Settings:
     first = _numbers()
     layouts = [group.layouts[0].offsets for group in first.kernel.groups(2)]
 
-    def views(X: Any) -> list[View]:
-        words = View("standard words", Words(layouts), None, 2, weight=2.0, min_share=0.2)
+    def views(X: Any) -> list[Any]:
+        words = WordView("standard words", Words(layouts), 2, weight=2.0, min_share=0.2)
         return [words, *filter_views(X, weight=2.0)]
 
     return replace(first, C=10, views=views)

@@ -12,7 +12,7 @@ from mvdfq._utils.checks import check_whole
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.stream import Stream
-from mvdfq.classifier.views import FittedView, explain_views
+from mvdfq.classifier.views import FittedFilters, FittedWords, explain_views
 from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.importance import row_norms, shares_of_norms
@@ -69,7 +69,7 @@ class Questions:
     problems_: Problems
     frames_: Any
     view_shares_: np.ndarray = np.ones(1)
-    views_: list[FittedView] = []  # noqa: RUF012 (model files of earlier versions have none)
+    views_: list[FittedWords | FittedFilters] = []  # noqa: RUF012 (model files of earlier versions have none)
 
     @property
     def encoders(self) -> list[Any]:
@@ -127,15 +127,13 @@ class Questions:
         norms[self.kernel_.rows_] = self.machine_.once("row norms", row_norms)
         first, *shares = self.view_shares_.tolist()
         norms /= first
-        filters = np.zeros(
-            self.n_channels_in_ * any(view.encoder is not None for view in self.views_)
-        )
+        has_filters = any(isinstance(view, FittedFilters) for view in self.views_)
+        filters = np.zeros(self.n_channels_in_ * has_filters)
         for view, share in zip(self.views_, shares, strict=True):
-            mine = view.machine.norms / share
-            if view.encoder is None:
-                norms[view.rows] += mine
+            if isinstance(view, FittedFilters):
+                filters += view.channel_norms(self.n_channels_in_) / share
             else:
-                filters += mine @ shares_of([view.encoder], self.n_channels_in_)
+                norms[view.rows] += view.machine.norms / share
         return shares_of_norms(np.concatenate([norms, filters]))
 
     def explain(self, x: Any) -> Explanation:

@@ -181,15 +181,28 @@ class Filters(SequenceTransformer):
         """Write the responses of one dilation and one block of sequences; runs in a thread."""
         i, a, b = job
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
+        filter_responses(data, offsets[a : b + 1], self.compiled(i), out[rows])
+
+    def compiled(self, i: int) -> tuple[Any, ...]:
+        """Return the filters of dilation `i` as the compiled loops of `_engines.filters` read them.
+
+        Parameters
+        ----------
+        i : int
+            Place of the dilation in `dilations_`.
+
+        Returns
+        -------
+        filters : tuple
+            Dilation, taps, members, padding and the channels in use.
+        """
+        rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
         members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
-        used = np.zeros((2, len(data)), dtype=bool)
+        used = np.zeros((2, int((~self._symbolic_mask).sum())), dtype=bool)
         for kind in range(2):
             listed = members[zero_padded == bool(kind)]
             used[kind, listed[listed >= 0]] = True
-        dilation = int(self.dilations_[i])
-        filter_responses(
-            data, offsets[a : b + 1], dilation, TAPS, members, zero_padded, used, out[rows]
-        )
+        return int(self.dilations_[i]), TAPS, members, zero_padded, used
 
     def _row_names(self, names: tuple[str, ...]) -> list[str]:
         numeric = np.array(names, dtype=object)[~self._symbolic_mask]

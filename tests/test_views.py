@@ -35,7 +35,7 @@ X, Y = made()
 
 @pytest.fixture(scope="module")
 def fitted():
-    return SequenceClassifier("accurate", cv=2).fit(X, Y)
+    return SequenceClassifier(cv=2).fit(X, Y)
 
 
 # Standardized words
@@ -125,7 +125,7 @@ def test_the_sum_is_divided_exactly():
     symbols = quantizer.fit_transform(sequences)
     kernel = mvdfq.SequenceKernel(Words(LAYOUTS), manifold=True)
     K = kernel.fit_transform(symbols)
-    views = [WordView("words", Words(LAYOUTS), min_share=0.2), *filter_views(sequences, 2.0, 3)]
+    views = [WordView("words", Words(LAYOUTS), min_share=0.2), *filter_views([1, 2], 2.0, 3)]
     total = ViewSum(K, 1.0, views, sequences, symbols, Options())
     spread = np.trace(total.values) / len(K) - total.values.mean()
     assert_allclose(spread, 1, rtol=1e-4)  # the parts have unit variance, and so has their mean
@@ -154,7 +154,7 @@ def test_importance_finds_the_channel_that_tells():
     y = np.arange(30) % 2
     noise = rng.normal(size=(30, 3, 40))
     noise[:, 1] += 3 * np.sin(np.arange(40) * np.where(y, 0.3, 0.9)[:, None])
-    clf = SequenceClassifier("accurate", cv=2).fit(noise, y)
+    clf = SequenceClassifier(cv=2).fit(noise, y)
     assert_allclose(clf.feature_importance_.sum(), 1)
     assert clf.feature_importance_.argmax() == 1
     assert len(clf.row_importance_) == clf.kernel_.n_rows_in_ + 3
@@ -164,7 +164,7 @@ def test_answers_do_not_depend_on_company_threads_or_memory(fitted):
     decision = fitted.decision_function(X)
     alone = np.concatenate([fitted.decision_function([x]) for x in X])
     assert_array_equal(alone, decision)
-    other = SequenceClassifier("accurate", cv=2, n_jobs=2).fit(X, Y)
+    other = SequenceClassifier(cv=2, n_jobs=2).fit(X, Y)
     assert_array_equal(other.decision_function(X), decision)
 
 
@@ -187,11 +187,11 @@ def test_symbolic_channels_have_words_and_no_filters():
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("AB" if i % 2 else "BC"), 20)) for i in range(12)]
     sequences = [[text, rng.normal(size=20)] for text in texts]
-    clf = SequenceClassifier("accurate", cv=2).fit(sequences, np.arange(12) % 2)
+    clf = SequenceClassifier(cv=2).fit(sequences, np.arange(12) % 2)
     assert clf.score(sequences, np.arange(12) % 2) == 1
     assert_allclose(clf.feature_importance_.sum(), 1)
 
 
 @pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"solver": "linear"}])
 def test_views_belong_to_the_parts_of_the_preset(parts):
-    assert not SequenceClassifier("accurate", cv=2, **parts).fit(X, Y).views_
+    assert not SequenceClassifier(cv=2, **parts).fit(X, Y).views_

@@ -254,6 +254,16 @@ def list_counts(codes, offsets, present, group, base, n_levels, scratch, first, 
 
 
 @njit(nogil=True, cache=True)
+def close_gaps(first, filled, columns, counts):
+    """Move the lists of all sequences together, one after another."""
+    place = 0
+    for s in range(filled.size):
+        for e in range(first[s], first[s] + filled[s]):
+            columns[place], counts[place] = columns[e], counts[e]
+            place += 1
+
+
+@njit(nogil=True, cache=True)
 def add_columns(values, held, total, squares):
     """Add to every column its number of entries that are not 0, their sum and their squares."""
     for i in range(values.shape[0]):

@@ -20,7 +20,6 @@ from mvdfq._utils.memory import parse_memory
 from mvdfq.explain.evidence import Evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
-from mvdfq.frames.filters import auto_dilations
 from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
@@ -138,6 +137,8 @@ class FilterView:
 
     def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
         """Learn thresholds from some of the sequences and count the words of all of them."""
+        if X.symbolic_mask.all():
+            return None
         chosen = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
         encoder = clone(self.encoder).fit(X[chosen])
         rows = np.arange(encoder[-1].thresholds_.size)
@@ -159,14 +160,14 @@ class Fit:
     finish: Callable[[np.ndarray], FittedWords | FittedFilters]
 
 
-def filter_views(X: Sequences, weight: float, n_thresholds: int = 7) -> list[FilterView]:
+def filter_views(
+    dilations: list[int], weight: float = 1.0, n_thresholds: int = 7
+) -> list[FilterView]:
     """Return one view per dilation: single symbols and triples of filter responses.
 
     The symbols of a triple are as far apart as the taps of the filter.
     """
-    if X.symbolic_mask.all():
-        return []
-    encoders = [filter_encoder(d, n_thresholds, i) for i, d in enumerate(auto_dilations(X))]
+    encoders = [filter_encoder(d, n_thresholds, i) for i, d in enumerate(dilations)]
     return [FilterView("filters", encoder, weight) for encoder in encoders]
 
 

@@ -42,8 +42,9 @@ class Filters(SequenceTransformer):
     Parameters
     ----------
     dilations : int, sequence of int or "auto", default="auto"
-        Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, ... while a
-        filter is not longer than the median training sequence.
+        Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, 5, 8,
+        11, 16, ... (:math:`2^{i/2}`, rounded down) while a filter is not longer than the median
+        training sequence.
 
     keep_symbolic : bool, default=True
         Pass symbolic channels through, after the responses, or else leave them out.
@@ -244,9 +245,13 @@ class Filters(SequenceTransformer):
 
 
 def auto_dilations(X: Ragged) -> list[int]:
-    """Return 1, 2, 4, ... while a filter is not longer than the median sequence."""
+    """Return 1, 2, 4, 5, 8, 11, 16, ... while a filter is not longer than the median sequence.
+
+    Every dilation is about 1.4 times the one before, as in MiniRocket.
+    """
     longest = max((int(np.median(X.lengths)) - 1) // (N_TAPS - 1), 1)
-    return [2**i for i in range(longest.bit_length())]
+    steps = {int(2 ** (i / 2)) for i in range(2 * longest.bit_length())}
+    return sorted(step for step in steps if step <= longest)
 
 
 def _draw_members(n_rows: int, n_channels: int, random: np.random.RandomState) -> np.ndarray:

@@ -23,9 +23,10 @@ from mvdfq._utils.memory import DEFAULT_MEMORY
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
+from mvdfq.machines.dense_words import count_words
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import GroupTable, WordTable, present_positions
+from mvdfq.machines.word_table import GroupTable, WordTable
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["Learned", "Piece", "StandardGram", "WordMachine", "first_slots", "root_shares"]
@@ -41,42 +42,11 @@ def root_shares(symbols: Symbols, plan: Plan, row: int) -> sp.csr_array:
 
     The columns are the words of all groups and cells: group by group, word by word, cell by cell.
     """
-    symbols = symbols.rows(np.array([row]))
-    base, n_cells = max(int(plan.n_symbols[row]), 1), len(plan.cells)
-    groups = plan.groups(row)
-    starts = np.cumsum([0, *(base**group.length * n_cells for group in groups)])
-    layouts = sum(len(group.layouts) for group in groups)
-    # no more entries than words at all places, in the cell of every level
-    first = symbols.offsets * layouts * plan.n_levels
-    filled = np.zeros(len(symbols), np.int64)
-    out = np.empty(first[-1], np.int64), np.empty(first[-1])
-    _list_counts(symbols, plan, groups, starts, (first, filled, out))
-    taken = np.repeat(first[:-1] - np.cumsum(filled) + filled, filled) + np.arange(filled.sum())
-    columns, counts = out[0][taken], out[1][taken]
-    indptr = np.concatenate([[0], np.cumsum(filled)])
-    totals = np.bincount(np.repeat(np.arange(len(filled)), filled), counts, len(filled))
-    shares = np.sqrt(counts / np.repeat(totals, filled)).astype(np.float32)
-    return sp.csr_array((shares, columns, indptr), shape=(len(symbols), starts[-1]))
-
-
-def _list_counts(
-    symbols: Symbols, plan: Plan, groups: Sequence[Any], starts: np.ndarray, lists: Any
-) -> None:
-    """Append the counts of the words of all groups to the list of every sequence."""
-    base = max(int(symbols.n_symbols[0]), 1)
-    present = present_positions(symbols)
-    buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
-    for group, start in zip(groups, starts.tolist(), strict=False):
-        lookup.list_counts(
-            symbols.codes[0],
-            symbols.offsets,
-            present[0] if present.size else np.empty(0, bool),
-            (group.arrays, group.layout_weights, buffer),
-            np.uint64(base),
-            plan.n_levels,
-            (start, *lookup.scratch_dense(base**group.length, len(plan.cells))),
-            *lists,
-        )
+    found = count_words(plan.row([symbols], row), plan.groups(row), plan.n_levels)
+    total = np.maximum(found.sum(axis=1), np.finfo(np.float32).tiny)
+    found.data /= np.repeat(total, np.diff(found.indptr))
+    np.sqrt(found.data, out=found.data)
+    return found
 
 
 def first_slots(plan: Plan) -> list[np.ndarray]:

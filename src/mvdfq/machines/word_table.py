@@ -22,6 +22,7 @@ from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.kernels import Group
 from mvdfq.kernels.counting import Columns, GroupTask, Row
 from mvdfq.kernels.keys import word_keys
+from mvdfq.machines.dense_words import count_words
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
@@ -212,14 +213,16 @@ def sum_group(
 
 def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Iterator[Weighed]:
     """Yield the words of one row and their weights, cell by cell of the pyramid."""
+    if row.base**group.length <= DENSE_WORDS:
+        counts = count_words(row, [group], plan.n_levels)
+        if plan.root:
+            np.sqrt(counts.data, out=counts.data)
+        weights = (counts.T @ coefficients).reshape(-1, len(plan.cells), coefficients.shape[1])
+        keys = np.arange(len(weights), dtype=np.uint64)
+        yield from ((keys, weights[:, c]) for c in range(len(plan.cells)))
+        return
     for cell in plan.cells:
-        task = GroupTask(group, cell)
-        counts = task.dense_counts(row) if row.base**task.length <= DENSE_WORDS else None
-        if counts is not None:
-            embedded = (np.sqrt(counts) if plan.root else counts).astype(np.float32)
-            yield np.arange(counts.shape[1], dtype=np.uint64), embedded.T @ coefficients
-            continue
-        for columns in task.columns(row):
+        for columns in GroupTask(group, cell).columns(row):
             # if word and sequence do not fit into 64 bits together, words come as rows of codes
             is_key = columns.words.ndim == 1
             words = columns.words if is_key else word_keys(columns.words, row.base)

@@ -113,10 +113,9 @@ PEERS = {
 
 
 # The preset that a classifier without an option takes for numbers, and the parts of its sum.
-DEFAULT = "accurate"
+DEFAULT = "numbers"
 WORDS = "words"
 PARTS = (WORDS, "standard words", "filters")
-ABLATIONS = {f"default without {part}": part for part in PARTS}
 
 
 def without(part):
@@ -129,13 +128,25 @@ def without(part):
     return replace(settings, views=lambda X: [v for v in settings.views(X) if v.name != part])
 
 
+def words_alone():
+    """Return the settings of the default before it was a sum of kernels."""
+    from mvdfq.classifier.presets import PRESETS
+
+    return replace(PRESETS[DEFAULT](), views=None, C=100)
+
+
+# Presets of this script: variants of the default.
+VARIANTS = {f"default without {part}": partial(without, part) for part in PARTS}
+VARIANTS["words alone"] = words_alone
+
+
 def ours(preset):
-    """Return a classifier of mvdfq; a default with a part left out is a preset of this script."""
+    """Return a classifier of mvdfq."""
     import mvdfq
     from mvdfq.classifier.presets import PRESETS
 
-    if preset in ABLATIONS:
-        PRESETS[preset] = partial(without, ABLATIONS[preset])
+    if preset in VARIANTS:
+        PRESETS[preset] = VARIANTS[preset]
     return mvdfq.SequenceClassifier(None if preset == "default" else preset, n_jobs=1)
 
 

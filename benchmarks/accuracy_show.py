@@ -5,9 +5,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
-from accuracy_methods import ABLATIONS
+from accuracy_methods import VARIANTS
 from accuracy_plot import draw_ranks
-from accuracy_stats import compare, geometric_mean, mean_ranks, wins
+from accuracy_stats import compare, geometric_mean, mean_ranks
 from accuracy_tasks import MUSIC, OFFICIAL
 from archives import FOLDER
 
@@ -44,15 +44,16 @@ def show(rows, folder, methods=()):
 
 
 def complete(rows):
-    """Return the methods that have every split, ablations apart; name the others."""
+    """Return the methods that have every split, variants of the default apart; name the others."""
     splits = defaultdict(set)
     for row in rows:
         splits[row["method"]].add((row["set"], row["split"]))
     every = set().union(*splits.values())
-    for name, mine in splits.items():
-        if mine != every:
-            print(f"left out: {name}, {len(mine)} of {len(every)} resamples")
-    return sorted(n for n, mine in splits.items() if mine == every and n not in ABLATIONS)
+    candidates = sorted(splits.keys() - VARIANTS.keys())
+    for name in candidates:
+        if splits[name] != every:
+            print(f"left out: {name}, {len(splits[name])} of {len(every)} resamples")
+    return [name for name in candidates if splits[name] == every]
 
 
 def table(rows, methods):
@@ -98,11 +99,12 @@ def show_differences(found, mine="default"):
     if mine not in found.methods:
         return
     print(f"Points of {mine} above each method; * beyond two standard errors over resamples")
-    others = [(i, name) for i, name in enumerate(found.methods) if name != mine]
-    for i, name in others:
-        differences = 100 * (found.by_split[:, found.methods.index(mine)] - found.by_split[:, i])
-        cells = [marked(differences[found.set_of_split == one]) for one in found.sets]
-        print(f"{name:30}", *cells)
+    for i, name in enumerate(found.methods):
+        if name != mine:
+            above = 100 * (found.by_split[:, found.methods.index(mine)] - found.by_split[:, i])
+            by_set = [above[found.set_of_split == one] for one in found.sets]
+            mean = np.mean([differences.mean() for differences in by_set])
+            print(f"{name:30}", *map(marked, by_set), f"{mean:+7.2f}")
 
 
 def marked(differences):
@@ -140,18 +142,14 @@ def time_ratios(rows, name, kind):
 
 
 def show_ablation(rows):
-    """Print the default with one part removed at a time, and what is lost."""
+    """Print the default beside its variants: one part removed at a time."""
     known = {row["method"] for row in rows}
-    mine = ["default", *(name for name in ABLATIONS if name in known)]
-    if len(mine) == 1 or "default" not in known:
+    mine = [name for name in ("default", *VARIANTS) if name in known]
+    if mine[:1] != ["default"] or len(mine) == 1:
         return
     found = table(rows, mine)
     show_table("Ablation", found)
-    for i, name in enumerate(mine[1:], start=1):
-        loss = found.by_split[:, i] - found.by_split[:, 0]
-        counts = "{}/{}/{}".format(*wins(loss))
-        print(f"{name:30} {100 * np.mean(found.values[:, i] - found.values[:, 0]):+6.2f} points, "
-              f"better/equal/worse on {counts} resamples")  # fmt: skip
+    show_differences(found)
 
 
 def show_others(rows):

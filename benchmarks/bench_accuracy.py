@@ -25,7 +25,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
-from accuracy_methods import ABLATIONS, method
+from accuracy_methods import VARIANTS, method
 from accuracy_show import show
 from accuracy_tasks import LETTERS, letters, tasks
 
@@ -103,7 +103,7 @@ def main():
     if given.what == "show":
         show(stored(), RESULTS.parent, given.methods)
     else:
-        chosen = given.methods or (["default", *ABLATIONS] if given.what == "ablate" else [])
+        chosen = given.methods or (["default", *VARIANTS] if given.what == "ablate" else [])
         run(chosen, given.sets, given.resamples)
 
 

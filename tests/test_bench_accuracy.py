@@ -101,7 +101,9 @@ def test_parts_that_can_be_left_out_are_the_parts_of_the_default(load):
         assert {view.name for view in kept} == {view.name for view in views} - {part}
 
 
-@pytest.mark.parametrize("name", ["default without words", "default without filters"])
+@pytest.mark.parametrize(
+    "name", ["default without words", "default without filters", "words alone"]
+)
 def test_a_default_without_a_part_learns(load, name, monkeypatch):
     monkeypatch.setitem(PRESETS, name, None)  # the script adds a preset: forget it afterwards
     X, y = mvdfq.make_autoregressive(n_sequences=20, n_classes=2, random_state=0)

@@ -67,18 +67,19 @@ def filter_evidence(data, filters, thresholds, weights, by_channel, by_kind):
     response, above = np.empty(n, data.dtype), np.empty(n, np.uint64)
     counts = np.empty((thresholds.shape[1], N_WORDS), np.float32)
     shares = np.empty(weights.shape[1:])
-    singles, triples = np.empty((n, weights.shape[3])), np.empty((n, weights.shape[3]))
+    found, kinds = np.empty((n, weights.shape[3])), np.empty((2, weights.shape[3]))
     for f in range(thresholds.shape[0]):
         respond(padded, nine, f, filters, total, response)
         compare(response, thresholds[f], above)
         count_words(above, step, counts)
         share_weights(weights[f], counts, shares)
-        spread_words(above, step, shares, singles, triples)
+        spread_words(above, step, shares, found, kinds)
         own = members[f][members[f] >= 0]
         for c in own:
-            by_channel[c] += (singles + triples) / own.size
-            by_kind[0, c] += singles.sum(axis=0) / own.size
-            by_kind[1, c] += triples.sum(axis=0) / own.size
+            for t in range(n):
+                for k in range(found.shape[1]):
+                    by_channel[c, t, k] += found[t, k] / own.size
+            by_kind[:, c] += kinds / own.size
 
 
 @njit(nogil=True, cache=True)
@@ -94,31 +95,65 @@ def share_weights(weights, counts, out):
 
 
 @njit(nogil=True, cache=True)
-def spread_words(above, step, shares, singles, triples):
-    """Write the evidence of single symbols and of triples, by the frames of their symbols."""
-    singles[:] = 0
-    triples[:] = 0
-    one = np.empty(shares.shape[2])
+def spread_words(above, step, shares, found, kinds):
+    """Write the evidence of all words by the frames of their symbols, and the sums by kind.
+
+    Thresholds are sorted, so the number of thresholds below a value gives all its symbols. The
+    evidence of three such numbers is added up over all thresholds once, where it first occurs.
+    """
+    n_levels, n_columns = shares.shape[0] + 1, shares.shape[2]
+    singles = np.zeros((n_levels, n_columns))
+    for level in range(n_levels):
+        for q in range(n_levels - 1):
+            singles[level] += shares[q, 1 if level > q else 0]
+    triples = np.empty((n_levels**3, n_columns))
+    known = np.zeros(n_levels**3, np.bool_)
+    levels = np.empty(above.size, np.int64)
+    found[:] = 0
+    kinds[:] = 0
     for t in range(above.size):
-        if not above[t] >> LAST:
-            continue
-        for q in range(shares.shape[0]):
-            singles[t] += shares[q, bit(above[t], q)]
+        levels[t] = level_of(above[t])
+        if levels[t] >= 0:
+            add_to(found[t], singles[levels[t]], 1)
+            add_to(kinds[0], singles[levels[t]], 1)
     for t in range(above.size - 2 * step):
-        a, b, c = above[t], above[t + step], above[t + 2 * step]
-        if not (a & b & c) >> LAST:
+        a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
+        if min(a, b, c) < 0:
             continue
-        one[:] = 0
-        for q in range(shares.shape[0]):
-            one += shares[q, 2 + 4 * bit(a, q) + 2 * bit(b, q) + bit(c, q)]
+        word = (a * n_levels + b) * n_levels + c
+        if not known[word]:
+            known[word] = True
+            add_triples(a, b, c, shares, triples[word])
+        add_to(kinds[1], triples[word], 1)
         for place in range(3):
-            triples[t + place * step] += one / 3
+            add_to(found[t + place * step], triples[word], 3)
 
 
 @njit(nogil=True, cache=True)
-def bit(word, q):
-    """Return 0 or 1: whether byte `q` of a 64-bit word is set."""
-    return np.int64((word >> (BYTE * np.uint64(q))) & ONE)
+def add_triples(a, b, c, shares, out):
+    """Write the evidence of the triples that three values form at all thresholds."""
+    out[:] = 0
+    for q in range(shares.shape[0]):
+        word = 4 * (a > q) + 2 * (b > q) + (c > q)
+        out += shares[q, 2 + word]
+
+
+@njit(nogil=True, cache=True)
+def add_to(out, values, divisor):
+    """Add values / divisor to `out`."""
+    for k in range(out.size):
+        out[k] += values[k] / divisor
+
+
+@njit(nogil=True, cache=True)
+def level_of(word):
+    """Return how many thresholds a value reaches, -1 for a missing value."""
+    if not word >> LAST:
+        return -1
+    level = -1
+    for q in range(8):
+        level += np.int64((word >> (BYTE * np.uint64(q))) & ONE)
+    return level
 
 
 @njit(nogil=True, cache=True)

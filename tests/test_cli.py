@@ -184,7 +184,7 @@ def test_evaluate_writes_a_report_with_sound(recordings, tmp_path):
     ],
 )
 def test_wrong_options_of_a_report_are_named_before_data_are_read(options, message):
-    _, err = run("evaluate", "no-such-data", *options, code=1 if "nowhere" in message else 2)
+    _, err = run("evaluate", "no-such-data", *options, code=6 if "nowhere" in message else 2)
     assert message in err
 
 

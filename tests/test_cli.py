@@ -152,11 +152,49 @@ def test_the_model_knows_how_sound_became_numbers(recordings, tmp_path):
 
 def test_evaluate_by_speaker(recordings):
     out, err = run("evaluate", recordings, "--protocol", "group", "--group-pattern", "_(.+)_",
-                   "--format", "json", "--n-jobs", 1)  # fmt: skip
+                   "--format", "json", "--n-jobs", 1, "--progress", "none")  # fmt: skip
     result = json.loads(out)
     assert [fold["name"] for fold in result["folds"]] == ["anna", "ben"]
     assert result["accuracy"] > 0.9
     assert err == ""
+
+
+def test_evaluate_writes_a_report_with_sound(recordings, tmp_path):
+    page = tmp_path / "report.html"
+    out, err = run("evaluate", recordings, "--protocol", "2-fold", "--format", "json",
+                   "--report", page, "--details", 2, "--n-jobs", 1)  # fmt: skip
+    numbers = json.loads(page.with_suffix(".json").read_text())
+    assert numbers["verdict"]["accuracy"] == pytest.approx(json.loads(out)["accuracy"], rel=1e-4)
+    assert len(numbers["details"]) == 2
+    assert f"report: {page}" in err
+    assert "data:audio/" in page.read_text(encoding="utf-8")
+    assert len(page.with_suffix(".csv").read_text().splitlines()) == 1 + numbers["verdict"]["n"]
+    run("evaluate", recordings, "--protocol", "2-fold", "--report", page, "--no-audio", "-q",
+        "--details", 1, "--n-jobs", 1)  # fmt: skip
+    assert "data:audio/" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--report", "page.txt"], "--report must end in .html, got page.txt"),
+        (["--report", "nowhere/page.html"], "nowhere is not a folder"),
+        (["--report", "p.html", "--details", "0"], "--details must be a whole number above 0"),
+        (["--report", "p.html", "--protocol", "homology", "--splits", "x"], "does not work with"),
+    ],
+)
+def test_wrong_options_of_a_report_are_named_before_data_are_read(options, message):
+    _, err = run("evaluate", "no-such-data", *options, code=1 if "nowhere" in message else 2)
+    assert message in err
+
+
+def test_explain_writes_a_page(recordings, model, tmp_path):
+    file = next((recordings / "chirp").glob("*.wav"))
+    _, err = run("explain", model, file, "-o", tmp_path / "why.html", "--n-jobs", 1)
+    text = (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert file.name in text
+    assert "data:audio/" in text
+    assert f"page: {tmp_path / 'why.html'}" in err
 
 
 def test_explain_shows_words_neighbours_and_a_picture(recordings, model, tmp_path):
@@ -368,9 +406,9 @@ def test_wrong_usage_is_2(recordings):
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
         (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be a number from 1 to 1"),
         (
-            ["explain", "{model}", "{sound}", "-o", "x.html"],
+            ["explain", "{model}", "{sound}", "-o", "x.txt"],
             5,
-            "must end in .json",
+            "must end in .html, .json",
         ),
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
         (["predict", "{model}", "{series}/made.ts"], 5, "channels"),

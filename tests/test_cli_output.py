@@ -4,14 +4,17 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
+import soundfile
 
 import mvdfq
 from commands import run
 from mvdfq.cli import confusion, output
 from mvdfq.cli.confusion import show_confusion
+from mvdfq.cli.remarks import one_line_warnings
 from mvdfq.io import write_npz
 
 COUNTS = [[10 * (i == j) + (i + j) % 3 for j in range(6)] for i in range(6)]
@@ -161,3 +164,24 @@ def test_keys_for_programs_have_one_style(tmp_path):
     for command in (["cache"], ["doctor"]):
         result = json.loads(run(*command, "--format", "json")[0])
         assert all(re.fullmatch("[a-z][a-z0-9_]*", key) for key in result)
+
+
+def test_warnings_are_one_line_of_the_program(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("high/1.wav", "low/1.wav", "low/2.wav"):
+        (tmp_path / "sounds" / name).parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(tmp_path / "sounds" / name, rng.normal(size=4000) / 9, 8000)
+    command = [sys.executable, "-m", "mvdfq", "gram", tmp_path / "sounds", "-o",
+               tmp_path / "K.npy", "--kernel", "spectrum", "--progress", "none"]  # fmt: skip
+    err = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert err == ("warning: Class 'high' has only one file, so this class cannot be tested.\n")
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_same_warning_is_said_once(capsys):
+    with one_line_warnings():
+        for _ in range(3):
+            warnings.warn("rows [1]\n  are constant", stacklevel=1)
+        warnings.warn("another", stacklevel=1)
+    said = capsys.readouterr().err
+    assert said == "warning: rows [1] are constant\nwarning: another\n"

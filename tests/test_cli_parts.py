@@ -173,7 +173,7 @@ def test_the_lists_of_values_are_those_of_the_library():
         ("train --kernel ga", ["gapped", "gappy"]),
         ("evaluate --symbols d", ["direct"]),
         ("gram --frames ", [*choices.FRAMES, "help"]),
-        ("train --preset acc", ["accurate"]),
+        ("train --preset mus", ["music"]),
         ("train --recipe t", ["telephone"]),
         ("train --as wide", ["wide-csv"]),
         ("predict --format j", ["json"]),

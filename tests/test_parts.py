@@ -232,9 +232,11 @@ def test_parts_are_in_the_guide(name):
 def test_model_files_hold_parts_and_nothing_more():
     others = set(CLASSES) - set(CLASS_OF)
     assert others == {
-        "SequenceClassifier", "KernelMachine", "LinearMachine", "WordMachine", "FittedView",
+        "SequenceClassifier", "KernelMachine", "LinearMachine", "WordMachine", "FilterMachine",
+        "FittedWords", "FittedFilters",
         "SequenceKernel", "Symbols",
         "SequenceFeatures", "Problems", "Margins", "Plan", "Sequences", "Vocabulary", "Buckets",
+        "WordFactors",
         "Pipeline",
     }  # fmt: skip
     for name, cls in CLASS_OF.items():

@@ -1,5 +1,7 @@
 """Sums of kernels: standardized words and filters beside the first kernel."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,8 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mvdfq
 import naive_views
 from mvdfq import SequenceClassifier, SequenceFeatures, Words
-from mvdfq.classifier.views import View, ViewSum, filter_views
-from mvdfq.machines.standard import StandardGram, root_shares
+from mvdfq.classifier.views import ViewSum, WordView, filter_views
+from mvdfq.machines.filter_words import filter_encoder, filter_shares
+from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.symbols import Symbols
 
@@ -31,7 +34,7 @@ X, Y = made()
 
 @pytest.fixture(scope="module")
 def fitted():
-    return SequenceClassifier("accurate", cv=2).fit(X, Y)
+    return SequenceClassifier(cv=2).fit(X, Y)
 
 
 # Standardized words
@@ -50,17 +53,14 @@ def standard_gram(symbols, n_levels, min_share, **options):
     reader = SequenceFeatures(
         Words(LAYOUTS), manifold=True, normalize=False, pyramid=n_levels, constant_rows="keep"
     ).fit_reader(symbols)
-    pieces = [
-        (rows, lambda rows=rows: root_shares(symbols, reader.plan_, rows))
-        for rows in (np.array([0]), np.array([1]))
-    ]
-    return StandardGram(reader, pieces, len(symbols), min_share, **options)
+    pieces = pieces_of(symbols, reader.plan_)
+    return reader, StandardGram(pieces, len(symbols), min_share, **options)
 
 
 @pytest.mark.parametrize("n_levels", [1, 2])
 @pytest.mark.parametrize("min_share", [0.0, 0.4])
 def test_standardized_words_match_naive(symbols, n_levels, min_share):
-    gram = standard_gram(symbols, n_levels, min_share)
+    _, gram = standard_gram(symbols, n_levels, min_share)
     expected, n_words = np.zeros((len(symbols), len(symbols))), 0
     for r in range(2):
         rows = [symbols[i][r].tolist() for i in range(len(symbols))]
@@ -74,16 +74,42 @@ def test_standardized_words_match_naive(symbols, n_levels, min_share):
 
 
 def test_the_machine_gives_the_margins_of_the_kernel(symbols):
-    gram = standard_gram(symbols, 2, 0.1)
+    reader, gram = standard_gram(symbols, 2, 0.1)
     alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
-    margins = gram.machine(alpha).of(symbols)
+    margins = WordMachine.from_gram(gram, reader, alpha).of(symbols)
     assert_allclose(margins, gram.values @ alpha, rtol=1e-4, atol=1e-4)
 
 
 def test_features_that_do_not_fit_are_made_again(symbols):
     alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
-    roomy, tight = standard_gram(symbols, 2, 0.1), standard_gram(symbols, 2, 0.1, memory=1)
-    assert_array_equal(tight.machine(alpha).of(symbols), roomy.machine(alpha).of(symbols))
+    (reader, roomy), (_, tight) = (standard_gram(symbols, 2, 0.1, memory=m) for m in (10**9, 1))
+    machines = [WordMachine.from_gram(gram, reader, alpha) for gram in (roomy, tight)]
+    assert_array_equal(machines[1].of(symbols), machines[0].of(symbols))
+
+
+# Words of filters
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dilation", [1, 3])
+@pytest.mark.parametrize("n_thresholds", [1, 7])
+def test_words_of_filters_are_those_of_their_symbols(dtype, dilation, n_thresholds):
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(size=(2, n)).astype(dtype) for n in (40, 5, 0, 700, 30)]
+    rows[4][0, 12:14] = np.nan
+    sequences = mvdfq.check_sequences(rows)
+    encoder = filter_encoder(dilation, n_thresholds, seed=0).fit(sequences)
+    symbols = encoder.transform(sequences)
+    layouts = [(0,), (0, dilation, 2 * dilation)]
+    reader = SequenceFeatures(Words(layouts), manifold=True, normalize=False, constant_rows="keep")
+    plan = reader.fit_reader(symbols).plan_
+    expected = root_shares(symbols, plan, np.arange(symbols.n_rows)).toarray()
+    found = filter_shares(encoder, sequences, 2)
+    assert_allclose(found, expected, rtol=1e-6)
+    naive = naive_views.root_shares(symbols[4][0].tolist(), layouts, 1, missing=255)
+    words = {(g, word): share for (g, word, *_), share in naive.items()}
+    keys = [(0, (a,)) for a in (0, 1)] + [(1, word) for word in product((0, 1), repeat=3)]
+    assert_allclose(found[4, :10], [words.get(key, 0) for key in keys], rtol=1e-6)
 
 
 # The sum
@@ -98,7 +124,7 @@ def test_the_sum_is_divided_exactly():
     symbols = quantizer.fit_transform(sequences)
     kernel = mvdfq.SequenceKernel(Words(LAYOUTS), manifold=True)
     K = kernel.fit_transform(symbols)
-    views = [View("words", Words(LAYOUTS), min_share=0.2), *filter_views(sequences, 2.0, 3)]
+    views = [WordView("words", Words(LAYOUTS), min_share=0.2), *filter_views([1, 2], 2.0, 3)]
     total = ViewSum(K, 1.0, views, sequences, symbols, Options())
     spread = np.trace(total.values) / len(K) - total.values.mean()
     assert_allclose(spread, 1, rtol=1e-4)  # the parts have unit variance, and so has their mean
@@ -127,7 +153,7 @@ def test_importance_finds_the_channel_that_tells():
     y = np.arange(30) % 2
     noise = rng.normal(size=(30, 3, 40))
     noise[:, 1] += 3 * np.sin(np.arange(40) * np.where(y, 0.3, 0.9)[:, None])
-    clf = SequenceClassifier("accurate", cv=2).fit(noise, y)
+    clf = SequenceClassifier(cv=2).fit(noise, y)
     assert_allclose(clf.feature_importance_.sum(), 1)
     assert clf.feature_importance_.argmax() == 1
     assert len(clf.row_importance_) == clf.kernel_.n_rows_in_ + 3
@@ -137,7 +163,7 @@ def test_answers_do_not_depend_on_company_threads_or_memory(fitted):
     decision = fitted.decision_function(X)
     alone = np.concatenate([fitted.decision_function([x]) for x in X])
     assert_array_equal(alone, decision)
-    other = SequenceClassifier("accurate", cv=2, n_jobs=2).fit(X, Y)
+    other = SequenceClassifier(cv=2, n_jobs=2).fit(X, Y)
     assert_array_equal(other.decision_function(X), decision)
 
 
@@ -160,11 +186,30 @@ def test_symbolic_channels_have_words_and_no_filters():
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("AB" if i % 2 else "BC"), 20)) for i in range(12)]
     sequences = [[text, rng.normal(size=20)] for text in texts]
-    clf = SequenceClassifier("accurate", cv=2).fit(sequences, np.arange(12) % 2)
+    clf = SequenceClassifier(cv=2).fit(sequences, np.arange(12) % 2)
     assert clf.score(sequences, np.arange(12) % 2) == 1
     assert_allclose(clf.feature_importance_.sum(), 1)
 
 
 @pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"solver": "linear"}])
 def test_views_belong_to_the_parts_of_the_preset(parts):
-    assert not SequenceClassifier("accurate", cv=2, **parts).fit(X, Y).views_
+    assert not SequenceClassifier(cv=2, **parts).fit(X, Y).views_
+
+
+def test_codewords_have_rows_of_their_own(tmp_path):
+    rng = np.random.default_rng(0)
+    sequences = [rng.normal(size=(2, 60)) + (i % 2) for i in range(40)]
+    labels = np.arange(40) % 2
+    clf = SequenceClassifier("music", cv=2).fit(sequences, labels)
+    assert clf.views_[0].name == "codewords"
+    n = clf.kernel_.n_rows_in_
+    assert len(clf.row_importance_) == n + 1 + 2
+    assert_allclose(clf.feature_importance_.sum(), 1)
+    found = clf.explain(sequences[0])
+    assert found.row_names[-3].startswith("codewords: ")
+    assert_allclose(found.by_row.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    assert_allclose(found.by_channel.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    assert_allclose(found.by_layout.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    clf.save(tmp_path / "music.mvdfq")
+    again = mvdfq.load(tmp_path / "music.mvdfq")
+    assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))

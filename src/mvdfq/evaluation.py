@@ -21,6 +21,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
+from mvdfq._utils.markup import table
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report
 
@@ -334,6 +335,19 @@ class Evaluation(Short):
             "roc50": self._mean_over_folds(roc50),
         }
 
+    def _repr_html_(self) -> str:
+        """Return accuracy, classes and confusions, for notebooks."""
+        low, high = self.interval
+        title = (
+            f"accuracy {self.accuracy:.2%} (95 % interval {low:.2%} to {high:.2%}), "
+            f"{self.protocol}, {len(self.folds)} folds"
+        )
+        names = [str(label) for label in self.labels]
+        classes = [tuple(row.values()) for row in self.per_class]
+        lines = [(name, *row) for name, row in zip(names, self.confusion.tolist(), strict=True)]
+        first = table(["class", "precision", "recall", "F1", "n"], classes, title)
+        return first + table(["true \\ said", *names], lines, "confusions")
+
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and text, ready for JSON.
 
@@ -374,6 +388,7 @@ def evaluate(
     split: Any = None,
     seeds: Sequence[int] = (0,),
     progress: Report | None = None,
+    visit: Callable[[Any, Any, Fold, np.ndarray], None] | None = None,
 ) -> Evaluation:
     """Train and test a classifier on the folds of a protocol.
 
@@ -405,6 +420,10 @@ def evaluate(
     progress : callable, default=None
         Called with the number of finished folds and the number of all folds.
 
+    visit : callable, default=None
+        Called after every fold with the fitted classifier, the test part of `X`, the fold, and
+        the indices of the training part.
+
     Returns
     -------
     evaluation : Evaluation
@@ -429,7 +448,10 @@ def evaluate(
         inner = None if groups is None else np.asarray(groups)[train]
         clf = clone(estimator)
         clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner))
-        result.folds.append(_fold(clf, X, y, name, seed, test))
+        part = _take(X, test)
+        result.folds.append(_fold(clf, part, y, name, seed, test))
+        if visit is not None:
+            visit(clf, part, result.folds[-1], train)
         if progress is not None:
             progress(len(result.folds), len(cuts))
     return result
@@ -475,9 +497,8 @@ def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
     return Evaluation("saved model", [*classes.tolist(), *new], [fold])
 
 
-def _fold(clf: Any, X: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
+def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
     """Test a fitted classifier on the test part of one fold."""
-    part = _take(X, test)
     scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
     return Fold(name, seed, test, y[test], clf.predict(part), scores)
 

@@ -8,7 +8,7 @@ the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places with
 import numpy as np
 from numba import njit
 
-from mvdfq._engines.cpu import is_present, read_keys, read_words, segment
+from mvdfq._engines.cpu import read_words, segment
 
 # Marks a place without a key; callers guarantee that all keys are smaller.
 EMPTY = np.uint64(2**64 - 1)
@@ -58,37 +58,52 @@ def add_weights(indptr, sequence, value, coefficients, out):
 
 
 @njit(nogil=True, cache=True)
-def count_dense(codes, start, stop, present, group, base, n_levels, cells):
-    """Count the words of one row of one sequence at their keys: ``cells[cell, key]``.
+def count_dense(codes, start, stop, present, group, base, n_levels, cells, touched):
+    """Count the words of one row of one sequence at their keys: ``cells[key, cell]``.
 
-    The cells of a pyramid are a binary heap: each cell is the sum of its two halves. So only the
+    `cells` must be 0 and `touched` gets the keys of the words; returns how many there are. The
+    cells of a pyramid are a binary heap: each cell is the sum of its two halves. So only the
     finest cells are counted, and the other cells are added up.
     """
     read, weights, buffer = group
     windows = read[1]
-    cells[:] = 0
-    n_fine = cells.shape[0] // 2 + 1
+    n_fine = cells.shape[1] // 2 + 1
+    n_touched = 0
     for j in range(weights.size):
+        if weights[j] == 0:
+            continue
         n_words = max(stop - start - windows[j, -1], 0)
         for fine in range(n_fine):
             begin, end = segment(n_words, n_levels - 1, fine)
             words = buffer[: end - begin]
-            count = cells[n_fine - 1 + fine]
             for i in range(read_words(codes, start + begin, read, j, base, present, words)):
-                count[words[i]] += weights[j]
-    for cell in range(n_fine - 2, -1, -1):
-        cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
+                count = cells[words[i]]
+                if count[0] == 0:
+                    touched[n_touched] = words[i]
+                    n_touched += 1
+                if n_fine > 1:
+                    count[0] = 1  # only a mark: the whole sequence is added up below
+                count[n_fine - 1 + fine] += weights[j]
+    for word in touched[:n_touched]:
+        count = cells[word]
+        for cell in range(n_fine - 2, -1, -1):
+            count[cell] = count[2 * cell + 1] + count[2 * cell + 2]
+    return n_touched
 
 
 @njit(nogil=True, cache=True)
-def weigh_dense(cells, values, root, margin):
-    """Add the weights of the counted words to `margin`; return the sum of squared counts."""
+def weigh_dense(cells, touched, values, root, margin):
+    """Add the weights of the counted words to `margin`; return the sum of squared counts.
+
+    Clears the counts.
+    """
     squares = 0.0
-    for word in range(cells.shape[1]):
-        if cells[0, word] == 0:
-            continue
-        for cell in range(cells.shape[0]):
-            count = cells[cell, word]
+    for word in touched:
+        for cell in range(cells.shape[1]):
+            count = cells[word, cell]
+            if count == 0:
+                continue
+            cells[word, cell] = 0
             value = np.sqrt(count) if root else count
             squares += value * value
             for c in range(margin.size):
@@ -160,17 +175,16 @@ def score_dense(
     weight of the group in the row.
     """
     first, values = table
-    cells = np.empty((values.shape[1], np.diff(first).max()))
+    cells, touched = scratch_dense(np.diff(first).max(), values.shape[1])
     margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
             here = present[r] if present.size else np.empty(0, np.bool_)
             start, stop = offsets[s], offsets[s + 1]
-            mine = cells[:, : first[r + 1] - first[r]]
-            base = np.uint64(bases[r])
-            count_dense(codes[r], start, stop, here, group, base, n_levels, mine)
+            base, mine = np.uint64(bases[r]), values[first[r] : first[r + 1]]
+            n = count_dense(codes[r], start, stop, here, group, base, n_levels, cells, touched)
             margin[:] = 0
-            squares = weigh_dense(mine, values[first[r] : first[r + 1]], root, margin)
+            squares = weigh_dense(cells, touched[:n], mine, root, margin)
             margins[s, r] += margin
             total[s, r] += squares
             own[s, r] += weights[r] * squares
@@ -210,57 +224,51 @@ def scratch_for(most, n_fine):
 
 
 @njit(nogil=True, cache=True)
-def count_rows(codes, offsets, present, group, base, n_levels, counts):
-    """Count the words of one group in every row of every sequence.
-
-    All rows have alphabets of `base` symbols. Writes (n_sequences, n_rows, n_cells, n_words)
-    counts; `group` is as in `score_dense`.
-    """
-    cells = np.empty(counts.shape[2:])
-    for s in range(offsets.size - 1):
-        for r in range(codes.shape[0]):
-            here = present[r] if present.size else np.empty(0, np.bool_)
-            count_dense(codes[r], offsets[s], offsets[s + 1], here, group, base, n_levels, cells)
-            counts[s, r] = cells
+def scratch_dense(n_words, n_cells):
+    """Return memory to count words at their keys: counts, and the keys of the words."""
+    return np.zeros((n_words, n_cells)), np.empty(n_words, np.uint64)
 
 
 @njit(nogil=True, cache=True)
-def spread_words(codes, present, group, base, values, scale, owners, steps, out):
-    """Add the evidence of every occurrence in one sequence to the frames that it rests on.
+def list_counts(codes, offsets, present, group, base, n_levels, scratch, first, filled, out):
+    """Append the counts of the words of one group in one row to the list of every sequence.
 
-    `values` is (n_rows, n_words, n_columns), the weights of words without a pyramid; `scale`
-    (n_rows,) the factor of each row; `owners` (n_rows, n_most) the lines of `out` that share the
-    evidence of a row, filled up with -1. A symbol at frame t rests on the frames
-    ``t + steps``, cut off at the ends. `out` is (n_columns, n_lines, n_frames).
+    The list of sequence s begins at ``first[s]`` and has ``filled[s]`` entries so far; `out` is
+    (columns, counts). The column of a word in a cell is ``start + word * n_cells + cell``.
     """
-    read, weights, buffer = group
-    layouts, windows, _ = read
-    n = codes.shape[1]
-    count = np.empty(values.shape[1])
-    shares = np.empty((values.shape[1], values.shape[2]))
-    for r in range(codes.shape[0]):
-        here = present[r] if present.size else np.empty(0, np.bool_)
-        count[:] = 0
-        for j in range(weights.size):
-            words = buffer[: max(n - windows[j, -1], 0)]
-            for i in range(read_words(codes[r], 0, read, j, base, here, words)):
-                count[words[i]] += weights[j]
-        n_owners = np.sum(owners[r] >= 0)
-        for word in range(count.size):
-            factor = scale[r] / np.sqrt(count[word]) if count[word] > 0 else 0.0
-            shares[word] = factor * values[r, word] / (n_owners * steps.size * layouts.shape[1])
-        for j in range(weights.size):
-            words = buffer[: max(n - windows[j, -1], 0)]
-            read_keys(codes[r], 0, layouts[j], base, words)
-            for t in range(words.size):
-                if here.size and not is_present(here, t, windows[j]):
-                    continue
-                word = words[t]
-                for o in layouts[j]:
-                    for step in steps:
-                        frame = min(max(t + o + step, 0), n - 1)
-                        for owner in owners[r]:
-                            if owner < 0:
-                                break
-                            for c in range(out.shape[0]):
-                                out[c, owner, frame] += weights[j] * shares[word, c]
+    start, cells, touched = scratch
+    columns, counts = out
+    for s in range(offsets.size - 1):
+        place = first[s] + filled[s]
+        n = count_dense(
+            codes, offsets[s], offsets[s + 1], present, group, base, n_levels, cells, touched
+        )
+        for word in touched[:n]:
+            for cell in range(cells.shape[1]):
+                if cells[word, cell] != 0:
+                    columns[place] = start + np.int64(word) * cells.shape[1] + cell
+                    counts[place] = cells[word, cell]
+                    cells[word, cell] = 0
+                    place += 1
+        filled[s] = place - first[s]
+
+
+@njit(nogil=True, cache=True)
+def close_gaps(first, filled, columns, counts):
+    """Move the lists of all sequences together, one after another."""
+    place = 0
+    for s in range(filled.size):
+        for e in range(first[s], first[s] + filled[s]):
+            columns[place], counts[place] = columns[e], counts[e]
+            place += 1
+
+
+@njit(nogil=True, cache=True)
+def add_columns(values, held, total, squares):
+    """Add to every column its number of entries that are not 0, their sum and their squares."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            value = np.float64(values[i, j])
+            held[j] += 1 if value != 0 else 0
+            total[j] += value
+            squares[j] += value * value

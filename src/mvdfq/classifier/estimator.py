@@ -46,9 +46,11 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     ----------
     preset : str, default=None
         Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
-        lists all) are methods of the paper [1]_; ``"accurate"`` is a sum of three kernels. None
-        means ``"letters"`` if X holds letters, else ``"numbers"``. Each argument below replaces
-        one part; None keeps the preset's part.
+        lists all) are methods of the paper [1]_. None means ``"letters"`` if X holds letters,
+        else ``"numbers"``, a sum of three kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
+        codewords. Each argument
+        below replaces one part; None keeps the preset's part. If frames, symbols, kernel,
+        manifold, pyramid, gamma or weights are given, the first kernel is used alone.
 
     frames : transformer or str, default=None
         Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name
@@ -128,7 +130,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         The fitted kernel, or explicit features, that the machines are trained on.
 
     views_ : list
-        The fitted parts beside `kernel_`; empty but for ``preset="accurate"``.
+        The fitted parts of the sum beside `kernel_`: standardized words, and one part per
+        dilation of the filters. Empty for letters and for the methods of the paper.
 
     view_shares_ : ndarray of shape (1 + n_views,)
         Factors of the kernel matrices of `kernel_` and of the views in their sum.

@@ -10,8 +10,9 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 
 from mvdfq.classifier.registry import NAMED
-from mvdfq.classifier.views import View, filter_views
+from mvdfq.classifier.views import WordView, filter_views
 from mvdfq.frames import Delta, Rotate, Smooth, Standardize
+from mvdfq.frames.filters import auto_dilations
 from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum, Words
 from mvdfq.machines.validation import Cautious
 from mvdfq.symbols import (
@@ -38,7 +39,7 @@ class Settings:
     multi_class: str = "ovo"
     C: Any = "auto"
     # Views beside the first kernel, given the training sequences; and the weight of the first.
-    views: Callable[[Any], list[View]] | None = None
+    views: Callable[[Any], list[Any]] | None = None
     weight: float = 1.0
 
 
@@ -57,33 +58,55 @@ def part(kind: str, value: Any) -> Any:
 # Single symbols and pairs have a small weight: they only matter in sequences shorter than 3 frames.
 SHORT = [(0,), (0, 1)]
 LITTLE = 0.01
+# Words of three symbols, 1, 4 or 16 frames apart.
+TRIPLES = [(0, step, 2 * step) for step in (1, 4, 16)]
 # Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
 PENALTIES = Cautious((1.0, 10.0))
 
 
 def _numbers() -> Settings:
-    """Four views of the same sequences, chosen by benchmarks/choose_defaults.py."""
-    views = [
+    """A sum of three kernels: words, the same words standardized, words of filter responses.
+
+    The rows were chosen by benchmarks/choose_defaults.py, the weights by splits of the training
+    parts of the sets in benchmarks/bench_accuracy.py.
+    """
+    rows = [
         ("trend pairs", Smooth(9), Rotate(deltas=True), _pairs()),
         ("slope pairs", Smooth(5), Delta(keep=False), _pairs()),
-        ("components", Delta(), Standardize(), Rotate(), DirectQuantizer(6)),
+        ("components", *_components()),
         ("slope components", Smooth(9), Delta(keep=False), Rotate(), DirectQuantizer(6)),
     ]
-    rows = Rows([(name, make_pipeline(*steps)) for name, *steps in views])
-    triples = [(0, step, 2 * step) for step in (1, 4, 16)]
-    return Settings(rows, _with_short(triples), None, True, 2, "ovr", 100)
+    symbols = Rows([(name, make_pipeline(*steps)) for name, *steps in rows])
+
+    def views(X: Any) -> list[Any]:
+        words = WordView("standard words", Words([*SHORT, *TRIPLES]), 2, min_share=0.2)
+        return [words, *filter_views(auto_dilations(X), weight=2.0)]
+
+    return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, views)
 
 
-def _accurate() -> Settings:
-    """The default, its words once more in standardized form, and words of filter responses."""
-    first = _numbers()
-    layouts = [group.layouts[0].offsets for group in first.kernel.groups(2)]
+def _music() -> Settings:
+    """The default, and standardized codewords of frames and their slopes."""
+    numbers = _numbers()
+    assert numbers.views is not None
+    others = numbers.views
+    encoder = make_pipeline(Delta(), Standardize(), CodebookQuantizer(2048))
+    codewords = WordView("codewords", Words([(0,)]), weight=2.0, encoder=encoder)
+    return replace(numbers, views=lambda X: [codewords, *others(X)])
 
-    def views(X: Any) -> list[View]:
-        words = View("standard words", Words(layouts), None, 2, weight=2.0, min_share=0.2)
-        return [words, *filter_views(X, weight=2.0)]
 
-    return replace(first, C=10, views=views)
+def _fast() -> Settings:
+    """The rows of one view without a pyramid, and a quarter of the filters."""
+    symbols = make_pipeline(*_components())
+
+    def views(X: Any) -> list[Any]:
+        return filter_views(auto_dilations(X)[::4], weight=2.0)
+
+    return Settings(symbols, _with_short(TRIPLES), None, True, 1, "ovr", 10, views)
+
+
+def _components() -> list[Any]:
+    return [Delta(), Standardize(), Rotate(), DirectQuantizer(6)]
 
 
 def _pairs() -> JointQuantizer:
@@ -163,7 +186,8 @@ def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], 
 
 PRESETS: dict[str, Callable[[], Settings]] = {
     "numbers": _numbers,
-    "accurate": _accurate,
+    "fast": _fast,
+    "music": _music,
     "letters": _letters,
     **_paper(),
 }
@@ -175,8 +199,9 @@ def list_presets() -> list[str]:
     Returns
     -------
     names : list of str
-        ``"numbers"`` and ``"letters"`` are the defaults; ``"accurate"`` adds two more kernels
-        to the first; the others are the methods of the paper. ``m`` after the family means
+        ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` is a smaller ``"numbers"``;
+        ``"music"`` adds codewords, for genres and artists; the others are the methods of the
+        paper. ``m`` after the family means
         manifold embedding, ``-alt`` means the settings in the comments of the paper.
 
     Examples

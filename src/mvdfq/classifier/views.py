@@ -8,42 +8,82 @@ words they have.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
-from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
-from mvdfq.frames import Filters, Standardize
-from mvdfq.frames.filters import auto_dilations
+from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
-from mvdfq.kernels import Kernel, Words
-from mvdfq.machines.standard import Piece, StandardGram, WordMachine, root_shares
+from mvdfq.kernels import Kernel
+from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
+from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import DENSE_WORDS
-from mvdfq.sequences import Ragged, Sequences
-from mvdfq.symbols import Symbols, ThresholdQuantizer
-from mvdfq.symbols.naming import numbered
+from mvdfq.sequences import Sequences
+from mvdfq.symbols import Symbols
 
-__all__ = ["FittedView", "NoViews", "View", "ViewSum", "explain_views", "filter_views"]
+__all__ = [
+    "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView", "filter_views",
+]  # fmt: skip
 
-# Sequences that the bins of a view are learned from: thresholds of more sequences hardly differ.
+# Sequences that thresholds are learned from: the thresholds of more sequences hardly differ.
 SAMPLE = 200
-# Frames that are encoded at once: a filter view has hundreds of rows.
-BLOCK_FRAMES = 2**14
+
+
+@dataclass(repr=False)
+class FittedWords(Short):
+    """Standardized words of some rows of the symbols of a classifier, or of its own encoder."""
+
+    name: str
+    rows: np.ndarray
+    machine: WordMachine
+    encoder: Any = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the margins."""
+        return self.machine.margins.intercepts.size
+
+    def read(self, X: Sequences, symbols: Symbols) -> Any:
+        """Return the symbols of new sequences as the machine reads them."""
+        mine = symbols if self.encoder is None else self.encoder.transform(X)
+        return self.machine.reader.read_new(mine.rows(self.rows))
+
+    def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
+        """Return the margins of new sequences, given as numbers and as symbols."""
+        return self.machine.of(self.read(X, symbols))
+
+
+@dataclass(repr=False)
+class FittedFilters(Short):
+    """Standardized words of the responses of filters."""
+
+    name: str
+    machine: FilterMachine
+
+    def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
+        """Return the margins of new sequences, given as numbers and as symbols."""
+        return self.machine.of(X)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the margins."""
+        return self.machine.intercepts.size
+
+    def channel_norms(self, n_channels: int) -> np.ndarray:
+        """Return the share of each channel in the squared norms of the machines."""
+        return self.machine.norms @ shares_of([self.machine.encoder], n_channels)
 
 
 @dataclass(frozen=True)
-class View:
-    """Standardized words of the symbols of a classifier (no encoder), or of an encoder of its own.
+class WordView:
+    """Standardized words of the symbols of a classifier, or of the symbols of an encoder.
 
     Views of one name share one weight. `min_share` is the share of the training sequences that
     must hold a word.
@@ -51,54 +91,83 @@ class View:
 
     name: str
     kernel: Kernel
-    encoder: Any = None
     pyramid: int = 1
     weight: float = 1.0
     min_share: float = 0.0
+    encoder: Any = None
+
+    def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
+        """Count the words of the rows that have few enough words; None if there are none."""
+        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
+        symbols = symbols if encoder is None else encoder.transform(X)
+        rows = self._countable(symbols)
+        if not rows.size:
+            return None
+        symbols = symbols.rows(rows)
+        reader = SequenceFeatures(
+            clone(self.kernel),
+            manifold=True,
+            normalize=False,
+            pyramid=self.pyramid,
+            constant_rows="keep",
+        ).fit_reader(symbols)
+        pieces = pieces_of(symbols, reader.plan_)
+        gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
+
+        def finish(coefficients: np.ndarray) -> FittedWords:
+            machine = WordMachine.from_gram(gram, reader, coefficients)
+            return FittedWords(self.name, rows, machine, encoder)
+
+        return Fit(self, gram, finish)
+
+    def _countable(self, symbols: Symbols) -> np.ndarray:
+        """Return the rows whose words fit a dense array: not those of many categories."""
+        longest = max(group.length for group in self.kernel.groups(2))
+        return np.flatnonzero(symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS)
 
 
-@dataclass(repr=False)
-class FittedView(Short):
-    """A fitted view: its encoder and its machine.
-
-    Without an encoder the view reads `rows` of the symbols of the classifier.
-    """
+@dataclass(frozen=True)
+class FilterView:
+    """Standardized words of the responses of 84 filters of one dilation."""
 
     name: str
-    encoder: Any
-    rows: np.ndarray
-    machine: WordMachine
+    encoder: Pipeline
+    weight: float = 1.0
 
-    def read(self, X: Any, symbols: Any) -> Any:
-        """Return the symbols of new sequences as the machine reads them."""
-        mine = symbols.rows(self.rows) if self.encoder is None else self.encoder.transform(X)
-        return self.machine.reader.read_new(mine)
+    def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
+        """Learn thresholds from some of the sequences and count the words of all of them."""
+        if X.symbolic_mask.all():
+            return None
+        chosen = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
+        encoder = clone(self.encoder).fit(X[chosen])
+        rows = np.arange(encoder[-1].thresholds_.size)
+        piece = rows, partial(filter_shares, encoder, X, n_jobs)
+        gram = StandardGram([piece], len(X), 0.0, memory, n_jobs)
 
-    def margins(self, X: Any, symbols: Any) -> np.ndarray:
-        """Return the margins of new sequences, encoded a few at a time."""
-        if self.encoder is None:
-            return self.machine.of(self.read(X, symbols))
+        def finish(coefficients: np.ndarray) -> FittedFilters:
+            return FittedFilters(self.name, FilterMachine.from_gram(gram, encoder, coefficients))
 
-        def one(block: slice) -> np.ndarray:
-            return self.machine.of(self.read(X[block], None), n_jobs=1)
-
-        done = run_in_order(one, _blocks(X), n_threads(self.machine.n_jobs))
-        return np.concatenate([margins for _, margins in done])
+        return Fit(self, gram, finish)
 
 
-def filter_views(X: Sequences, weight: float, n_thresholds: int = 7) -> list[View]:
+@dataclass(frozen=True)
+class Fit:
+    """A view with its kernel matrix, and a function that makes a fitted view of coefficients."""
+
+    view: WordView | FilterView
+    gram: StandardGram
+    finish: Callable[[np.ndarray], FittedWords | FittedFilters]
+
+
+def filter_views(
+    dilations: list[int], weight: float = 1.0, n_thresholds: int = 7
+) -> list[FilterView]:
     """Return one view per dilation: single symbols and triples of filter responses.
 
     The symbols of a triple are as far apart as the taps of the filter.
     """
-    views: list[View] = []
-    if X.symbolic_mask.all():
-        return views
-    for i, d in enumerate(auto_dilations(X)):
-        filters = Filters(d, keep_symbolic=False, random_state=i)
-        encoder = make_pipeline(Standardize(), filters, ThresholdQuantizer(n_thresholds))
-        views.append(View("filters", Words([(0,), (0, d, 2 * d)]), encoder, weight=weight))
-    return views
+    encoders = [filter_encoder(d, n_thresholds, i) for i, d in enumerate(dilations)]
+    return [FilterView("filters", encoder, weight) for encoder in encoders]
 
 
 @dataclass(frozen=True)
@@ -107,7 +176,7 @@ class NoViews:
 
     matrix: Callable[[np.ndarray], Any]
 
-    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView], np.ndarray]:
+    def divided(self, margins: Margins) -> tuple[Margins, list[Any], np.ndarray]:
         """Return the margins as they are, no views, and the share of the first kernel."""
         return margins, [], np.ones(1)
 
@@ -116,131 +185,34 @@ class ViewSum:
     """The first kernel and the views, fitted: one kernel matrix, and how to divide its machine."""
 
     def __init__(
-        self, K: np.ndarray, weight: float, views: list[View], X: Any, symbols: Any, classifier: Any
+        self, K: np.ndarray, weight: float, views: list[Any], X: Any, symbols: Any, classifier: Any
     ) -> None:
-        self.rows = _countable(symbols, views)
-        self.views = [v for v in views if v.encoder is not None or self.rows.size]
-        mine = symbols.rows(self.rows)
-        memory = parse_memory(classifier.memory_limit) // max(len(self.views), 1)
-        fitted = [_fitted(v, X, mine, memory, classifier.n_jobs) for v in self.views]
-        self.encoders, self.grams = [e for e, _ in fitted], [gram for _, gram in fitted]
+        memory = parse_memory(classifier.memory_limit) // max(len(views), 1)
+        fits = [view.fit(X, symbols, memory, classifier.n_jobs) for view in views]
+        self.fits = [fit for fit in fits if fit is not None]
         spread = float(np.trace(K) / len(K) - K.mean())
-        weights = {view.name: view.weight for view in self.views}
+        weights = {fit.view.name: fit.view.weight for fit in self.fits}
         total = weight + sum(weights.values())
         # all sequences may be alike to the first kernel: then its matrix tells nothing
         self.first_share = weight / total / (spread if spread > 0 else 1)
-        self.shares = [self._share(view) / total for view in self.views]
+        self.shares = [self._share(fit.view) / total for fit in self.fits]
         self.values = self.first_share * K
-        for share, gram in zip(self.shares, self.grams, strict=True):
-            self.values += share * gram.values
-            gram.values = np.empty((0, 0))  # large, and part of the sum now
+        for share, fit in zip(self.shares, self.fits, strict=True):
+            self.values += share * fit.gram.values
+            fit.gram.values = np.empty((0, 0))  # large, and part of the sum now
 
-    def _share(self, view: View) -> float:
+    def _share(self, view: WordView | FilterView) -> float:
         """Return the weight of a view over the variance of all views of its name."""
-        mine = [gram.n_words for v, gram in zip(self.views, self.grams, strict=True)
-                if v.name == view.name]  # fmt: skip
+        mine = [fit.gram.n_words for fit in self.fits if fit.view.name == view.name]
         return view.weight / max(sum(mine), 1)
 
     def matrix(self, learn: np.ndarray) -> np.ndarray:
         """Return the kernel matrix, which does not depend on the sequences to learn from."""
         return self.values
 
-    def divided(self, margins: Margins) -> tuple[Margins, list[FittedView], np.ndarray]:
+    def divided(self, margins: Margins) -> tuple[Margins, list[Any], np.ndarray]:
         """Return the margins of the first kernel, with the intercepts, the views and all shares."""
         first = Margins(self.first_share * margins.coefficients, margins.intercepts)
-        rows = zip(self.views, self.encoders, self.grams, self.shares, strict=True)
-        views = [
-            FittedView(view.name, encoder, self.rows, gram.machine(share * margins.coefficients))
-            for view, encoder, gram, share in rows
-        ]
+        pairs = zip(self.shares, self.fits, strict=True)
+        views = [fit.finish(share * margins.coefficients) for share, fit in pairs]
         return first, views, np.array([self.first_share, *self.shares])
-
-
-def explain_views(plain: Explanation, clf: Any, X: Sequences, symbols: Symbols) -> Explanation:
-    """Return an explanation by the first kernel with the evidence of all views added.
-
-    `symbols` are those of the first kernel, before rows are left out.
-    """
-    n, evidence = clf.n_channels_in_, plain.evidence
-    offsets, filters = list(plain.offsets), [v for v in clf.views_ if v.encoder is not None]
-    for view in clf.views_:
-        if view.encoder is None:
-            places = _places(view.rows, clf.kernel_.rows_)
-            evidence = add_evidence(evidence, view.machine, view.read(X, symbols), places)
-    if filters:
-        evidence = with_rows(evidence, n)
-    for view in filters:
-        evidence = add_filters(evidence, view.machine, view.read(X, None), view.encoder, n)
-        groups = view.machine.reader.plan_.groups(0)
-        offsets += [[one.offsets for one in group.layouts] for group in groups]
-    if not filters:
-        return replace(plain, evidence=evidence)
-    channels = plain.channels
-    return replace(
-        plain,
-        evidence=evidence,
-        symbols=with_levels(plain.symbols, X),
-        row_names=[*plain.row_names, *(f"filters on {name}" for name in channels)],
-        offsets=offsets,
-        names=[*plain.names, *([numbered(LEVELS)] * n)],
-        find_shares=lambda: np.concatenate([plain.find_shares(), np.eye(n)]),
-    )
-
-
-def _places(rows: np.ndarray, in_use: np.ndarray) -> np.ndarray:
-    """Return the place of every row among the rows in use, -1 for a row that is left out."""
-    places = np.searchsorted(in_use, rows)
-    found = np.append(in_use, -1)[places] == rows
-    return np.where(found, places, -1)
-
-
-def _countable(symbols: Symbols, views: list[View]) -> np.ndarray:
-    """Return the rows whose words can be counted in a dense array: not those of many categories."""
-    longest = max((g.length for v in views if v.encoder is None for g in v.kernel.groups(2)),
-                  default=1)  # fmt: skip
-    return np.flatnonzero(symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS)
-
-
-def _fitted(
-    view: View, X: Any, symbols: Any, memory: int, n_jobs: int | None
-) -> tuple[Any, StandardGram]:
-    """Fit the encoder on some of the sequences and count the words of all of them."""
-    encoder = None
-    if view.encoder is not None:
-        chosen = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
-        encoder = clone(view.encoder).fit(X[chosen])
-        symbols = encoder.transform(X[:0])
-    reader = SequenceFeatures(
-        clone(view.kernel),
-        manifold=True,
-        normalize=False,
-        pyramid=view.pyramid,
-        constant_rows="keep",
-    ).fit_reader(symbols)
-    pieces = _pieces(reader, encoder, X, symbols, n_jobs)
-    return encoder, StandardGram(reader, pieces, len(X), view.min_share, memory, n_jobs)
-
-
-def _pieces(reader: Any, encoder: Any, X: Any, symbols: Any, n_jobs: int | None) -> list[Piece]:
-    """Return the pieces of a view: its rows one by one, or all rows of sequences encoded anew."""
-    plan = reader.plan_
-    if encoder is None:
-        single = [np.array([r]) for r in range(len(plan.n_symbols))]
-        return [(rows, partial(root_shares, symbols, plan, rows)) for rows in single]
-    rows = np.arange(len(plan.n_symbols))
-
-    def encoded(block: slice) -> np.ndarray:
-        return root_shares(encoder.transform(X[block]), plan, rows)
-
-    def make() -> np.ndarray:
-        done = run_in_order(encoded, _blocks(X), n_threads(n_jobs))
-        return np.concatenate([shares for _, shares in done])
-
-    return [(rows, make)]
-
-
-def _blocks(X: Ragged) -> list[slice]:
-    """Cut a collection into blocks of about `BLOCK_FRAMES` frames, at least one sequence each."""
-    blocks = X.offsets[:-1] // BLOCK_FRAMES
-    cuts = [0, *(np.flatnonzero(np.diff(blocks)) + 1).tolist(), len(X)]
-    return [slice(a, b) for a, b in pairwise(cuts)]

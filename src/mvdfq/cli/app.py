@@ -24,6 +24,7 @@ from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
+from mvdfq.cli.remarks import one_line_warnings
 from mvdfq.cli.reproduce import reproduce
 from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train
@@ -112,7 +113,8 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     def run(*arguments: Any, **options: Any) -> None:
         interrupts = _watch_interrupts()
         try:
-            command(*arguments, **options)
+            with one_line_warnings():
+                command(*arguments, **options)
             sys.stdout.flush()
         except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -39,7 +39,7 @@ TABLES = (
 )  # fmt: skip
 
 METHODS = ("mvdfq", "mvdfqm", "vq", "vqm", "hashing", "hashingm")
-OWN_PRESETS = ("numbers", "accurate", "letters")
+OWN_PRESETS = ("numbers", "fast", "music", "letters")
 OTHER_PRESETS = ("multi-vq", "multi-vq-alt", "mvdfq-1d", "mvdfqm-1d")
 PRESETS = (
     *OWN_PRESETS,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli import options as o, parts as p
+from mvdfq.cli import options as o, page, parts as p
 from mvdfq.cli.choices import PROTOCOLS, completed
 from mvdfq.cli.confusion import show_confusion
 from mvdfq.cli.errors import USAGE, Refused
@@ -71,6 +71,10 @@ def evaluate(
     seed: o.Seed = 0,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    report: page.ReportPath = None,
+    details: page.Details = "60",
+    no_audio: page.NoAudio = False,
+    remove_channels: page.RemoveChannels = False,
 ) -> None:
     """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 
@@ -81,6 +85,7 @@ def evaluate(
     parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
     if model is not None:
         given = {"--protocol": protocol, "--seeds": seeds > 1, "--splits": splits, "--test": test}
+        given["--report"] = report
         given |= {"--recipe": recipe, "--group-pattern": group_pattern, **parts.given()}
         _refuse_with_model(given)
         _show(*_tested(model, data, as_, label, labels, skip_bad, cache, n_jobs, quiet), format)
@@ -90,6 +95,9 @@ def evaluate(
     )
     parts.check()
     _check_protocol(protocol, splits, seeds, test)
+    if report is not None and protocol == "homology":
+        raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
+    wanted = page.PageOptions(report, details, no_audio, remove_channels)
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
     read = options.read(data)
     if protocol == "homology":
@@ -101,17 +109,15 @@ def evaluate(
     if test is not None:
         read = _with_test_part(read, labelled(options.read(test), test), data)
     protocol = protocol or ("split" if read.split is not None else "5-fold")
+    recorder = wanted.recorder()
+    rules = {
+        "protocol": protocol,
+        "groups": read.groups,
+        "split": read.split,
+        "seeds": range(seed, seed + seeds),
+    }
     with progress_bar("evaluating", quiet) as progress:
-        result = measure(
-            clf,
-            read.X,
-            read.y,
-            protocol=protocol,
-            groups=read.groups,
-            split=read.split,
-            seeds=range(seed, seed + seeds),
-            progress=progress,
-        )
+        result = measure(clf, read.X, read.y, progress=progress, visit=recorder, **rules)
     settings = {
         "data": str(data),
         **({} if test is None else {"test": str(test)}),
@@ -121,6 +127,9 @@ def evaluate(
     _show(result, settings, format)
     if format is Format.human:
         note(f"classifier: {settings['classifier']}", quiet)
+    written = wanted.write(clf, read, data, result, recorder, rules)
+    if written is not None:
+        note(f"report: {written}", quiet)
 
 
 def _refuse_with_model(given: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import typer
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
+from mvdfq.cli.page import write_explanation
 from mvdfq.cli.predict import ModelPath, load, new_data
 from mvdfq.cli.reasons import Reasons
 from mvdfq.cli.train import check_output
@@ -27,7 +28,11 @@ def explain(
     ] = "1",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="File to write; it ends in .json, .png, .svg or .pdf."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="File to write; it ends in .html (a page), .json, .png, .svg or .pdf.",
+        ),
     ] = None,
     top: Annotated[int, typer.Option(help="Number of moments or words to show.", min=1)] = 5,
     neighbours: Annotated[int, typer.Option(help="Number of neighbours to show.", min=0)] = 3,
@@ -46,14 +51,17 @@ def explain(
     """
     if output is not None:
         check_output(output, data)
-        if output.suffix not in (".json", *PICTURES):
-            raise Refused(f"{output} must end in .json, .png, .svg or .pdf.", "name another file")
+        if output.suffix not in (".html", ".json", *PICTURES):
+            message = f"{output} must end in .html, .json, .png, .svg or .pdf."
+            raise Refused(message, "name another file")
     clf = load(model)
     read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
     place = find_sequence(read.names, which, data)
     x = read.X[place] if isinstance(read.X, list) else read.X[[place]]
     explanation = clf.explain(x)
-    if output is not None:
+    if output is not None and output.suffix == ".html":
+        write_explanation(clf, read, place, data, output, quiet)
+    elif output is not None:
         _write(explanation, output, top)
     near = [_neighbour(one, clf) for one in clf.neighbours(x, neighbours)] if neighbours else []
     reasons = Reasons(clf, explanation, read.names[place], top)

@@ -117,15 +117,16 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
     """
     column, sign = explanation.column(label)
     found: dict[str, Counter[int]] = defaultdict(Counter)
-    for row, group, codes, starts, layouts, shares in explanation.evidence.words:
-        letters = [explanation._name(row, int(code)) for code in codes]
-        for j in np.unique(layouts).tolist():
-            offsets = explanation.offsets[group][j]
-            if offsets:  # a word of wildcards only holds no letter
-                mine = layouts == j
-                at = found[_text(letters, offsets)]
-                for start, share in zip(starts[mine].tolist(), shares[mine, column], strict=True):
-                    at[start + offsets[0]] += sign * share
+    for block in explanation.evidence.words:
+        ends = block.indptr.tolist()
+        shares = (sign * block.shares[:, column]).tolist()
+        starts, layouts = block.starts.tolist(), block.layouts.tolist()
+        for codes, first, stop in zip(block.codes.tolist(), ends, ends[1:], strict=False):
+            letters = [explanation._name(block.row, code) for code in codes]
+            for i in range(first, stop):
+                offsets = explanation.offsets[block.group][layouts[i]]
+                if offsets:  # a word of wildcards only holds no letter
+                    found[_text(letters, offsets)][starts[i] + offsets[0]] += shares[i]
     patterns = [
         Pattern(text, tuple(sorted(at, key=lambda place: -abs(at[place]))), sum(at.values()))
         for text, at in found.items()

@@ -42,8 +42,9 @@ class Filters(SequenceTransformer):
     Parameters
     ----------
     dilations : int, sequence of int or "auto", default="auto"
-        Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, ... while a
-        filter is not longer than the median training sequence.
+        Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, 5, 8,
+        11, 16, ... (:math:`2^{i/2}`, rounded down) while a filter is not longer than the median
+        training sequence.
 
     keep_symbolic : bool, default=True
         Pass symbolic channels through, after the responses, or else leave them out.
@@ -181,15 +182,28 @@ class Filters(SequenceTransformer):
         """Write the responses of one dilation and one block of sequences; runs in a thread."""
         i, a, b = job
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
+        filter_responses(data, offsets[a : b + 1], self.compiled(i), out[rows])
+
+    def compiled(self, i: int) -> tuple[Any, ...]:
+        """Return the filters of dilation `i` as the compiled loops of `_engines.filters` read them.
+
+        Parameters
+        ----------
+        i : int
+            Place of the dilation in `dilations_`.
+
+        Returns
+        -------
+        filters : tuple
+            Dilation, taps, members, padding and the channels in use.
+        """
+        rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
         members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
-        used = np.zeros((2, len(data)), dtype=bool)
+        used = np.zeros((2, int((~self._symbolic_mask).sum())), dtype=bool)
         for kind in range(2):
             listed = members[zero_padded == bool(kind)]
             used[kind, listed[listed >= 0]] = True
-        dilation = int(self.dilations_[i])
-        filter_responses(
-            data, offsets[a : b + 1], dilation, TAPS, members, zero_padded, used, out[rows]
-        )
+        return int(self.dilations_[i]), TAPS, members, zero_padded, used
 
     def _row_names(self, names: tuple[str, ...]) -> list[str]:
         numeric = np.array(names, dtype=object)[~self._symbolic_mask]
@@ -231,9 +245,13 @@ class Filters(SequenceTransformer):
 
 
 def auto_dilations(X: Ragged) -> list[int]:
-    """Return 1, 2, 4, ... while a filter is not longer than the median sequence."""
+    """Return 1, 2, 4, 5, 8, 11, 16, ... while a filter is not longer than the median sequence.
+
+    Every dilation is about 1.4 times the one before, as in MiniRocket.
+    """
     longest = max((int(np.median(X.lengths)) - 1) // (N_TAPS - 1), 1)
-    return [2**i for i in range(longest.bit_length())]
+    steps = {int(2 ** (i / 2)) for i in range(2 * longest.bit_length())}
+    return sorted(step for step in steps if step <= longest)
 
 
 def _draw_members(n_rows: int, n_channels: int, random: np.random.RandomState) -> np.ndarray:

@@ -38,9 +38,11 @@ class Vocabulary(Short):
     size: int
 
     @classmethod
-    def of(cls, counted: list[WordCounts]) -> "Vocabulary":
-        """Give every word that was counted a column."""
+    def of(cls, counted: list[WordCounts], plan: Plan) -> "Vocabulary":
+        """Give every word that was counted a column, unless its factor is 0."""
         words = {(part.row, part.task): part.words for part in counted}
+        if plan.word_factors is not None:
+            words = {place: plan.word_factors[place].words for place in words}
         ends = np.cumsum([0, *map(len, words.values())]).tolist()
         return cls(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
 
@@ -95,14 +97,20 @@ def assemble(
 ) -> tuple[sp.csr_array, np.ndarray]:
     """Embed and weight the counts of all tasks; return the matrix and each row's K(x, x)."""
     own, pieces = np.zeros(n_sequences), []
+    factors = None
+    if plan.word_factors is not None:
+        factors = np.concatenate([found.values for found in plan.word_factors.values()])
     for r, row_weight in enumerate(plan.row_weights):
         squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
         embedded = []
         for part in (part for part in counted if part.row == r):
             values, norms = _embedded(part, where, n_sequences, plan.root)
+            total += norms
+            if factors is not None:
+                values.data *= factors[values.col]
+                norms = np.bincount(values.row, values.data**2, minlength=n_sequences)
             embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
-            total += norms
         scale = np.ones(n_sequences)
         if plan.normalises_rows:
             scale = row_scale(plan, squares, total)
@@ -120,7 +128,8 @@ def _embedded(
 ) -> tuple[sp.coo_array, np.ndarray]:
     """Return the embedded counts of one task in their columns, and their squared norms.
 
-    Words without a column are not in the matrix, but they count in the norms.
+    Words without a column are not in the matrix, but they count in the norms. Word factors are
+    not in the values.
     """
     columns = where.columns_of(part.row, part.task, part.words, part.n_symbols)
     column = np.repeat(columns, np.diff(part.columns.indptr))

@@ -10,12 +10,14 @@ are made one piece of rows after another and added to the kernel matrix; after t
 weights of words are all that is kept.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from mvdfq._engines import lookup
 from mvdfq._utils.memory import DEFAULT_MEMORY
@@ -23,46 +25,59 @@ from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
+from mvdfq.machines.dense_words import count_words
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import GroupTable, WordTable, present_positions
+from mvdfq.machines.word_table import GroupTable, WordTable
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Piece", "StandardGram", "WordMachine", "first_slots", "root_shares"]
+__all__ = [
+    "Learned",
+    "Piece",
+    "StandardGram",
+    "WordMachine",
+    "first_slots",
+    "pieces_of",
+    "root_shares",
+]
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
-Piece = tuple[np.ndarray, Callable[[], np.ndarray]]
+Piece = tuple[np.ndarray, Callable[[], Any]]
+# Rows of one piece.
+ROWS = 8
 # Columns with a deviation below this are constant but for rounding: shares are at most 1.
 SMALLEST = 1e-6
 
 
-def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> np.ndarray:
-    """Return the roots of the shares of all words of some rows, all of one alphabet.
+def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> sp.csr_array:
+    """Return the roots of the shares of all words of some rows, (n_sequences, n_columns).
 
-    The result is (n_sequences, n_rows, n_columns) with the words of all groups and cells as
-    columns: group by group, word by word, cell by cell.
+    The columns are the words of all rows, groups and cells: row by row, group by group, word by
+    word, cell by cell.
     """
-    symbols = symbols.rows(rows)
-    base, present = max(int(plan.n_symbols[rows[0]]), 1), present_positions(symbols)
-    buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
-    counts = []
-    for group in plan.groups(int(rows[0])):
-        shape = len(symbols), len(rows), len(plan.cells), base**group.length
-        counted = np.empty(shape, np.float32)
-        arrays = group.arrays, group.layout_weights, buffer
-        lookup.count_rows(
-            symbols.codes,
-            symbols.offsets,
-            present,
-            arrays,
-            np.uint64(base),
-            plan.n_levels,
-            counted,
-        )
-        counts.append(counted.swapaxes(2, 3).reshape(*shape[:2], -1))
-    found = np.concatenate(counts, axis=2)
-    total = found.sum(axis=2, keepdims=True)
-    return np.sqrt(np.divide(found, total, out=found, where=total > 0), out=found)
+    parts = []
+    for r in rows.tolist():
+        found = count_words(plan.row([symbols], r), plan.groups(r), plan.n_levels)
+        total = np.maximum(found.sum(axis=1), np.finfo(np.float32).tiny)
+        found.data /= np.repeat(total, np.diff(found.indptr))
+        np.sqrt(found.data, out=found.data)
+        parts.append(found)
+    return sp.hstack(parts, format="csr")
+
+
+def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
+    """Return pieces of a few rows each: rows that stand side by side and have one alphabet.
+
+    Many rows would take much memory, and one row alone makes a product of matrices with few
+    columns, which is slower than its size.
+    """
+    pieces: list[Piece] = []
+    cuts = np.flatnonzero(np.diff(symbols.n_symbols, prepend=-1, append=-1))
+    for a, b in pairwise(cuts.tolist()):
+        for start in range(a, b, ROWS):
+            rows = np.arange(start, min(start + ROWS, b))
+            pieces.append((rows, partial(root_shares, symbols, plan, rows)))
+    return pieces
 
 
 def first_slots(plan: Plan) -> list[np.ndarray]:
@@ -71,34 +86,17 @@ def first_slots(plan: Plan) -> list[np.ndarray]:
     return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
 
 
-@dataclass(repr=False)
-class WordMachine(Machine):
-    """A machine that keeps one weight per word and column.
+class Learned(NamedTuple):
+    """What a machine learned of one piece: weights (n_rows, n_words, n_columns) of root shares."""
 
-    `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
-    `GroupTable` does. `norms` is the share of each row in the squared norms of the machines.
-    """
-
-    reader: SequenceFeatures
-    values: list[np.ndarray] = field(default_factory=list)
-    norms: np.ndarray = field(default_factory=lambda: np.empty(0))
-
-    def of(self, collection: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return the margins of sequences; words with unseen symbols do not count."""
-        assert self.table is not None
-        margins, _ = self.table.margins(collection, n_jobs or self.n_jobs)
-        return margins + self.margins.intercepts
-
-    def _build(self) -> WordTable:
-        plan = self.reader.plan_
-        bases = np.maximum(plan.n_symbols, 1)
-        parts = zip(plan.groups(0), first_slots(plan), self.values, strict=True)
-        tables = [GroupTable(g, bases, f, np.empty(0, np.uint64), v) for g, f, v in parts]
-        return WordTable(plan, np.arange(len(bases)), tables, self.reader.row_mean())
+    rows: np.ndarray
+    weights: np.ndarray
+    intercepts: np.ndarray
+    norms: np.ndarray
 
 
 class StandardGram:
-    """The kernel matrix of standardized words, and the machine that belongs to it.
+    """The kernel matrix of standardized words, and what a machine on it learns.
 
     A piece is some rows of one alphabet and a function that makes their root shares. Features
     that do not fit into `memory` bytes are made a second time for the machine.
@@ -106,14 +104,13 @@ class StandardGram:
 
     def __init__(
         self,
-        reader: SequenceFeatures,
-        pieces: list[Piece],
+        pieces: Sequence[Piece],
         n_sequences: int,
         min_share: float,
         memory: int = DEFAULT_MEMORY,
         n_jobs: int | None = None,
     ) -> None:
-        self.reader, self.pieces, self.n_jobs = reader, pieces, n_jobs
+        self.pieces, self.n_jobs = pieces, n_jobs
         self.values = np.zeros((n_sequences, n_sequences))
         self.scales: list[Scale] = []
         self._kept: list[np.ndarray | None] = []
@@ -130,25 +127,22 @@ class StandardGram:
         """Number of words that are not left out: the variance of all features together."""
         return sum(scale.kept.size for scale in self.scales)
 
-    def machine(self, coefficients: np.ndarray) -> WordMachine:
-        """Return the machine with these coefficients of the training sequences."""
-        plan, n_columns = self.reader.plan_, coefficients.shape[1]
-        firsts = first_slots(plan)
-        values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
-        norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
+    def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
+        """Yield what the machine with these coefficients of the training sequences learned."""
+        n_columns = coefficients.shape[1]
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
-            learned = z.T @ coefficients
+            found = z.T @ coefficients
             weights = np.zeros((scale.mean.size, n_columns))
-            weights[scale.kept] = learned * scale.factor[scale.kept, None]
-            intercepts -= scale.mean @ weights
+            weights[scale.kept] = found * scale.factor[scale.kept, None]
             squares = np.zeros(scale.mean.size)
-            squares[scale.kept] = (learned**2).sum(axis=1)
-            norms[rows] = squares.reshape(len(rows), -1).sum(axis=1)
-            weights *= self.reader.row_mean()  # tables divide by it, as kernels do
-            _place(weights.reshape(len(rows), -1, n_columns), rows, firsts, values)
-        margins = Margins(np.zeros((0, n_columns)), intercepts)
-        return WordMachine(self.reader, margins, None, self.n_jobs, values=values, norms=norms)
+            squares[scale.kept] = (found**2).sum(axis=1)
+            yield Learned(
+                rows,
+                weights.reshape(len(rows), -1, n_columns),
+                -scale.mean @ weights,
+                squares.reshape(len(rows), -1).sum(axis=1),
+            )
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,12 +153,12 @@ class Scale(Short):
     factor: np.ndarray
 
     @classmethod
-    def of(cls, shares: np.ndarray, min_share: float) -> "Scale":
-        """Measure root shares, (n_sequences, n_rows, n_columns)."""
-        flat = shares.reshape(len(shares), -1)
-        mean, spread = flat.mean(axis=0, dtype=float), flat.std(axis=0, dtype=float)
-        held = np.count_nonzero(flat, axis=0) > min_share * len(flat)
-        kept = held & (spread > SMALLEST)
+    def of(cls, shares: Any, min_share: float) -> "Scale":
+        """Measure root shares, (n_sequences, n_columns), dense or sparse."""
+        n, (held, total, squares) = shares.shape[0], _column_sums(shares)
+        mean = total / n
+        spread = np.sqrt(np.maximum(squares / n - mean**2, 0))
+        kept = (held > min_share * n) & (spread > SMALLEST)
         return cls(mean, np.divide(1, spread, out=np.zeros_like(spread), where=kept))
 
     @cached_property
@@ -172,10 +166,25 @@ class Scale(Short):
         """The columns that are not left out."""
         return np.flatnonzero(self.factor)
 
-    def features(self, shares: np.ndarray) -> np.ndarray:
+    def features(self, shares: Any) -> np.ndarray:
         """Return the standardized columns that are not left out."""
-        flat = shares.reshape(len(shares), -1)[:, self.kept]
-        return ((flat - self.mean[self.kept]) * self.factor[self.kept]).astype(np.float32)
+        chosen = shares[:, self.kept]
+        z = chosen.toarray() if sp.issparse(chosen) else chosen
+        z -= self.mean[self.kept].astype(np.float32)
+        z *= self.factor[self.kept].astype(np.float32)
+        return z
+
+
+def _column_sums(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for every column, the number of entries, their sum and the sum of their squares."""
+    if sp.issparse(shares):
+        columns, n = shares.indices, shares.shape[1]
+        values = shares.data.astype(float)
+        sums = [np.bincount(columns, weights, n) for weights in (values, values**2)]
+        return np.bincount(columns, minlength=n), sums[0], sums[1]
+    held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
+    lookup.add_columns(shares, held, total, squares)
+    return held, total, squares
 
 
 def _measured(min_share: float, piece: Piece) -> tuple[Scale, np.ndarray, np.ndarray]:
@@ -184,6 +193,49 @@ def _measured(min_share: float, piece: Piece) -> tuple[Scale, np.ndarray, np.nda
     scale = Scale.of(shares, min_share)
     z = scale.features(shares)
     return scale, z, z @ z.T
+
+
+@dataclass(repr=False)
+class WordMachine(Machine):
+    """A machine that keeps one weight per word and column.
+
+    `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
+    `GroupTable` does. `norms` is the share of each row in the squared norms of the machines.
+    """
+
+    reader: SequenceFeatures
+    values: list[np.ndarray] = field(default_factory=list)
+    norms: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def from_gram(
+        cls, gram: StandardGram, reader: SequenceFeatures, coefficients: np.ndarray
+    ) -> "WordMachine":
+        """Return the machine with these coefficients of the training sequences."""
+        plan, n_columns = reader.plan_, coefficients.shape[1]
+        firsts = first_slots(plan)
+        values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
+        norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
+        for learned in gram.learned(coefficients):
+            intercepts += learned.intercepts
+            norms[learned.rows] = learned.norms
+            # tables divide by the mean of rows, as kernels do
+            _place(learned.weights * reader.row_mean(), learned.rows, firsts, values)
+        margins = Margins(np.zeros((0, n_columns)), intercepts)
+        return cls(reader, margins, None, gram.n_jobs, values=values, norms=norms)
+
+    def of(self, collection: Any) -> np.ndarray:
+        """Return the margins of sequences; words with unseen symbols do not count."""
+        assert self.table is not None
+        margins, _ = self.table.margins(collection, self.n_jobs)
+        return margins + self.margins.intercepts
+
+    def _build(self) -> WordTable:
+        plan = self.reader.plan_
+        bases = np.maximum(plan.n_symbols, 1)
+        parts = zip(plan.groups(0), first_slots(plan), self.values, strict=True)
+        tables = [GroupTable(g, bases, f, np.empty(0, np.uint64), v) for g, f, v in parts]
+        return WordTable(plan, np.arange(len(bases)), tables, self.reader.row_mean())
 
 
 def _place(

@@ -23,6 +23,7 @@ from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.kernels import Group
 from mvdfq.kernels.counting import Columns, GroupTask, Row
 from mvdfq.kernels.keys import word_keys
+from mvdfq.machines.dense_words import count_words
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
@@ -142,7 +143,12 @@ class WordTable(Short):
 
 
 def has_table(plan: Plan) -> bool:
-    """Tell whether a kernel is a sum over words whose keys fit into 64 bits."""
+    """Tell whether a kernel is a sum over words whose keys fit into 64 bits.
+
+    With word factors, the norm of a new sequence needs the factors too, which tables do not have.
+    """
+    if plan.word_factors is not None:
+        return False
     return plan.counts_groups and all(
         int(n_symbols) ** group.length < 2**64 - 1
         for r, n_symbols in enumerate(plan.n_symbols)
@@ -213,14 +219,16 @@ def sum_group(
 
 def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Iterator[Weighed]:
     """Yield the words of one row and their weights, cell by cell of the pyramid."""
+    if row.base**group.length <= DENSE_WORDS:
+        counts = count_words(row, [group], plan.n_levels)
+        if plan.root:
+            np.sqrt(counts.data, out=counts.data)
+        weights = (counts.T @ coefficients).reshape(-1, len(plan.cells), coefficients.shape[1])
+        keys = np.arange(len(weights), dtype=np.uint64)
+        yield from ((keys, weights[:, c]) for c in range(len(plan.cells)))
+        return
     for cell in plan.cells:
-        task = GroupTask(group, cell)
-        counts = task.dense_counts(row) if row.base**task.length <= DENSE_WORDS else None
-        if counts is not None:
-            embedded = (np.sqrt(counts) if plan.root else counts).astype(np.float32)
-            yield np.arange(counts.shape[1], dtype=np.uint64), embedded.T @ coefficients
-            continue
-        for columns in task.columns(row):
+        for columns in GroupTask(group, cell).columns(row):
             # if word and sequence do not fit into 64 bits together, words come as rows of codes
             is_key = columns.words.ndim == 1
             words = columns.words if is_key else word_keys(columns.words, row.base)

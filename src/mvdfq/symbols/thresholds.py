@@ -15,7 +15,7 @@ from mvdfq.symbols.values import as_symbols
 __all__ = ["ThresholdQuantizer"]
 
 # Values per channel to learn thresholds from: more values hardly change the quantiles.
-SAMPLE = 2**14
+SAMPLE = 2**12
 
 
 class ThresholdQuantizer(SequenceTransformer):
@@ -105,13 +105,24 @@ class ThresholdQuantizer(SequenceTransformer):
         n_rows = self.thresholds_.size
         codes = np.empty((n_rows, X.data.shape[1]), np.uint8)
         missing = np.uint8(np.iinfo(np.uint8).max)
-        for r, threshold in enumerate(self._rounded(X.data.dtype).ravel()):
+        for r, threshold in enumerate(self.rounded(X.data.dtype).ravel()):
             channel = r // self.thresholds_.shape[1]
             count_thresholds(X.data[channel], np.array([threshold]), codes[r], missing)
         return as_symbols(X, codes, np.full(n_rows, 2), self._row_names(X))
 
-    def _rounded(self, dtype: np.dtype) -> np.ndarray:
-        """Return the thresholds in `dtype`, rounded up, which does not change any comparison."""
+    def rounded(self, dtype: Any) -> np.ndarray:
+        """Return the thresholds in `dtype`, rounded up, which does not change any comparison.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Type of the values to compare.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_channels, n_thresholds)
+            The thresholds.
+        """
         with np.errstate(over="ignore"):  # too large for float32: above all values
             rounded = self.thresholds_.astype(dtype)
         return np.where(rounded < self.thresholds_, np.nextafter(rounded, np.inf), rounded)

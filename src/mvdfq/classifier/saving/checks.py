@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
 from mvdfq.frames.learned import LearnedError, check_array, learned_names
 from mvdfq.frames.steps import steps_of
 from mvdfq.kernels import Kernel
@@ -88,6 +89,17 @@ def _check_plan(value: Any) -> None:
         k = value.kernel.k
         fits = words.shape[1] == k and (words < value.n_symbols[r]).all()
         require(fits, f"vocabularies must hold words of {k} symbols of the alphabet of row {r}")
+    if value.word_factors is not None:
+        wanted = {(r, t) for r in range(len(value.n_symbols)) for t in range(len(value.tasks(r)))}
+        same = set(value.word_factors) == wanted
+        require(same, f"word_factors must hold one entry per row and task, {len(wanted)} in all")
+
+
+def _check_word_factors(value: Any) -> None:
+    _check_words(value.words, "words")
+    check_array(value.values, "values", (len(value.words),))
+    usable = (np.isfinite(value.values) & (value.values > 0)).all()
+    require(usable, f"values must be finite and positive, got {value.values}")
 
 
 def _check_weights(weights: np.ndarray, name: str) -> None:
@@ -165,11 +177,30 @@ def _check_word_machine(value: Any) -> None:
     check_array(value.norms, "norms", (len(plan.n_symbols),))
 
 
-def _check_view(value: Any) -> None:
+def _check_filter_machine(value: Any) -> None:
+    steps = [step for _, step in value.encoder.steps]
+    kinds = [type(step).__name__ for step in steps]
+    wanted = ["Standardize", "Filters", "ThresholdQuantizer"]
+    require(kinds == wanted, f"the encoder of filters must have the steps {wanted}, got {kinds}")
+    fitted = all(hasattr(step, "n_channels_in_") for step in steps)
+    require(fitted, "the encoder of filters must be fitted, got steps that are not")
+    scale, filters, quantizer = steps
+    same = scale.n_channels_in_ == filters.n_channels_in_ and len(filters.dilations_) == 1
+    require(same, "filters must have one dilation and the channels of Standardize")
+    shape = quantizer.thresholds_.shape
+    require(shape[0] == len(filters.members_), "thresholds must belong to the filters")
+    fits = shape[1] <= MOST_THRESHOLDS
+    require(fits, f"filters must have at most {MOST_THRESHOLDS} thresholds, got {shape[1]}")
+    n_columns, n_rows = value.intercepts.size, shape[0] * shape[1]
+    check_array(value.intercepts, "intercepts", (n_columns,))
+    check_array(value.weights, "weights", (n_rows, N_WORDS, n_columns), np.float32)
+    check_array(value.norms, "norms", (n_rows,))
+
+
+def _check_words_view(value: Any) -> None:
     n_rows = len(value.machine.reader.n_symbols_)
-    if value.encoder is None:
-        check_array(value.rows, "rows", (n_rows,), np.int64)
-        require((value.rows >= 0).all(), f"rows must not be negative, got {value.rows}")
+    check_array(value.rows, "rows", (n_rows,), np.int64)
+    require((value.rows >= 0).all(), f"rows must not be negative, got {value.rows}")
     for step in steps_of(value.encoder):
         is_fitted = hasattr(step, "n_channels_in_")
         require(is_fitted, f"the encoder of a view must be fitted, got {step!r}, which is not")
@@ -189,7 +220,7 @@ def _check_classifier(value: Any) -> None:
         is_fitted = hasattr(step, "n_channels_in_")
         require(is_fitted, f"frames_ and symbols_ must be fitted, got {step!r}, which is not")
     for view in value.views_:
-        found = view.machine.margins.intercepts.size
+        found = view.n_columns
         require(found == wanted, f"a view must have {wanted} columns, got {found}")
     n_shares = 1 + len(value.views_)
     check_array(value.view_shares_, "view_shares_", (n_shares,))
@@ -206,6 +237,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "Symbols": _check_symbols,
     "SequenceTransformer": _check_transformer,
     "Plan": _check_plan,
+    "WordFactors": _check_word_factors,
     "Vocabulary": _check_vocabulary,
     "Buckets": _check_buckets,
     "SequenceMap": _check_reader,
@@ -214,6 +246,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "KernelMachine": _check_kernel_machine,
     "LinearMachine": _check_linear_machine,
     "WordMachine": _check_word_machine,
-    "FittedView": _check_view,
+    "FilterMachine": _check_filter_machine,
+    "FittedWords": _check_words_view,
     "SequenceClassifier": _check_classifier,
 }

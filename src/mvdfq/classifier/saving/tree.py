@@ -28,13 +28,15 @@ MOST_DEEP = 200
 # The only classes that a tree may hold, with the module of each; parts come from the registry.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
-    "FittedView": "mvdfq.classifier.views",
+    **dict.fromkeys(["FittedFilters", "FittedWords"], "mvdfq.classifier.views"),
     **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machines.machine"),
     "WordMachine": "mvdfq.machines.standard",
+    "FilterMachine": "mvdfq.machines.filter_words",
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
     **dict.fromkeys(["Problems", "Margins"], "mvdfq.machines.svm"),
     "Plan": "mvdfq.gram.plan",
+    "WordFactors": "mvdfq.gram.factors",
     "Symbols": "mvdfq.symbols",
     "Sequences": "mvdfq.sequences",
     **dict.fromkeys(["Vocabulary", "Buckets"], "mvdfq.gram.vocabulary"),

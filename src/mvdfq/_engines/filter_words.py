@@ -1,0 +1,265 @@
+"""Words of filter responses cut at thresholds: compiled loops without checks, one thread each.
+
+Every threshold of a response gives a row of two symbols, below and above. The words of a row are
+its single symbols and triples of symbols `dilation` frames apart. No row is ever written: one
+64-bit word holds the symbols of all thresholds at one frame, one byte per threshold. `filters` is
+as in `filters.py`.
+"""
+
+import numpy as np
+from numba import njit
+
+from mvdfq._engines.filters import N_TAPS, prepare, respond
+
+# Thresholds that one 64-bit word holds as bytes; the last byte tells that a value is present.
+MOST_THRESHOLDS = 7
+BYTE, LAST = np.uint64(8), np.uint64(56)
+ONE, LOW = np.uint64(1), np.uint64(255)
+# A byte counts up to 255.
+RUN = 255
+# Words of one row: two single symbols and eight triples.
+N_WORDS = 10
+# Sequences that share one reading of the weights, which do not fit the first-level cache.
+TOGETHER = 8
+
+
+@njit(nogil=True, cache=True)
+def filter_shares(data, offsets, filters, thresholds, out):
+    """Write the roots of the shares of binary words, (n_sequences, n_filters, n_thresholds, 10).
+
+    The words of a threshold are single symbols (below, above) and triples of symbols `dilation`
+    frames apart. `thresholds` is (n_filters, n_thresholds), at most `MOST_THRESHOLDS`, sorted.
+    Equal to writing all responses, comparing them with all thresholds and counting the words of
+    every row, but no row is ever written.
+    """
+    for s in range(offsets.size - 1):
+        start, stop = offsets[s], offsets[s + 1]
+        if start == stop:
+            out[s] = 0
+            continue
+        padded, nine = prepare(data, start, stop, filters)
+        total = np.empty(padded.shape[2], data.dtype)
+        response = np.empty(stop - start, data.dtype)
+        above = np.empty(stop - start, np.uint64)
+        for f in range(out.shape[1]):
+            respond(padded, nine, f, filters, total, response)
+            compare(response, thresholds[f], above)
+            count_words(above, filters[0], out[s, f])
+            n_words = out[s, f, 0].sum()
+            for q in range(out.shape[2]):
+                for word in range(N_WORDS):
+                    out[s, f, q, word] = np.sqrt(out[s, f, q, word] / n_words) if n_words else 0
+
+
+@njit(nogil=True, cache=True)
+def filter_evidence(data, filters, thresholds, weights, by_channel, by_kind):
+    """Add the evidence of all words in one sequence to the responses that the words read.
+
+    `weights` is (n_filters, n_thresholds, 10, n_columns). The evidence of a word is divided
+    equally among its symbols, and then among the channels that the filter sums: `by_channel` is
+    (n_channels, n_frames, n_columns), by the frame of the response. `by_kind` (2, n_channels,
+    n_columns) gets the sums over single symbols and over triples.
+    """
+    step, _, members, _, _ = filters
+    n = data.shape[1]
+    padded, nine = prepare(data, 0, n, filters)
+    total = np.empty(padded.shape[2], data.dtype)
+    response, above = np.empty(n, data.dtype), np.empty(n, np.uint64)
+    counts = np.empty((thresholds.shape[1], N_WORDS), np.float32)
+    shares = np.empty(weights.shape[1:])
+    found, kinds = np.empty((n, weights.shape[3])), np.empty((2, weights.shape[3]))
+    for f in range(thresholds.shape[0]):
+        respond(padded, nine, f, filters, total, response)
+        compare(response, thresholds[f], above)
+        count_words(above, step, counts)
+        share_weights(weights[f], counts, shares)
+        spread_words(above, step, shares, found, kinds)
+        own = members[f][members[f] >= 0]
+        for c in own:
+            for t in range(n):
+                for k in range(found.shape[1]):
+                    by_channel[c, t, k] += found[t, k] / own.size
+            by_kind[:, c] += kinds / own.size
+
+
+@njit(nogil=True, cache=True)
+def share_weights(weights, counts, out):
+    """Write the evidence of one occurrence of every word: its weight times root share / count."""
+    n_words = counts[0].sum()
+    for q in range(counts.shape[0]):
+        for word in range(N_WORDS):
+            if counts[q, word] > 0:
+                out[q, word] = weights[q, word] / np.sqrt(counts[q, word] * n_words)
+            else:
+                out[q, word] = 0
+
+
+@njit(nogil=True, cache=True)
+def spread_words(above, step, shares, found, kinds):
+    """Write the evidence of all words by the frames of their symbols, and the sums by kind.
+
+    Thresholds are sorted, so the number of thresholds below a value gives all its symbols. The
+    evidence of three such numbers is added up over all thresholds once, where it first occurs.
+    """
+    n_levels, n_columns = shares.shape[0] + 1, shares.shape[2]
+    singles = np.zeros((n_levels, n_columns))
+    for level in range(n_levels):
+        for q in range(n_levels - 1):
+            singles[level] += shares[q, 1 if level > q else 0]
+    triples = np.empty((n_levels**3, n_columns))
+    known = np.zeros(n_levels**3, np.bool_)
+    levels = np.empty(above.size, np.int64)
+    found[:] = 0
+    kinds[:] = 0
+    for t in range(above.size):
+        levels[t] = level_of(above[t])
+        if levels[t] >= 0:
+            add_to(found[t], singles[levels[t]], 1)
+            add_to(kinds[0], singles[levels[t]], 1)
+    for t in range(above.size - 2 * step):
+        a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
+        if min(a, b, c) < 0:
+            continue
+        word = (a * n_levels + b) * n_levels + c
+        if not known[word]:
+            known[word] = True
+            add_triples(a, b, c, shares, triples[word])
+        add_to(kinds[1], triples[word], 1)
+        for place in range(3):
+            add_to(found[t + place * step], triples[word], 3)
+
+
+@njit(nogil=True, cache=True)
+def add_triples(a, b, c, shares, out):
+    """Write the evidence of the triples that three values form at all thresholds."""
+    out[:] = 0
+    for q in range(shares.shape[0]):
+        word = 4 * (a > q) + 2 * (b > q) + (c > q)
+        out += shares[q, 2 + word]
+
+
+@njit(nogil=True, cache=True)
+def add_to(out, values, divisor):
+    """Add values / divisor to `out`."""
+    for k in range(out.size):
+        out[k] += values[k] / divisor
+
+
+@njit(nogil=True, cache=True)
+def level_of(word):
+    """Return how many thresholds a value reaches, -1 for a missing value."""
+    if not word >> LAST:
+        return -1
+    level = np.int64(-1)  # the last byte counts, too
+    for q in range(8):
+        level += np.int64((word >> (BYTE * np.uint64(q))) & ONE)
+    return level
+
+
+@njit(nogil=True, cache=True)
+def spread_taps(by_channel, dilation, out):
+    """Divide the evidence of responses equally among the nine frames that a response reads.
+
+    Frames beyond the ends count as the first or last frame. `out` is (n_columns, n_channels,
+    n_frames).
+    """
+    n = by_channel.shape[1]
+    for c in range(by_channel.shape[0]):
+        for t in range(n):
+            for tap in range(-(N_TAPS // 2), N_TAPS // 2 + 1):
+                frame = min(max(t + tap * dilation, 0), n - 1)
+                for k in range(out.shape[0]):
+                    out[k, c, frame] += by_channel[c, t, k] / N_TAPS
+
+
+@njit(nogil=True, cache=True)
+def compare(response, thresholds, above):
+    """Set byte q of each word to 1 where the response is at least threshold q.
+
+    The last byte is 1 where the response is not NaN.
+    """
+    for t in range(response.size):
+        above[t] = ONE << LAST if response[t] == response[t] else np.uint64(0)
+    for q in range(thresholds.size):
+        bit, threshold = ONE << (BYTE * np.uint64(q)), thresholds[q]
+        for t in range(response.size):
+            above[t] |= bit if response[t] >= threshold else np.uint64(0)
+
+
+@njit(nogil=True, cache=True)
+def count_words(above, step, out):
+    """Write the counts of all words of one filter, (n_thresholds, 10).
+
+    One addition of 64 bits counts for all thresholds at once. Of a triple (a, b, c) the counts of
+    a, b, c, ab, ac, bc and abc are taken; the counts of the eight words follow.
+    """
+    single = np.zeros(8, np.int64)
+    for start in range(0, above.size, RUN):
+        count = np.uint64(0)
+        for t in range(start, min(start + RUN, above.size)):
+            count += above[t]
+        add_bytes(count, single)
+    found = np.zeros((7, 8), np.int64)
+    n = max(above.size - 2 * step, 0)
+    for start in range(0, n, RUN):
+        count_triples(above, step, start, min(start + RUN, n), found)
+    for q in range(out.shape[0]):
+        a, b, c, ab, ac, bc, abc = found[:, q]
+        out[q, 0], out[q, 1] = single[7] - single[q], single[q]
+        out[q, 2] = found[0, 7] - a - b - c + ab + ac + bc - abc
+        out[q, 3] = c - ac - bc + abc
+        out[q, 4] = b - ab - bc + abc
+        out[q, 5] = bc - abc
+        out[q, 6] = a - ab - ac + abc
+        out[q, 7] = ac - abc
+        out[q, 8] = ab - abc
+        out[q, 9] = abc
+
+
+@njit(nogil=True, cache=True)
+def count_triples(above, step, start, stop, found):
+    """Add the counts of at most 255 triples; a triple with a missing symbol does not count."""
+    n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
+    first, second = above[start:stop], above[start + step : stop + step]
+    third = above[start + 2 * step : stop + 2 * step]
+    for t in range(stop - start):
+        a, b, c = first[t], second[t], third[t]
+        here = np.uint64(0) - ((a & b & c) >> LAST)  # all bits, or none
+        a, b, c = a & here, b & here, c & here
+        n_a += a
+        n_b += b
+        n_c += c
+        n_ab += a & b
+        n_ac += a & c
+        n_bc += b & c
+        n_abc += a & b & c
+    add_bytes(n_a, found[0])
+    add_bytes(n_b, found[1])
+    add_bytes(n_c, found[2])
+    add_bytes(n_ab, found[3])
+    add_bytes(n_ac, found[4])
+    add_bytes(n_bc, found[5])
+    add_bytes(n_abc, found[6])
+
+
+@njit(nogil=True, cache=True)
+def add_bytes(word, out):
+    """Add the eight bytes of a 64-bit word to eight counts."""
+    for q in range(8):
+        out[q] += np.int64((word >> (BYTE * np.uint64(q))) & LOW)
+
+
+@njit(nogil=True, cache=True)
+def weigh(shares, weights, out):
+    """Add the weights of all words, (n_words, n_columns), times their shares to `out`.
+
+    Every sequence is added up alone and in the same order, so one sequence alone gives the same
+    numbers, which a matrix product does not promise.
+    """
+    n = shares.shape[0]
+    for start in range(0, n, TOGETHER):
+        for u in range(shares.shape[1]):
+            for s in range(start, min(start + TOGETHER, n)):
+                share = shares[s, u]
+                for c in range(out.shape[1]):
+                    out[s, c] += share * weights[u, c]

@@ -32,8 +32,9 @@ __all__ = [
     "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView", "filter_views",
 ]  # fmt: skip
 
-# Sequences that thresholds are learned from: the thresholds of more sequences hardly differ.
-SAMPLE = 200
+# Thresholds are learned from sequences with this many frames together, but from at least
+# `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
+FRAMES, SEQUENCES = 2**13, 50
 
 
 @dataclass(repr=False)
@@ -138,7 +139,8 @@ class FilterView:
         """Learn thresholds from some of the sequences and count the words of all of them."""
         if X.symbolic_mask.all():
             return None
-        chosen = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
+        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
+        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
         encoder = clone(self.encoder).fit(X[chosen])
         rows = np.arange(encoder[-1].thresholds_.size)
         piece = rows, partial(filter_shares, encoder, X, n_jobs)

@@ -57,9 +57,10 @@ def code(value, breakpoints):
     return None if is_missing(value) else 1 + sum(1 for e in breakpoints if value >= e)
 
 
-def uniform_code(value, low, high, n_bins):
+def uniform_code(value, low, high, n_bins, margin=1):
     if is_missing(value):
         return None
+    low, high = low - (margin - 1) * (high - low) / 2, high + (margin - 1) * (high - low) / 2
     if value < low:
         return 0
     if value > high:

@@ -38,7 +38,7 @@ def reproduce(
     reading: Annotated[
         list[str] | None,
         typer.Option(
-            help="Readings of the paper to run: text, comment or tuned; default all.",
+            help="Readings of the paper to run: text, comment, tuned, inferred; default all.",
             autocompletion=completed(READINGS),
             rich_help_panel=RUN,
         ),

@@ -22,13 +22,14 @@ from sklearn.metrics import (
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
 from mvdfq._utils.markup import table
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report
 
 __all__ = ["Evaluation", "Fold", "evaluate", "evaluate_fitted", "folds_of", "roc50"]
 
 
-@dataclass(frozen=True)
-class Fold:
+@dataclass(frozen=True, repr=False)
+class Fold(Short):
     """The predictions for the test part of one fold, and the true labels.
 
     `scores` are the decision values, for ROC curves; None unless there are two classes.
@@ -201,8 +202,8 @@ def _group_per_class(
         yield f"fold {fold + 1}", np.flatnonzero(~test), np.flatnonzero(test)
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Short):
     """The folds of an evaluation, and the metrics of all folds together.
 
     Parameters

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.short import Short
 from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
@@ -36,8 +37,8 @@ __all__ = [
 FRAMES, SEQUENCES = 2**13, 50
 
 
-@dataclass
-class FittedWords:
+@dataclass(repr=False)
+class FittedWords(Short):
     """Standardized words of some rows of the symbols of a classifier, or of its own encoder."""
 
     name: str
@@ -60,8 +61,8 @@ class FittedWords:
         return self.machine.of(self.read(X, symbols))
 
 
-@dataclass
-class FittedFilters:
+@dataclass(repr=False)
+class FittedFilters(Short):
     """Standardized words of the responses of filters."""
 
     name: str

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from mvdfq._utils.errors import HintedError
+from mvdfq.cli.flags import as_flags
 
 __all__ = ["CANNOT_READ_MODEL", "CANNOT_WRITE", "USAGE", "Described", "Refused", "described"]
 
@@ -48,8 +49,8 @@ def described(error: BaseException) -> Described | None:
     from mvdfq.io import ReadError
 
     # A hint is printed on its own line; a message without a hint is printed as it is.
-    message = getattr(error, "message", None) or str(error) or type(error).__name__
-    hint = getattr(error, "hint", "")
+    message = as_flags(getattr(error, "message", None) or str(error) or type(error).__name__)
+    hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
         return Described(message, hint, error.code, error.pointer)
     if isinstance(error, ReadError):

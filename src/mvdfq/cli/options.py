@@ -1,13 +1,16 @@
 """Arguments and options that several commands share."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mvdfq.cli.choices import FORMATS, RECIPES, completed, in_words
-from mvdfq.cli.output import Format, note, progress_bar
+from mvdfq.cli.columns import given_columns, number_or_name
+from mvdfq.cli.flags import as_flags
+from mvdfq.cli.output import Format, note, note_some, progress_bar
 from mvdfq.cli.shared import default_cache
 
 __all__ = [
@@ -26,6 +29,8 @@ __all__ = [
     "Seed",
     "SkipBad",
     "Strands",
+    "given_columns",
+    "processes",
 ]
 
 READ = "Reading data"
@@ -126,42 +131,47 @@ class DataOptions:
     n_jobs: int = 1
     quiet: bool = False
     strands: str = "one"
+    # The columns of a table that the user names.
+    columns: Mapping[str, Any] = field(default_factory=given_columns)
 
     def read(self, path: Any) -> Any:
-        """Read a data set with a progress bar; print what was left out."""
+        """Read a data set; print what was left out and what the reader decided by itself."""
+        data = self.dataset(path)
+        for remark in data.remarks:
+            note(as_flags(remark), self.quiet)
+        note_some("skipped", [problem.message for problem in data.skipped])
+        return data
+
+    def dataset(self, path: Any) -> Any:
+        """Read a data set with a progress bar."""
         from mvdfq.io import read
 
-        label: Any = self.label
-        if label is not None and label.lstrip("-").isdigit():
-            label = int(label)
         with progress_bar("reading", self.quiet) as progress:
-            data = read(
+            return read(
                 path,
                 self.format,
                 recipe=self.recipe,
-                label=label,
+                label=None if self.label is None else number_or_name(self.label),
                 labels=self.labels,
                 strands=self.strands,
                 group_pattern=self.group_pattern,
                 skip_bad=self.skip_bad,
-                n_jobs=_processes(path) if self.n_jobs == -1 else self.n_jobs,
+                n_jobs=processes(path) if self.n_jobs == -1 else self.n_jobs,
                 cache=self.cache or _cache_for(path, self.format),
                 progress=progress,
+                **self.columns,
             )
-        for problem in data.skipped:
-            note(f"skipped {problem}")
-        return data
 
 
 def _cache_for(path: Any, format: str | None) -> Path | None:
     """Return the default cache if the data are sound; other formats have no features to keep."""
     from mvdfq.io import recognise
 
-    kind = format or recognise(path[0] if isinstance(path, list) else path)
+    kind = format or recognise(path[0] if isinstance(path, list) else path, **given_columns())
     return default_cache() if kind == "audio" else None
 
 
-def _processes(path: Any) -> int:
+def processes(path: Any) -> int:
     """Return -1, all processors, for many bytes; else 1, since starting processes takes longer."""
     total = 0
     for one in path if isinstance(path, list) else [path]:

@@ -15,6 +15,7 @@ __all__ = [
     "Format",
     "key_of",
     "note",
+    "note_some",
     "printable",
     "progress_bar",
     "screen_width",
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 
+# Longer lists of remarks are cut off; --format json shows everything.
+MOST_LINES, MOST_LETTERS = 10, 300
 # Lines of a pipe are never wrapped: no table is as wide as this.
 ANY_WIDTH = 1_000_000
 # Decimals of numbers in a column.
@@ -160,6 +163,14 @@ def note(text: str, quiet: bool = False) -> None:
     """Print a remark on the error stream, so that the standard output holds only results."""
     if not quiet:
         sys.stderr.write(printable(text) + "\n")
+
+
+def note_some(kind: str, lines: Sequence[Any]) -> None:
+    """Print the first lines of a list as remarks of one kind, and how many more there are."""
+    for line in map(str, lines[:MOST_LINES]):
+        note(f"{kind}: {line[:MOST_LETTERS]}{' ...' if len(line) > MOST_LETTERS else ''}")
+    if len(lines) > MOST_LINES:
+        note(f"... and {len(lines) - MOST_LINES} more {kind}")
 
 
 @contextmanager

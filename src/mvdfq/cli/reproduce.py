@@ -31,13 +31,14 @@ def reproduce(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder that holds gtzan, artist20, ismir2004, proteins.", rich_help_panel=RUN
+            help="Folder that holds gtzan, artist20, ismir2004 or proteins, or one of the four.",
+            rich_help_panel=RUN,
         ),
     ] = None,
     reading: Annotated[
         list[str] | None,
         typer.Option(
-            help="Readings of the paper to run: text, comment or tuned; default all.",
+            help="Readings of the paper to run: text, comment, tuned, inferred; default all.",
             autocompletion=completed(READINGS),
             rich_help_panel=RUN,
         ),

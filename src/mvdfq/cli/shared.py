@@ -1,4 +1,4 @@
-"""Options that hold for a whole command: how progress is shown, and the cache of features.
+"""Options that hold for a whole command: progress, the cache of features, columns of tables.
 
 `with_shared` adds the options to a command and carries them out, so that the command itself does
 not have to pass them on.
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from mvdfq.cli.columns import OPTIONS, set_columns
 
 __all__ = ["default_cache", "with_shared"]
 
@@ -48,13 +50,14 @@ IS_CACHED: ContextVar[bool] = ContextVar("IS_CACHED", default=True)
 
 
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with --progress if it has --quiet, and --no-cache if it has --as."""
+    """Return the command with --progress if it has --quiet, and what reads data if it has --as."""
     known = signature(command).parameters
     added: dict[str, tuple[Any, Any]] = {}
     if "quiet" in known:
         added["progress"] = ProgressMode, Mode.auto
     if "as_" in known:
         added["no_cache"] = NoCache, False
+        added |= {name: (kind, None) for name, kind in OPTIONS.items()}
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -63,6 +66,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
         def carry_out() -> None:
             _show_progress(own.get("progress", Mode.none))
             IS_CACHED.set(not own.get("no_cache", False))
+            set_columns(own)
             command(*arguments, **options)
 
         copy_context().run(carry_out)  # the settings end with the command

@@ -48,7 +48,7 @@ def train(
     check_output(output, data)
     parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
-    kind = as_ or recognise(data)
+    kind = as_ or recognise(data, **o.given_columns())
     options = o.DataOptions(
         kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
@@ -59,6 +59,7 @@ def train(
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
     clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
+    clf.source_["columns"] = o.given_columns() | {"label": label}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     facts = {

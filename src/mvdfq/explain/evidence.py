@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.evidence import spread_dense
+from mvdfq._utils.short import Short
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
@@ -52,8 +53,8 @@ class WordBlock(NamedTuple):
         return np.add.reduceat(self.shares[:, column], self.indptr[:-1])
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Short):
     """The evidence for each column of a machine.
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The

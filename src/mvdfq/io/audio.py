@@ -7,8 +7,9 @@ and with a cache (`read_audio`).
 import signal
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,14 @@ from mvdfq._utils.threads import n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.cache import FeatureCache, size_limit
-from mvdfq.io.decoding import decoded_features
+from mvdfq.io.decoding import Header, decoded_features, header_of
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import AudioListing, list_audio
 from mvdfq.io.recipes import AudioRecipe, audio_recipe
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, offsets_of
 
-__all__ = ["FORMAT", "audio_features", "read_audio"]
+__all__ = ["FORMAT", "audio_features", "headers", "read_audio"]
 
 
 def read_audio(
@@ -109,7 +110,7 @@ def read_audio(
         source.leave_out(problem)
     features = {}
     jobs = [(file, recipe, store) for file in listing.files]
-    with closing(_extracted(jobs, workers)) as results:
+    with closing(_each(_attempt, jobs, workers)) as results:
         for i, result in enumerate(results):
             if isinstance(result, ReadError):
                 source.leave_out(result)
@@ -119,19 +120,18 @@ def read_audio(
     if store is not None:
         store.trim(size_limit())
     if not features and not source.skipped:
-        source.fail("holds no files", FORMATS)
+        source.fail("holds no sound files", FORMATS)
     if not features:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
-    return _dataset(listing, [*features.values()], recipe, tuple(source.skipped))
+    return replace(
+        _dataset(listing, [*features.values()], recipe),
+        skipped=tuple(source.skipped),
+        remarks=tuple(listing.remarks),
+    )
 
 
-def _dataset(
-    listing: AudioListing,
-    features: list[np.ndarray],
-    recipe: AudioRecipe,
-    skipped: tuple[ReadError, ...],
-) -> Dataset:
+def _dataset(listing: AudioListing, features: list[np.ndarray], recipe: AudioRecipe) -> Dataset:
     for label, n in sorted(Counter(listing.labels).items()):
         if n == 1:
             warnings.warn(
@@ -146,15 +146,34 @@ def _dataset(
     labels, groups = [
         np.array(values) if values else None for values in (listing.labels, listing.groups)
     ]
-    return Dataset(X, y=labels, names=listing.names, groups=groups, skipped=skipped)
+    return Dataset(X, y=labels, names=listing.names, groups=groups)
 
 
-def _extracted(
-    jobs: list[tuple[Path, AudioRecipe, FeatureCache | None]], workers: int
-) -> Generator[np.ndarray | ReadError, None, None]:
-    """Yield the features of each file, or what is wrong with it, in order."""
+def headers(
+    files: Sequence[Path], recipe: AudioRecipe | str | None, deep: bool, n_jobs: int | None = None
+) -> Generator[Header | ReadError, None, None]:
+    """Yield the header of each file, or the error that `read_audio` has for it, in order.
+
+    Errors that only decoding shows are found with `deep`.
+    """
+    jobs = [(file, audio_recipe(recipe), deep) for file in files]
+    return _each(_header, jobs, n_threads(n_jobs) if deep else 1)
+
+
+def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header | ReadError:
+    try:
+        with opened(file) as stream:
+            return header_of(stream, shown(file), recipe, deep)
+    except ReadError as error:
+        return error
+
+
+def _each(
+    attempt: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], workers: int
+) -> Generator[Any, None, None]:
+    """Yield what `attempt` returns for each job, in order."""
     if workers == 1 or len(jobs) < 2:
-        yield from (_attempt(*job) for job in jobs)
+        yield from (attempt(*job) for job in jobs)
         return
     import joblib
 
@@ -162,7 +181,7 @@ def _extracted(
     results: Any = ()
     try:
         with _without_interrupts():
-            results = parallel(joblib.delayed(_attempt)(*job) for job in jobs)
+            results = parallel(joblib.delayed(attempt)(*job) for job in jobs)
         # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from mvdfq._engines import lookup
 from mvdfq._utils.memory import DEFAULT_MEMORY
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
@@ -144,8 +145,8 @@ class StandardGram:
             )
 
 
-@dataclass(frozen=True)
-class Scale:
+@dataclass(frozen=True, repr=False)
+class Scale(Short):
     """Mean of every column and 1 / its deviation, 0 for a column that is left out."""
 
     mean: np.ndarray
@@ -194,7 +195,7 @@ def _measured(min_share: float, piece: Piece) -> tuple[Scale, np.ndarray, np.nda
     return scale, z, z @ z.T
 
 
-@dataclass
+@dataclass(repr=False)
 class WordMachine(Machine):
     """A machine that keeps one weight per word and column.
 

@@ -48,8 +48,8 @@ class FoldJob:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sorting by this puts cells that share the symbols of a fold next to each other."""
-        return self.seed, self.protocol, self.cut.name, self.cell.methods[0].encoder
+        """Sorting by this puts cells that share rows, or the symbols of a fold, together."""
+        return self.cell.methods[0].encoder, self.seed, self.protocol, self.cut.name
 
 
 def _baselines(cell: Cell) -> list[str]:

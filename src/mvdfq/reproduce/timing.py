@@ -77,7 +77,7 @@ def processor() -> str:
 
 def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> dict[str, Any]:
     X = data.view(method.view)
-    learn, quantizer = _best(lambda: clone(method.symbols).fit(X), repeats=1)
+    learn, quantizer = _best(lambda: method.quantizer().fit(X), repeats=1)
     encode, symbols = _best(lambda: quantizer.transform(X))
     kernel = method.sequence_kernel(1, memory_limit)
     clone(kernel).fit_transform(symbols[np.arange(min(WARM_UP, len(data)))])  # compiles

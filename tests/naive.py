@@ -321,3 +321,30 @@ def walk(ranked, n):
     """At each of the first `n` negatives the share of the positives found so far; their mean."""
     above = [sum(ranked[:i]) for i, positive in enumerate(ranked) if not positive][:n]
     return sum(above) / (len(above) * sum(ranked))
+
+
+def moments(by_frame, shares, width, n):
+    """Take the window with the largest sum again and again; leave out windows that overlap."""
+    n_rows, n_frames = len(by_frame), len(by_frame[0])
+    n_channels = len(shares[0])
+    evidence = [
+        [sum(by_frame[r][t] * shares[r][c] for r in range(n_rows)) for t in range(n_frames)]
+        for c in range(n_channels)
+    ]
+    windows = {
+        start: [sum(row[start : start + width]) for row in evidence]
+        for start in range(n_frames - width + 1)
+    }
+    found = []
+    while windows and len(found) < n:
+        start = max(windows, key=lambda one: abs(sum(windows[one])))
+        by_channel = windows[start]
+        total = sum(by_channel)
+        mine = [max(value if total > 0 else -value, 0) for value in by_channel]
+        ranked = sorted(range(n_channels), key=lambda c: -mine[c])
+        named = []
+        while sum(mine[c] for c in named) < sum(mine) / 2 and len(named) < 3:
+            named.append(ranked[len(named)])
+        found.append((start, total, named))
+        windows = {other: w for other, w in windows.items() if abs(other - start) >= width}
+    return found

@@ -100,6 +100,22 @@ def test_evidence_is_that_of_the_classifier_that_had_not_seen_the_sequence(run):
     assert column(run.labels[said]) >= 0
 
 
+def test_folds_that_were_not_kept_are_fitted_again(monkeypatch):
+    monkeypatch.setattr(runs, "MOST_KEPT", 1)
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier("fast", C=10)
+    groups = np.arange(len(y)) // 9
+    made = mvdfq.report(clf, X, y, names, None, protocol="group", groups=groups, details=8)
+    assert len({made.data["sequences"]["fold"][d["sequence"]] for d in made.data["details"]}) > 1
+    for detail in made.data["details"]:
+        assert detail["margin"] >= -1e-6  # one-vs-rest: the predicted class has the largest margin
+        first = detail["neighbours"][0]
+        place = first["sequence"]
+        assert made.data["sequences"]["name"][place] == first["name"]
+        folds = made.data["sequences"]["fold"]
+        assert folds[place] != folds[detail["sequence"]]
+
+
 @pytest.mark.parametrize("preset", [None, "mvdfqm-sssk"])
 def test_several_explanations_at_once_equal_single_ones(preset):
     X, y, _ = walks()
@@ -331,6 +347,11 @@ def test_the_schema_is_documented(made):
             assert f"`{inner}`" in text, f"docs/guide/report.md does not describe {key}.{inner}"
     for inner in made.data["details"][0]:
         assert f"`{inner}`" in text, f"docs/guide/report.md does not describe details.{inner}"
+
+
+def test_the_picture_of_the_readme_is_small():
+    picture = Path(__file__).parents[1] / "docs" / "report.png"
+    assert 20_000 < picture.stat().st_size <= 300_000
 
 
 @pytest.mark.slow

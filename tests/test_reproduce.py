@@ -25,17 +25,17 @@ from mvdfq import (
     Spectrum,
 )
 from mvdfq._utils.folders import cache_folder
+from mvdfq._utils.sources import PACKAGE, source_digest, source_files
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
 from mvdfq.reproduce.baselines import MAR, MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
-from mvdfq.reproduce.loaders import LOADERS
+from mvdfq.reproduce.loaders import LOADERS, NotThere
 from mvdfq.reproduce.row_grams import RowGrams
 from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
 from mvdfq.reproduce.shelf import Shelf
-from mvdfq.reproduce.sources import PACKAGE, source_digest, source_files
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
 from mvdfq.symbols.base import check_symbols
@@ -224,6 +224,41 @@ class TestSets:
         assert data.labels.tolist() == ["blues", "blues", "rock", "rock"]
         assert not data.allows("artist-disjoint")
         assert data.allows("5-fold")
+
+    @pytest.mark.parametrize("place", ["gtzan/genres", "gtzan", "Data/genres_original"])
+    def test_gtzan_as_it_is_distributed(self, tmp_path, place):
+        for genre, hertz in [("blues", 200), ("rock", 700)]:
+            for i in range(2):
+                write_tone(tmp_path / place / genre / f"{genre}.{i}.wav", hertz + i)
+        (tmp_path / place / "bextract_mkcollection.mf").write_text("blues.0.wav")
+        (tmp_path / place).with_name("images").mkdir(exist_ok=True)
+        top = tmp_path / place.partition("/")[0]
+        given = [top, tmp_path / place] + ([tmp_path] if top.name == "gtzan" else [])
+        for folder in given:
+            data = LOADERS["gtzan"](folder)
+            assert data.labels.tolist() == ["blues", "blues", "rock", "rock"]
+
+    def test_a_layout_is_checked_before_the_work(self, tmp_path):
+        write_tone(tmp_path / "gtzan" / "all" / "blues.0.wav", 300)
+        expected = r"gtzan: has another layout; expected gtzan/blues/\*\.au to gtzan/rock"
+        for folder in (tmp_path, tmp_path / "gtzan"):
+            with pytest.raises(ReadError, match=expected):
+                LOADERS["gtzan"](folder)
+
+    @pytest.mark.parametrize("place", ["artist20", "artist20/mp3s-32k"])
+    def test_artist20_as_it_is_distributed(self, tmp_path, place):
+        for name in ["abba/one/a.wav", "abba/two/b.wav", "cure/one/c.wav"]:
+            write_tone(tmp_path / place / name, 300)
+        for folder in (tmp_path, tmp_path / "artist20"):
+            assert LOADERS["artist20"](folder).labels.tolist() == ["abba", "abba", "cure"]
+        with pytest.raises(NotThere):
+            LOADERS["gtzan"](tmp_path)
+
+    def test_sets_may_be_named_themselves(self, folder):
+        for key, name in [("gtzan", "gtzan"), ("artist20", "artist20"), ("ismir", "ismir2004"),
+                          ("proteins", "proteins")]:  # fmt: skip
+            whole, own = LOADERS[key](folder), LOADERS[key](folder / name)
+            assert type(whole) is type(own)
 
     def test_artist20_from_recordings(self, tmp_path):
         for name in ["abba/one/a.wav", "abba/two/b.wav", "cure/one/c.wav", "cure/three/d.wav"]:

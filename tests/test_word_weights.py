@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import naive
+import naive_views
 from cases import (
     COLLECTIONS,
     N_SYMBOLS,
@@ -28,6 +29,7 @@ from mvdfq import (
     SequenceKernel,
     Spatial,
     Spectrum,
+    Words,
 )
 from mvdfq.classifier.saving.tree import TreeError, TreeReader, TreeWriter
 from mvdfq.gram.checkpoint import write_gram
@@ -159,6 +161,23 @@ def test_every_standardized_word_has_deviation_one(manifold):
     assert 0 < features.n_features_out_ < plain.n_features_out_
 
 
+def test_centred_words_are_the_standardized_words_of_views():
+    layouts, row = [(0, 1), (0, 2)], [x[0] for x in LARGER]
+    features = SequenceFeatures(
+        Words(layouts),
+        manifold=True,
+        normalize=False,
+        pyramid=2,
+        word_weights="std",
+        min_share=0.2,
+    )
+    found = features.fit_transform(SMALLER).toarray()
+    found -= found.mean(axis=0)
+    expected, n_words = naive_views.gram(naive_views.standardized(row, layouts, 2, 0.2))
+    assert found.shape[1] == n_words
+    assert_allclose(found @ found.T, expected, rtol=1e-9, atol=1e-9)
+
+
 def test_words_without_weight_count_in_the_shares_of_a_row():
     # B is rare, so it has no weight; A is still a third of the last sequence
     X = ["AA", "AA", "AAC", "AAC", "ABB"]
@@ -191,7 +210,7 @@ def test_deviations_do_not_depend_on_the_weights_of_layouts():
     train, new = COLLECTIONS["random"]
     options = {"normalize": False, "word_weights": "std"}
     small, large = (
-        fast_gram(type(UNEVEN[2])([(0, 1)], [weight]), new, train, N_SYMBOLS, **options)
+        fast_gram(Words([(0, 1)], [weight]), new, train, N_SYMBOLS, **options)
         for weight in (1e-9, 1e9)
     )
     assert_allclose(small, large, rtol=1e-9)

@@ -60,6 +60,8 @@ SHORT = [(0,), (0, 1)]
 LITTLE = 0.01
 # Words of three symbols, 1, 4 or 16 frames apart.
 TRIPLES = [(0, step, 2 * step) for step in (1, 4, 16)]
+# Fewer dilations than this make too few filters for all sets of channels.
+FEW_BANKS = 5
 # Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
 PENALTIES = Cautious((1.0, 10.0))
 
@@ -80,9 +82,18 @@ def _numbers() -> Settings:
 
     def views(X: Any) -> list[Any]:
         words = WordView("standard words", Words([*SHORT, *TRIPLES]), 2, min_share=0.2)
-        return [words, *filter_views(auto_dilations(X), weight=2.0)]
+        return [words, *filter_views(_banks(X), weight=2.0)]
 
     return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, views)
+
+
+def _banks(X: Any) -> list[int]:
+    """Return the dilations of the filters; twice if there are few dilations and many channels.
+
+    The second time the filters read other channels.
+    """
+    dilations = auto_dilations(X)
+    return dilations * 2 if len(dilations) < FEW_BANKS and X.n_rows > 2 else dilations
 
 
 def _music() -> Settings:

@@ -5,15 +5,17 @@ share of a word is divided equally among its occurrences, and the share of an oc
 frames that the word reads. Shares added up by row, by time or by layout give the margin.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mvdfq._engines.evidence import spread_dense
+from mvdfq._utils.short import Short
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
@@ -21,7 +23,7 @@ from mvdfq.kernels import Group
 from mvdfq.kernels.counting import GroupTask, Occurrences, Row
 from mvdfq.kernels.keys import rank_words, word_keys
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.word_table import GroupTable, sum_group
+from mvdfq.machines.word_table import GroupTable, present_positions, sum_group
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["Evidence", "WordBlock", "find_evidence"]
@@ -51,19 +53,25 @@ class WordBlock(NamedTuple):
         return np.add.reduceat(self.shares[:, column], self.indptr[:-1])
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Short):
     """The evidence for each column of a machine.
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The
     sum over rows and frames, or over rows and layouts, is the margins minus `constant`. `words`
-    lists the words of the sequence, in blocks: a sequence may hold ten thousand words.
+    lists the words of the sequence, in blocks: a sequence may hold ten thousand words, so
+    `find_words` lists them when they are first asked for.
     """
 
     by_frame: np.ndarray
     by_layout: np.ndarray
     constant: np.ndarray
-    words: list[WordBlock]
+    find_words: Callable[[], list[WordBlock]]
+
+    @cached_property
+    def words(self) -> list[WordBlock]:
+        """The words of the sequence."""
+        return self.find_words()
 
 
 def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
@@ -71,11 +79,73 @@ def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
 
     All sequences are read at once: the time for one row of one sequence is mostly overhead.
     """
-    plan = machine.reader.plan_
-    _check_traceable(plan)
+    _check_traceable(machine.reader.plan_)
     if getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1:
         # the RBF gives each sequence its own weights of words
         return [find_evidence(machine, symbols[[i]])[0] for i in range(len(symbols))]
+    if _is_dense(machine, symbols):
+        return _dense_evidence(machine, symbols)
+    return _listed_evidence(machine, symbols)
+
+
+def _is_dense(machine: Machine, symbols: Symbols) -> bool:
+    """Tell whether all words are in dense tables, so that none must be listed."""
+    table, plan = machine.table, machine.reader.plan_
+    if table is None or symbols.unseen.any():
+        return False
+    groups = [group for r in table.rows.tolist() for group in plan.groups(r)]
+    plain = all(not g.distinct and all(one.offsets for one in g.layouts) for g in groups)
+    return plain and all(group.dense for group in table.groups)
+
+
+def _dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+    """Return the evidence in each sequence, by tables of all possible words."""
+    table, plan, n = machine.table, machine.reader.plan_, len(symbols)
+    assert table is not None
+    n_columns, n_rows = len(machine.margins.intercepts), len(plan.row_weights)
+    by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
+    by_layout = np.zeros((n_rows, len(table.groups), n, n_columns))
+    own, total = np.zeros((n_rows, n)), np.zeros((n_rows, n))
+    present = present_positions(symbols)
+    for p, r in enumerate(table.rows.tolist()):
+        here = present[r] if present.size else np.empty(0, bool)
+        for g, part in enumerate(table.groups):
+            squares = np.zeros(n)
+            spread_dense(
+                symbols.codes[r],
+                symbols.offsets,
+                here,
+                (part.group.arrays, part.group.layout_weights, _buffer(symbols)),
+                np.uint64(part.bases[p]),
+                part.values[part.first[p] : part.first[p + 1]],
+                plan.n_levels,
+                plan.root,
+                (by_frame[r], by_layout[r, g], squares),
+            )
+            total[r] += squares
+            own[r] += plan.groups(r)[g].weight * squares
+    scale = _scales(machine, symbols, own, total)
+    by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
+    by_layout *= scale[:, None, :, None]
+    words = cache(lambda: [one.words for one in _listed_evidence(machine, symbols)])
+    return [
+        Evidence(
+            by_frame[:, a:b].transpose(2, 0, 1),
+            by_layout[:, :, i].transpose(2, 0, 1),
+            machine.margins.intercepts,
+            partial(lambda i: words()[i], i),
+        )
+        for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
+    ]
+
+
+def _buffer(symbols: Symbols) -> np.ndarray:
+    return np.empty(symbols.lengths.max(initial=0), np.uint64)
+
+
+def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+    """Return the evidence in each sequence, by a list of all occurrences of words."""
+    plan = machine.reader.plan_
     weigh, constant = _weights(machine, symbols)
     rows, offsets = np.flatnonzero(plan.row_weights), symbols.offsets
     n, n_rows, n_groups = len(symbols), len(plan.row_weights), len(plan.groups(0))
@@ -102,7 +172,10 @@ def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
         for i, block in _by_word(read, offsets, shares):
             words[i].append(WordBlock(r, g, *block))
     pieces = (by_frame[:, :, a:b] for a, b in pairwise(offsets.tolist()))
-    return [Evidence(piece, by_layout[i], constant, words[i]) for i, piece in enumerate(pieces)]
+    return [
+        Evidence(piece, by_layout[i], constant, partial(list, words[i]))
+        for i, piece in enumerate(pieces)
+    ]
 
 
 def _check_traceable(plan: Plan) -> None:

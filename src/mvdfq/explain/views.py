@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence
     known = rows >= 0
     by_frame[:, rows[known]] += other.by_frame[:, known]
     by_layout[:, rows[known]] += other.by_layout[:, known]
+    words = partial(_merged, first, other, rows)
+    return Evidence(by_frame, by_layout, first.constant + other.constant, words)
+
+
+def _merged(first: Evidence, other: Evidence, rows: np.ndarray) -> list[WordBlock]:
+    """Return the words of two machines that read the same symbols by the same layouts."""
     blocks = {(block.row, block.group): block for block in first.words}
     for block in other.words:
         row = int(rows[block.row])
@@ -34,13 +41,12 @@ def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence
             mine = blocks.get((row, block.group))
             block = block._replace(row=row)
             blocks[row, block.group] = block if mine is None else _added(mine, block)
-    return Evidence(by_frame, by_layout, first.constant + other.constant, list(blocks.values()))
+    return list(blocks.values())
 
 
 def _added(first: WordBlock, other: WordBlock) -> WordBlock:
     """Return a block with the evidence of both: both read the same words of the same row."""
-    same = np.array_equal(first.starts, other.starts) and np.array_equal(first.codes, other.codes)
-    assert same, "both machines read the same symbols by the same layouts"
+    assert first.codes.shape == other.codes.shape, "both machines read the same symbols"
     return first._replace(shares=first.shares + other.shares)
 
 
@@ -55,7 +61,7 @@ def filter_evidence(machines: list[FilterMachine], X: Sequences) -> Evidence:
     by_frame = np.sum([by_frame for by_frame, _ in found], axis=0)
     by_layout = np.concatenate([by_layout for _, by_layout in found], axis=2)
     constant = np.sum([machine.intercepts for machine in machines], axis=0)
-    return Evidence(by_frame, by_layout, constant, [])
+    return Evidence(by_frame, by_layout, constant, list)
 
 
 def filter_levels(X: Sequences) -> Symbols:
@@ -103,5 +109,9 @@ def _below(first: Evidence, other: Evidence) -> Evidence:
     more_rows, more_groups = other.by_layout.shape[1:]
     mine = np.pad(first.by_layout, ((0, 0), (0, more_rows), (0, more_groups)))
     mine[:, n_rows:, n_groups:] = other.by_layout
-    words = [b._replace(row=b.row + n_rows, group=b.group + n_groups) for b in other.words]
-    return Evidence(by_frame, mine, first.constant + other.constant, [*first.words, *words])
+
+    def words() -> list[WordBlock]:
+        moved = [b._replace(row=b.row + n_rows, group=b.group + n_groups) for b in other.words]
+        return [*first.words, *moved]
+
+    return Evidence(by_frame, mine, first.constant + other.constant, words)

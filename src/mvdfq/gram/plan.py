@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.short import Short
 from mvdfq.gram.factors import WordFactors
 from mvdfq.kernels import Group, Kernel
 from mvdfq.kernels.counting import GroupTask, Row, pyramid_cells
@@ -17,8 +18,8 @@ __all__ = ["Plan"]
 BYTES_PER_WORD = 64
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Short):
     """A kernel with its options, for collections of known alphabets.
 
     `root` is the manifold embedding: square roots of counts, divided by the total of the row.

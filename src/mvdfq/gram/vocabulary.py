@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import row_scale
@@ -16,8 +17,8 @@ from mvdfq.sequences import Ragged
 __all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
 
 
-@dataclass(frozen=True)
-class WordCounts:
+@dataclass(frozen=True, repr=False)
+class WordCounts(Short):
     """The words of one task, as a matrix of codes, and their counts as columns."""
 
     row: int
@@ -28,8 +29,8 @@ class WordCounts:
     n_symbols: int
 
 
-@dataclass(frozen=True)
-class Vocabulary:
+@dataclass(frozen=True, repr=False)
+class Vocabulary(Short):
     """The words that have a column, task by task, and the first column of each task."""
 
     words: dict[tuple[int, int], np.ndarray]
@@ -61,8 +62,8 @@ class Vocabulary:
         return names
 
 
-@dataclass(frozen=True)
-class Buckets:
+@dataclass(frozen=True, repr=False)
+class Buckets(Short):
     """A fixed number of columns; a hash function gives each word its column."""
 
     size: int

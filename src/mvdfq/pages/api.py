@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
-from mvdfq.evaluation import Evaluation, Fold, evaluate
+from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
 from mvdfq.pages.clips import sound_clips
 from mvdfq.pages.contents import contents, tidy
 from mvdfq.pages.files import write_csv, write_json
@@ -207,6 +207,7 @@ def run_of(
     names = [str(i) for i in range(len(X))] if names is None else list(map(str, names))
     if len(names) != len(X):
         raise ValueError(f"names must hold one name per sequence ({len(X)}), got {len(names)}.")
+    groups = None if groups is None else np.asarray(groups)
     given: list[str] = []
     places: np.ndarray | None
     if not recorder.trains[0].size:  # a fitted classifier judges sequences as they are
@@ -215,9 +216,9 @@ def run_of(
     elif len(recorder.trains) == 1:
         reference, places = recorder.kept[0], recorder.trains[0]
     else:
-        reference, places = clone(clf).fit(X, y), np.arange(len(X))
+        inner = useful_groups(groups)
+        reference, places = clone(clf).fit(X, y, groups=inner), np.arange(len(X))
         reference = getattr(reference, "best_estimator_", reference)
-    groups = None if groups is None else np.asarray(groups)
     return Run(clf, X, y, names, groups, result, recorder, reference, places, given)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.pages.run import Run
+from mvdfq.pages.similar import kernel_values, similarities
 
-__all__ = ["atlas", "kernel_pca", "kernel_values"]
+__all__ = ["atlas", "kernel_pca"]
 
 # The matrix of 2000 sequences takes 32 MB; its two eigenvectors take about a second.
 LANDMARKS = 2000
@@ -21,22 +21,10 @@ LANDMARKS = 2000
 CELLS = 90
 
 
-def kernel_values(clf: Any, left: Any, right: Any = None) -> np.ndarray:
-    """Return the values of the (first) kernel of a classifier between encoded sequences."""
-    reader = clf.kernel_
-    if isinstance(reader, SequenceKernel):
-        return reader.compare(left, right)[0]
-    features = reader.values(left)
-    other = features if right is None else reader.values(right)
-    return (features @ other.T).toarray()
-
-
 def atlas(run: Run) -> dict[str, Any]:
     """Return positions of all judged sequences, and the kernel matrix in few cells."""
-    clf, X = run.reference, run.X[run.tested]
-    symbols, marks = clf.encode(X), _landmarks(run.truth)
-    K = kernel_values(clf, symbols[marks])
-    rows = K if len(marks) == len(X) else kernel_values(clf, symbols, symbols[marks])
+    marks = _landmarks(run.truth)
+    K, rows = _values(run, marks)
     places, explained = kernel_pca(K, rows)
     order = marks[np.argsort(run.truth[marks], kind="stable")]
     inside = np.searchsorted(marks, order)
@@ -47,6 +35,20 @@ def atlas(run: Run) -> dict[str, Any]:
         "y": places[:, 1].tolist(),
         "kernel": _cells(K[np.ix_(inside, inside)], run.truth[order]),
     }
+
+
+def _values(run: Run, marks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the kernel matrix of the landmarks, and the values of all sequences with them."""
+    known = similarities(run)
+    if known is not None and run.places is not None and np.isin(run.tested, run.places).all():
+        # the reference learned from all sequences: their kernel values are there
+        rows = known[:, np.searchsorted(run.places, run.tested[marks])]
+        return rows[marks], rows
+    symbols = run.reference.encode(run.X[run.tested])
+    K = kernel_values(run.reference, symbols[marks])
+    if len(marks) == len(run.tested):
+        return K, K
+    return K, kernel_values(run.reference, symbols, symbols[marks])
 
 
 def _landmarks(truth: np.ndarray) -> np.ndarray:

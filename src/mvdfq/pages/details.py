@@ -7,11 +7,11 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation, Reason
 from mvdfq.frames.steps import UnknownShares
-from mvdfq.pages.atlas import kernel_values
 from mvdfq.pages.batches import explanations
 from mvdfq.pages.choice import chosen
 from mvdfq.pages.curves import bin_edges, curve, letters_of, sums
 from mvdfq.pages.run import Run
+from mvdfq.pages.similar import nearest
 
 __all__ = ["details", "other_class"]
 
@@ -33,10 +33,8 @@ def details(run: Run, n: int | None) -> list[dict[str, Any]]:
     found = {}
     for f in np.unique(run.fold_of[places]):
         mine = places[run.fold_of[places] == f]
-        near = _neighbours(run, int(f), mine)
-        whys = _explained(run, int(f), mine)
-        for place, alike, why in zip(mine.tolist(), near, whys, strict=True):
-            found[place] = _detail(run, int(f), place, points, alike, why)
+        for place, why in zip(mine.tolist(), _explained(run, int(f), mine), strict=True):
+            found[place] = _detail(run, int(f), place, points, why)
     return [found[place] for place in places.tolist()]
 
 
@@ -57,9 +55,7 @@ def _explained(run: Run, f: int, places: np.ndarray) -> Iterator[Explanation | s
         yield from [str(error)] * len(places)
 
 
-def _detail(
-    run: Run, f: int, place: int, points: int, near: list[Any], why: Explanation | str
-) -> dict[str, Any]:
+def _detail(run: Run, f: int, place: int, points: int, why: Explanation | str) -> dict[str, Any]:
     x, other = run.X[int(run.tested[place])], other_class(run, place)
     plain = {
         "sequence": place,
@@ -70,7 +66,7 @@ def _detail(
     if isinstance(why, str):
         return plain | _channels(run, x, None, points) | {"note": why}
     both = why.between(run.labels[run.predicted[place]], run.labels[other])
-    return plain | _channels(run, x, both, points) | _reasons(run, f, both, near)
+    return plain | _channels(run, x, both, points) | _reasons(run, f, both, place)
 
 
 def _channels(run: Run, x: np.ndarray, why: Explanation | None, points: int) -> dict[str, Any]:
@@ -105,7 +101,7 @@ def _curve(run: Run, x: np.ndarray, c: int, points: int) -> Any:
     return curve(x[c], points) if text is None else text
 
 
-def _reasons(run: Run, f: int, why: Explanation, near: list[Any]) -> dict[str, Any]:
+def _reasons(run: Run, f: int, why: Explanation, place: int) -> dict[str, Any]:
     top, clf = why.top(WORDS), run.model(f)
     words = [{"evidence": reason.evidence, "text": reason.text, "frame": reason.frames[0],
               "span": reason.offsets[-1] + 1} for reason in top]  # fmt: skip
@@ -114,22 +110,8 @@ def _reasons(run: Run, f: int, why: Explanation, near: list[Any]) -> dict[str, A
         "constant": float(why.constant[0]),
         "words": words,
         "neighbours": [_neighbour(run, f, clf, index, value, top, why)
-                       for index, value in near],
+                       for index, value in nearest(run, place, NEIGHBOURS)],
     }  # fmt: skip
-
-
-def _neighbours(run: Run, f: int, places: np.ndarray) -> list[list[tuple[int, float]]]:
-    """Return the nearest training sequences of some sequences of a fold, with kernel values."""
-    clf = run.model(f)
-    train = getattr(clf.kernel_, "train_", None)
-    if train is None:
-        return [[(near.index, near.similarity)
-                 for near in clf.neighbours(run.X[[run.tested[place]]], NEIGHBOURS)]
-                for place in places]  # fmt: skip
-    K = kernel_values(clf, clf.encode(run.X[run.tested[places]]), train)
-    nearest = np.argsort(-K, axis=1, kind="stable")[:, :NEIGHBOURS]
-    return [[(int(j), float(min(row[j], 1.0))) for j in mine]
-            for row, mine in zip(K, nearest, strict=True)]  # fmt: skip
 
 
 def _neighbour(
@@ -139,8 +121,10 @@ def _neighbour(
     label = clf.classes_.tolist()[clf.train_y_[index]]
     train = getattr(clf.kernel_, "train_", None)
     common = [] if train is None else [r for r in top if _holds(train, index, r, why)]
+    name, place = run.training_name(f, int(clf.train_index_[index]))
     return {
-        "name": run.training_name(f, int(clf.train_index_[index])),
+        "name": name,
+        "sequence": place,
         "class": run.labels.index(label),
         "similarity": value,
         "words_in_common": len(common),

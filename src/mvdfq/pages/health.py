@@ -6,16 +6,14 @@ import numpy as np
 
 from mvdfq.io.base import Dataset
 from mvdfq.io.inspection import facts_of
-from mvdfq.pages.atlas import kernel_values
 from mvdfq.pages.run import Run
+from mvdfq.pages.similar import similarities
 
 __all__ = ["health"]
 
 # Kernel value of near duplicates: no pair of different utterances of the bundled vowels reaches it.
 NEAR = 0.99
 LISTED = 50
-# Largest number of kernel values that are computed to find near duplicates.
-MOST_PAIRS = 25_000_000
 
 
 def health(run: Run) -> dict[str, Any]:
@@ -73,14 +71,10 @@ def _is_across(run: Run, places: list[int]) -> bool:
 
 def _near(run: Run) -> dict[str, Any] | None:
     """Return pairs across the split whose kernel value is at least `NEAR`; None if not computed."""
-    clf = run.reference
-    n_train = len(clf.train_index_)
-    if not hasattr(clf.kernel_, "train_") or len(run.tested) * n_train > MOST_PAIRS:
+    K = similarities(run)
+    if K is None:
         return None
-    K = kernel_values(clf, clf.encode(run.X[run.tested]), clf.kernel_.train_)
-    sides = run.training_sides()
-    K[~sides] = -1
-    left, right = np.nonzero(K >= NEAR)
+    left, right = np.nonzero((K >= NEAR) & run.training_sides())
     order = np.argsort(-K[left, right], kind="stable")[:LISTED]
     pairs = [
         {

@@ -67,7 +67,7 @@ def _layouts(whys: list[Any]) -> list[dict[str, Any]]:
     filters = [name.startswith(FILTERS) for name in whys[0].row_names]
     of_filters = by_row[filters].sum(axis=0) > by_row[np.logical_not(filters)].sum(axis=0)
     names = [
-        f"responses of filters, {_layout_name(group)}" if mine else _layout_name(group)
+        f"filters, {_layout_name(group)}" if mine else _layout_name(group)
         for group, mine in zip(whys[0].offsets, of_filters, strict=True)
     ]
     total: dict[str, float] = {}

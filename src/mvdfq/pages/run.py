@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mvdfq.evaluation import Evaluation, Fold
+from mvdfq.evaluation import Evaluation, Fold, useful_groups
 from mvdfq.sequences import Sequences
 
 __all__ = ["Recorder", "Run"]
@@ -22,6 +22,7 @@ class Recorder:
     """Keeps what a report needs of every fold; an argument `visit` of `mvdfq.evaluate`."""
 
     probabilities: list[np.ndarray] = field(default_factory=list)
+    classes: list[np.ndarray] = field(default_factory=list)
     trains: list[np.ndarray] = field(default_factory=list)
     kept: dict[int, Any] = field(default_factory=dict)
 
@@ -31,6 +32,7 @@ class Recorder:
         if len(self.kept) < MOST_KEPT:
             self.kept[len(self.trains)] = clf
         self.probabilities.append(clf.predict_proba(X))
+        self.classes.append(clf.classes_)
         self.trains.append(train)
 
 
@@ -54,6 +56,7 @@ class Run:
     reference: Any
     places: np.ndarray | None
     training_names: list[str]
+    made: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> list[Any]:
@@ -102,9 +105,10 @@ class Run:
     def probabilities(self) -> np.ndarray:
         """Probability of each class for each judged sequence, (n_judged, n_classes)."""
         parts = []
-        for f, proba in enumerate(self.recorder.probabilities[: self.n_folds]):
+        recorded = zip(self.recorder.probabilities, self.recorder.classes, strict=True)
+        for proba, classes in list(recorded)[: self.n_folds]:
             full = np.zeros((len(proba), len(self.labels)))
-            full[:, self._codes([self.model(f).classes_])] = proba  # a fold may miss a class
+            full[:, self._codes([classes])] = proba  # a fold may miss a class
             parts.append(full)
         return np.concatenate(parts)
 
@@ -118,15 +122,22 @@ class Run:
         kept = self.recorder.kept
         if f not in kept:
             train = self.recorder.trains[f]
-            clf = clone(self.estimator).fit(self.X[train], self.y[train])
+            groups = None if self.groups is None else useful_groups(self.groups[train])
+            clf = clone(self.estimator).fit(self.X[train], self.y[train], groups=groups)
             kept[f] = getattr(clf, "best_estimator_", clf)
         return kept[f]
 
-    def training_name(self, f: int, index: int) -> str:
-        """Return the name of training sequence `index` of the classifier of fold `f`."""
-        if self.places is not None:
-            return self.names[int(self.recorder.trains[f][index])]
-        return self._given_name(index)
+    @cached_property
+    def judged_place(self) -> dict[int, int]:
+        """The place among the judged sequences of each place in `X`."""
+        return {int(i): place for place, i in enumerate(self.tested)}
+
+    def training_name(self, f: int, index: int) -> tuple[str, int | None]:
+        """Return the name of training sequence `index` of fold `f`, and its judged place."""
+        if self.places is None:
+            return self._given_name(index), None
+        place = int(self.recorder.trains[f][index])
+        return self.names[place], self.judged_place.get(place)
 
     def reference_name(self, index: int) -> str:
         """Return the name of training sequence `index` of the reference."""

@@ -13,7 +13,7 @@ from mvdfq.pages.run import Run
 __all__ = ["class_words", "explained"]
 
 # Sequences per class whose words are added up, and sequences in all.
-MEMBERS, MOST_MEMBERS = 3, 45
+MEMBERS, MOST_MEMBERS = 2, 40
 WORDS, LOOKED_AT = 4, 40
 # Occurrences whose curves are averaged, and frames that are shown before and after a word.
 OCCURRENCES, AROUND = 30, 2

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.reproduce.cells import Cell, EstimatorMethod
 from mvdfq.reproduce.runner import Record, complete
 from mvdfq.reproduce.sets import Cut, MusicSet
-from mvdfq.reproduce.sources import source_digest
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import POLICY, Workshop
 

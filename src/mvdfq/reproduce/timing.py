@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from mvdfq._utils.sources import source_digest
 from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.runner import Record, complete
 from mvdfq.reproduce.sets import MusicSet
-from mvdfq.reproduce.sources import source_digest
 from mvdfq.reproduce.store import Store
 
 __all__ = ["processor", "timed"]

@@ -90,8 +90,8 @@ function probabilities(detail) {
 function neighbourList(detail) {
   if (!detail.neighbours) return null;
   return h("div", { class: "grid" }, h("h3", {}, "Most like it in training"), h("ul", { class: "plain" }, detail.neighbours.map((near) => {
-    const i = sequences.name.indexOf(near.name);
-    return h("li", {}, h("div", {}, i >= 0 ? sequenceButton(i) : near.name,
+    const i = near.sequence;
+    return h("li", {}, h("div", {}, i !== null ? sequenceButton(i) : near.name,
       h("div", { class: "small soft" }, `class ${className(near.class)}; shares ${near.words_in_common} of ${plural(detail.words.length, "strong word")}, evidence ${signed(near.evidence_in_common)}`)),
     h("span", {}, number(near.similarity)));
   })));

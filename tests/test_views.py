@@ -148,6 +148,18 @@ def test_evidence_of_all_views_sums_to_the_margins(fitted):
     assert found.plot() is not None
 
 
+def test_parts_sum_to_the_whole(fitted):
+    found = fitted.explain(X[0])
+    assert list(found.by_part) == ["words", "standard words", "filters"]
+    assert_allclose(sum(found.by_part.values()), found.margins)
+    both = found.between(*fitted.classes_[:2])
+    assert_allclose(sum(both.by_part.values()), both.margins)
+    assert list(fitted.part_importance_) == list(found.by_part)
+    assert_allclose(sum(fitted.part_importance_.values()), 1)
+    rows = fitted.row_importance_
+    assert_allclose(fitted.part_importance_["filters"], rows[fitted.kernel_.n_rows_in_ :].sum())
+
+
 def test_importance_finds_the_channel_that_tells():
     rng = np.random.default_rng(0)
     y = np.arange(30) % 2

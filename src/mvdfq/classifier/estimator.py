@@ -160,6 +160,9 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Number, lengths, sampling rate, classes and digest of the training sequences, and the
         versions of the packages; `mvdfq inspect` shows them.
 
+    part_importance_ : dict
+        Share of each part of the sum of kernels in what was learned.
+
     train_index_, train_y_ : ndarray
         Indices of the sequences that `fit` learned from, and the codes of their classes.
 

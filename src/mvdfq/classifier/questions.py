@@ -60,6 +60,10 @@ class Neighbour:
     label: Any
 
 
+# Name of the first kernel among the parts of a sum.
+FIRST = "words"
+
+
 class Questions:
     """The part of `SequenceClassifier` that answers questions about what was learned."""
 
@@ -106,8 +110,15 @@ class Questions:
 
     def _margins_of(self, X: Any, symbols: Any) -> np.ndarray:
         """Return the margins of sequences whose symbols are known, before rows are left out."""
-        margins = self.machine_.of(self.kernel_.read_new(symbols))
-        return sum([view.margins(X, symbols) for view in self.views_], start=margins)
+        return sum(self._parts_of(X, symbols).values(), start=np.zeros(1))
+
+    def _parts_of(self, X: Any, symbols: Any) -> dict[str, np.ndarray]:
+        """Return the margins by each part of the sum of kernels."""
+        parts = {FIRST: self.machine_.of(self.kernel_.read_new(symbols))}
+        for view in self.views_:
+            margins = view.margins(X, symbols)
+            parts[view.name] = parts[view.name] + margins if view.name in parts else margins
+        return parts
 
     @property
     def feature_importance_(self) -> np.ndarray:
@@ -119,6 +130,21 @@ class Questions:
         n = self.n_channels_in_
         shares = [shares_of(self.encoders, n), extra_shares(self.views_, n)]
         return self.row_importance_ @ np.concatenate(shares)
+
+    @property
+    def part_importance_(self) -> dict[str, float]:
+        """Share of each part of the sum of kernels in what was learned; the shares sum to 1.
+
+        The parts of the default for numbers are ``"words"``, ``"standard words"`` and
+        ``"filters"``.
+        """
+        check_is_fitted(self)
+        first, *shares = self.view_shares_.tolist()
+        norms = {FIRST: float(self.machine_.once("row norms", row_norms).sum()) / first}
+        for view, share in zip(self.views_, shares, strict=True):
+            norms[view.name] = norms.get(view.name, 0.0) + float(view.machine.norms.sum()) / share
+        found = shares_of_norms(np.array(list(norms.values())))
+        return dict(zip(norms, found.tolist(), strict=True))
 
     @property
     def row_importance_(self) -> np.ndarray:
@@ -175,7 +201,8 @@ class Questions:
 
     def _explained(self, X: Any, encoded: Any) -> list[Explanation]:
         """Return the explanations of sequences whose symbols are known."""
-        symbols, margins = self.kernel_.read_new(encoded), self._margins_of(X, encoded)
+        symbols, parts = self.kernel_.read_new(encoded), self._parts_of(X, encoded)
+        margins = sum(parts.values(), start=np.zeros(1))
         said = self.classes_[self.problems_.predicted(self.problems_.decision(margins))].tolist()
         kernel, classes = self.kernel_, self.classes_.tolist()
         last = (steps_of(*self.encoders) or [kernel.letters_])[-1]
@@ -193,6 +220,7 @@ class Questions:
                 [names[r] for r in kernel.rows_],
                 self._channel_names(),
                 partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
+                {name: mine[k] for name, mine in parts.items()},
             )
             for k, evidence in enumerate(find_evidence(self.machine_, symbols))
         ]  # fmt: skip
@@ -283,7 +311,7 @@ class Questions:
 
     def __dir__(self) -> list[str]:
         # scikit-learn reads every attribute to draw an estimator; drawing must not take seconds
-        costly = ("feature_importance_", "row_importance_")
+        costly = ("feature_importance_", "part_importance_", "row_importance_")
         names = [name for name in object.__dir__(self) if name not in costly]
         return [name for name in names if hasattr(self, name)]  # as scikit-learn does
 

@@ -65,7 +65,7 @@ def demo(
     table(reasons.rows(), f"\n{reasons.heading()}")
     table(channels, "\nchannels that matter most for all speakers")
     show_text(NEXT)
-    note(f"\nThe same as a page, to open in a browser: {written}", quiet)
+    note(f"The same as a page, to open in a browser: {written}", quiet)
     note(f"The demonstration took {time.perf_counter() - start:.0f} s.", quiet)
 
 

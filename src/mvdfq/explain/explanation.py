@@ -1,7 +1,7 @@
 """Explanations: why the classifier puts a sequence into its class."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -129,6 +129,10 @@ class Explanation:
         Returns `channel_shares`, or raises an error if a transformer of the classifier has no
         method `channel_shares`. Called when the shares are first needed.
 
+    by_part : dict
+        Decision values by each part of a sum of kernels, (n_columns,) each; the parts sum to
+        `margins`.
+
     Examples
     --------
     >>> import mvdfq
@@ -151,6 +155,7 @@ class Explanation:
     names: list[Sequence[str]]
     channels: list[str]
     find_shares: Callable[[], np.ndarray]
+    by_part: dict[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -262,7 +267,9 @@ class Explanation:
             lambda: [b._replace(shares=b.shares @ weights[:, None]) for b in found.words],
         )
         margins = np.array([weights @ self.margins])
-        return replace(self, labels=[(first, second)], margins=margins, evidence=evidence)
+        by_part = {name: np.array([weights @ mine]) for name, mine in self.by_part.items()}
+        labels = [(first, second)]
+        return replace(self, labels=labels, margins=margins, evidence=evidence, by_part=by_part)
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
         """Return the words with the most evidence for or against a class.
@@ -353,6 +360,7 @@ class Explanation:
             "by_channel": None if self._known_shares is None else self.by_channel.tolist(),
             "by_time": self.by_time.tolist(),
             "by_layout": self.by_layout.tolist(),
+            "by_part": {name: margins.tolist() for name, margins in self.by_part.items()},
             "sampling_rate": self.symbols.sampling_rate,
             "top": [vars(reason) for reason in self.top(n)],
         }

@@ -199,7 +199,8 @@ function drawMarks(context, shape, top) {
   context.fillStyle = shape.colours.soft;
   context.textAlign = "center";
   for (const t of ticks(view.from / scale, view.to / scale, shape.inner / 90)) {
-    const x = shape.x(t * scale);
+    if (isText && t < 1) continue;
+    const x = shape.x(isText ? t - 0.5 : t * scale);
     context.fillRect(x, top, 1, 4);
     if (x < shape.left + shape.inner - 16) context.fillText(number(t), x, top + 12);
   }

@@ -4,7 +4,8 @@ const clipOf = (i) => (data.clips || {})[i];
 const hasClips = () => Object.keys(data.clips || {}).length > 0;
 const rate = data.sampling_rate;
 const isText = data.details.length > 0 && data.details.every((d) => d.curves.every((one) => typeof one === "string"));
-const moment = (frame) => (rate ? `${number(frame / rate)} s` : `${isText ? "position" : "frame"} ${Math.floor(frame)}`);
+// Letters are counted from 1, frames from 0, as everywhere in mvdfq.
+const moment = (frame) => (rate ? `${number(frame / rate)} s` : isText ? `position ${Math.floor(frame) + 1}` : `frame ${Math.floor(frame)}`);
 const unit = rate ? "seconds" : isText ? "position" : "frames";
 
 function sequencePanel() {

@@ -268,7 +268,7 @@ def test_fasta_with_labels_in_the_header(tmp_path):
     splits.write_text("family\trole\tid\n" + "".join(rows))
     out, _ = run("evaluate", path, "--protocol", "homology", "--splits", splits, "--balanced",
                  "--format", "json")  # fmt: skip
-    assert json.loads(out)["mean"]["ROC50"] > 0.9
+    assert json.loads(out)["mean"]["roc50"] > 0.9
 
 
 def test_both_strands_of_dna(tmp_path):
@@ -587,4 +587,4 @@ def test_proteins(data_folder, tmp_path):
     splits.write_text("\n".join([lines[0], *family]) + "\n")
     out, _ = run("evaluate", data_folder / "proteins" / "sequences.fasta.gz", "--protocol",
                  "homology", "--splits", splits, "--balanced", "--format", "json")  # fmt: skip
-    assert json.loads(out)["mean"]["ROC50"] > 0.5
+    assert json.loads(out)["mean"]["roc50"] > 0.5

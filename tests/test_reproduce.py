@@ -626,6 +626,7 @@ def test_a_record_that_cannot_be_read_back_is_an_error(store, monkeypatch):
 
 
 def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):
+    monkeypatch.delenv("MVDFQ_CACHE", raising=False)
     monkeypatch.setattr(
         "mvdfq._utils.folders.user_cache_path", lambda name, appauthor: Path(tmp_path, name)
     )

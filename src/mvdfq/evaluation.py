@@ -432,7 +432,7 @@ def evaluate(
     Examples
     --------
     >>> import mvdfq
-    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=0)
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=1)
     >>> round(mvdfq.evaluate(mvdfq.SequenceClassifier(), X, y, protocol="3-fold").accuracy, 1) > 0.5
     True
     """
@@ -481,7 +481,7 @@ def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
     --------
     >>> import mvdfq
     >>> from mvdfq.evaluation import evaluate_fitted
-    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=0)
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=1)
     >>> clf = mvdfq.SequenceClassifier().fit(X[:20], y[:20])
     >>> evaluate_fitted(clf, X[20:], y[20:]).accuracy > 0.5
     True

@@ -32,7 +32,7 @@ FORMATS = (
 )  # fmt: skip
 RECIPES = ("default", "gtzan", "librosa", "telephone")
 PROTOCOLS = ("group", "group-per-class", "split", "homology")
-READINGS = ("text", "comment", "tuned")
+READINGS = ("text", "comment", "tuned", "inferred")
 TABLES = (
     "datasets", "genre", "genre-compare", "genre-draft", "ismir", "ismir-compare", "artist",
     "homology", "runtime", "bins", "settings", "text",

@@ -17,12 +17,13 @@ from mvdfq.reproduce import run
 from mvdfq.reproduce.export import merged, read_json, write_csv, write_json
 
 RESULTS = Path(__file__).parent / "results" / "paper"
-ALL = ("text", "comment", "tuned")
+ALL = ("text", "comment", "tuned", "inferred")
 # Readings, protocols and seeds of each run.
 RUNS = {
     "datasets": [(ALL, None, 1)],
     "genre": [
         (("text",), ("5-fold",), 1),
+        (("inferred",), ("5-fold",), 1),
         (("tuned",), ("5-fold",), 1),
         (("comment",), ("5-fold",), 1),
         (ALL, ("fault-filtered",), 1),

@@ -1,6 +1,7 @@
 """Settings of the whole suite: random examples, and the tests that need data from elsewhere."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from made_results import made_artist, made_genre
 # Less data where the compiler is off.
 SMALL = bool(os.environ.get("MVDFQ_SMALL")) or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DATA = os.environ.get("MVDFQ_DATA")
+
+# Tests leave the cache of whoever runs them alone; commands that tests start inherit this.
+os.environ["MVDFQ_CACHE"] = tempfile.mkdtemp(prefix="mvdfq-cache-")
 
 # No deadline, since the first call of a compiled function is slow; the same examples in every
 # run, so that a red suite stays red until something is changed.

@@ -58,6 +58,11 @@ CASES = {
     "linear": (classifier(**SMALL, solver="linear"), NUMBERS, LABELS),
     "hashed": (classifier(**SMALL, solver="linear", n_features=9), NUMBERS, LABELS),
     "scaled": (classifier(**{**SMALL, "frames": Standardize()}), NUMBERS, LABELS),
+    "margin": (
+        classifier(**{**SMALL, "symbols": DirectQuantizer(4, strategy="uniform", margin=1.5)}),
+        NUMBERS,
+        LABELS,
+    ),
     "rows": (classifier(**SMALL, weights="rows"), NUMBERS, LABELS),
     "groups": (classifier(**SMALL, weights="groups"), NUMBERS, LABELS),
     "gamma": (classifier(**SMALL, gamma=0.5), NUMBERS, LABELS),

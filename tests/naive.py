@@ -180,6 +180,24 @@ def rooted(counts):
     return {key: sqrt(n / total) for key, n in counts.items()}
 
 
+def word_factors(train, kind, min_share):
+    """The factor of every word of one row; `train` holds its features, sequence by sequence."""
+    n, factors = len(train), {}
+    for key in {key for found in train for key in found}:
+        values = [found.get(key, 0) for found in train]
+        held, mean = sum(value > 0 for value in values), sum(values) / n
+        deviation = sqrt(sum((value - mean) ** 2 for value in values) / n)
+        if held <= min_share * n or (kind == "std" and deviation <= 1e-6 * mean):
+            continue
+        factors[key] = 1 / deviation if kind == "std" else log((1 + n) / (1 + held)) + 1
+    return factors
+
+
+def weighed(found, factors):
+    """Embedded counts times the factors of their words; words without a factor count nothing."""
+    return {key: value * factors[key] for key, value in found.items() if key in factors}
+
+
 def dot(a, b, group_weights=None):
     shared = [key for key in a if key in b]
     weights = [1 if group_weights is None else group_weights[group] for group, *_ in shared]
@@ -194,9 +212,22 @@ def cosine(ab, aa, bb):
 
 
 def gram(
-    A, B, kernels, *, vocabularies=None, manifold=False, pyramid=1, group_weights=None, **options
+    A,
+    B,
+    kernels,
+    *,
+    vocabularies=None,
+    manifold=False,
+    pyramid=1,
+    group_weights=None,
+    word_weights=None,
+    min_share=None,
+    **options,
 ):
-    """K(A, B) from one kernel for each row and, if not all words count, those that do."""
+    """K(A, B) from one kernel for each row and, if not all words count, those that do.
+
+    The weights of words are measured on `B`.
+    """
 
     def describe(row, r):
         counts = features(row, kernels[r], pyramid)
@@ -205,6 +236,10 @@ def gram(
         return rooted(counts) if manifold else counts
 
     A, B = ([[describe(row, r) for r, row in enumerate(x)] for x in X] for X in (A, B))
+    if word_weights is not None:
+        floor = {"std": 0.1, "idf": 0}[word_weights] if min_share is None else min_share
+        factors = [word_factors(rows, word_weights, floor) for rows in zip(*B, strict=True)]
+        A, B = ([list(map(weighed, x, factors)) for x in X] for X in (A, B))
     return gram_of_rows(A, B, partial(dot, group_weights=group_weights), mean=manifold, **options)
 
 
@@ -286,3 +321,30 @@ def walk(ranked, n):
     """At each of the first `n` negatives the share of the positives found so far; their mean."""
     above = [sum(ranked[:i]) for i, positive in enumerate(ranked) if not positive][:n]
     return sum(above) / (len(above) * sum(ranked))
+
+
+def moments(by_frame, shares, width, n):
+    """Take the window with the largest sum again and again; leave out windows that overlap."""
+    n_rows, n_frames = len(by_frame), len(by_frame[0])
+    n_channels = len(shares[0])
+    evidence = [
+        [sum(by_frame[r][t] * shares[r][c] for r in range(n_rows)) for t in range(n_frames)]
+        for c in range(n_channels)
+    ]
+    windows = {
+        start: [sum(row[start : start + width]) for row in evidence]
+        for start in range(n_frames - width + 1)
+    }
+    found = []
+    while windows and len(found) < n:
+        start = max(windows, key=lambda one: abs(sum(windows[one])))
+        by_channel = windows[start]
+        total = sum(by_channel)
+        mine = [max(value if total > 0 else -value, 0) for value in by_channel]
+        ranked = sorted(range(n_channels), key=lambda c: -mine[c])
+        named = []
+        while sum(mine[c] for c in named) < sum(mine) / 2 and len(named) < 3:
+            named.append(ranked[len(named)])
+        found.append((start, total, named))
+        windows = {other: w for other, w in windows.items() if abs(other - start) >= width}
+    return found

@@ -57,9 +57,10 @@ def code(value, breakpoints):
     return None if is_missing(value) else 1 + sum(1 for e in breakpoints if value >= e)
 
 
-def uniform_code(value, low, high, n_bins):
+def uniform_code(value, low, high, n_bins, margin=1):
     if is_missing(value):
         return None
+    low, high = low - (margin - 1) * (high - low) / 2, high + (margin - 1) * (high - low) / 2
     if value < low:
         return 0
     if value > high:
@@ -172,3 +173,33 @@ def filtered(sequence, members, taps, dilation, zeros):
 
 def above(row, threshold):
     return [int(value >= threshold) for value in row]
+
+
+def resampled(times, values, rate, n_new, gap=1.75):
+    """Straight lines between the values that are there, or their means where the rate is lower.
+
+    The mean is taken of a thousand points of the line.
+    """
+    steps = sorted(b - a for a, b in itertools.pairwise(times))
+    middle = len(steps) // 2
+    step = steps[middle] if len(steps) % 2 else (steps[middle - 1] + steps[middle]) / 2
+    known = [(t, v) for t, v in zip(times, values, strict=True) if not is_missing(v)]
+    new = []
+    for i in range(n_new):
+        time = i / rate
+        left = [t for t, _ in known if t <= time + step / 1000]
+        right = [t for t, _ in known if t >= time - step / 1000]
+        if not left or not right or min(right) - max(left) > gap * max(step, 1 / rate):
+            new.append(math.nan)
+            continue
+        reach = min(max(0, (1 / rate - step) / 2), time - known[0][0], known[-1][0] - time)
+        points = [time + reach * (2 * k / 1000 - 1) for k in range(1001)] if reach > 0 else [time]
+        new.append(mean([on_line(known, point) for point in points]))
+    return new
+
+
+def on_line(known, time):
+    for (t, v), (u, w) in itertools.pairwise(known):
+        if t <= time <= u:
+            return v + (w - v) * (time - t) / (u - t)
+    return known[0][1] if time < known[0][0] else known[-1][1]

@@ -412,7 +412,7 @@ def test_files_without_labels(classes):
 def test_list_of_something_else(tmp_path):
     with pytest.raises(TypeError, match="path must hold paths of files, got int"):
         read_audio([3])
-    with pytest.raises(ReadError, match="list of files: holds no files"):
+    with pytest.raises(ReadError, match="list of files: holds no sound files"):
         read_audio([])
 
 
@@ -421,7 +421,35 @@ def test_hidden_files_and_notes_are_passed_over(classes):
     (classes / "low" / "._anna_2.wav").write_bytes(b"x")
     (classes / ".git").mkdir()
     (classes / "README.txt").write_text("Our recordings.")
-    assert len(read_audio(classes)) == 4
+    (classes / "low" / "cover.jpg").write_bytes(b"\xff\xd8\xff\xe0" + bytes(99))
+    (classes / "low" / "disc").mkdir()
+    (classes / "low" / "disc" / "low.cue").write_text('FILE "low.wav" WAVE')
+    (classes / "scans").mkdir()
+    (classes / "scans" / "front.png").write_bytes(b"\x89PNG")
+    data = read_audio(classes)
+    assert len(data) == 4
+    assert data.remarks == (
+        "passed over 4 files that are not sound: README.txt, low/cover.jpg, low/disc/low.cue, "
+        "scans/front.png",
+    )
+    assert sorted(set(data.y)) == ["high", "low"]
+
+
+def test_a_folder_of_pictures_is_not_a_class(tmp_path):
+    for name in ("one.wav", "two.wav"):
+        write(tmp_path / name)
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans" / "front.jpg").write_bytes(b"\xff\xd8")
+    data = read_audio(tmp_path)
+    assert (data.names, data.y) == (["one.wav", "two.wav"], None)
+    assert data.remarks == ("passed over 1 file that is not sound: scans/front.jpg",)
+
+
+@pytest.mark.parametrize("name", ["song.mp3", "song.M4A", "song.flac", "song.wav"])
+def test_what_is_called_sound_is_not_passed_over(classes, name):
+    (classes / "low" / name).write_bytes(b"not sound at all, but so called")
+    with pytest.raises(ReadError, match=rf"{name}: is damaged or not sound"):
+        read_audio(classes)
 
 
 def test_class_of_one_file_warns(classes):
@@ -561,7 +589,8 @@ def test_empty_class_and_file_beside_the_classes(classes):
 
 
 def test_nothing_that_can_be_read(tmp_path):
-    with pytest.raises(ReadError, match="holds no files"):
+    (tmp_path / "notes.txt").write_text("nothing but notes")
+    with pytest.raises(ReadError, match="holds no sound files"):
         read_audio(tmp_path)
     (tmp_path / "a.wav").write_bytes(b"")
     with pytest.raises(
@@ -624,8 +653,8 @@ def test_faulty_line_of_the_table_is_numbered(classes, line, problem):
         ("", "line 1: there is no column 'file_name'"),
         ("name;label\n", "line 1: there is no column 'file_name'; the columns are file_name,label"),
         ("file_name,group\n", "line 1: there is no column 'label'"),
-        ("file_name,label\n\xe9,l\n", "line 2: the text is not UTF-8"),
-        ("file_name,label\n", "holds no files"),
+        ("file_name,label\n\xe9,l\n", "line 2: there is no file '\xe9'"),
+        ("file_name,label\n", "holds no sound files"),
     ],
 )
 def test_table_that_is_none(classes, text, problem):

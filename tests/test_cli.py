@@ -4,15 +4,12 @@ Most commands run in this process, which saves the two seconds that a new proces
 What only a process shows (exit codes, warnings, signals, a terminal) is tested in a process.
 """
 
-import contextlib
 import csv
 import gzip
 import io
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -22,48 +19,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from typer.testing import CliRunner
 
 import mvdfq
+from commands import RATE, in_terminal, run, run_process, tone
 from mvdfq.classifier.registry import NAMED
-from mvdfq.cli.app import app
 from mvdfq.cli.errors import described
 from mvdfq.io import write_npz, write_ts
 
 COMMANDS = ["demo", "inspect", "train", "predict", "evaluate", "explain", "gram", "reproduce"]
-COMMANDS += ["doctor", "version"]
-RATE = 8000
-
-
-def run(*arguments, code=0, cwd=None):
-    """Run a command in this process; return what the command wrote to both streams."""
-    with contextlib.chdir(cwd or os.curdir):
-        done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.stdout + done.stderr
-    return done.stdout, done.stderr
-
-
-def run_process(*arguments, code=0):
-    """Run a command as a user does; return what the command wrote to both streams."""
-    command = [sys.executable, "-W", "error::UserWarning", "-m", "mvdfq", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
-
-
-def tone(kind, rng):
-    """A second of sound of one of three kinds."""
-    t = np.arange(RATE) / RATE
-    pitch = rng.uniform(200, 400)
-    sounds = {
-        "tone": np.sin(2 * np.pi * pitch * t),
-        "noise": rng.normal(size=RATE) / 4,
-        "chirp": np.sin(2 * np.pi * (pitch + 800 * t) * t),
-    }
-    return 0.5 * sounds[kind] + rng.normal(size=RATE) / 100
+COMMANDS += ["cache", "doctor", "version"]
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +134,8 @@ def test_train_and_predict(recordings, model):
     out, _ = run("predict", model, recordings, "--format", "csv", "--probabilities", "--n-jobs", 1)
     rows = list(csv.DictReader(io.StringIO(out)))
     assert len(rows) == 24
-    assert set(rows[0]) == {"name", "label", "probability", "p(chirp)", "p(noise)", "p(tone)"}
+    chances = {"p(chirp)", "p(noise)", "p(tone)"}
+    assert set(rows[0]) == {"name", "label", "probability", "true", *chances}
     out, _ = run("predict", model, files[0], "--n-jobs", 1)
     assert "noise" in out
 
@@ -187,11 +152,49 @@ def test_the_model_knows_how_sound_became_numbers(recordings, tmp_path):
 
 def test_evaluate_by_speaker(recordings):
     out, err = run("evaluate", recordings, "--protocol", "group", "--group-pattern", "_(.+)_",
-                   "--format", "json", "--n-jobs", 1)  # fmt: skip
+                   "--format", "json", "--n-jobs", 1, "--progress", "none")  # fmt: skip
     result = json.loads(out)
     assert [fold["name"] for fold in result["folds"]] == ["anna", "ben"]
     assert result["accuracy"] > 0.9
     assert err == ""
+
+
+def test_evaluate_writes_a_report_with_sound(recordings, tmp_path):
+    page = tmp_path / "report.html"
+    out, err = run("evaluate", recordings, "--protocol", "2-fold", "--format", "json",
+                   "--report", page, "--details", 2, "--n-jobs", 1)  # fmt: skip
+    numbers = json.loads(page.with_suffix(".json").read_text())
+    assert numbers["verdict"]["accuracy"] == pytest.approx(json.loads(out)["accuracy"], rel=1e-4)
+    assert len(numbers["details"]) == 2
+    assert f"report: {page}" in err
+    assert "data:audio/" in page.read_text(encoding="utf-8")
+    assert len(page.with_suffix(".csv").read_text().splitlines()) == 1 + numbers["verdict"]["n"]
+    run("evaluate", recordings, "--protocol", "2-fold", "--report", page, "--no-audio", "-q",
+        "--details", 1, "--n-jobs", 1)  # fmt: skip
+    assert "data:audio/" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--report", "page.txt"], "--report must end in .html, got page.txt"),
+        (["--report", "nowhere/page.html"], "nowhere is not a folder"),
+        (["--report", "p.html", "--details", "0"], "--details must be a whole number above 0"),
+        (["--report", "p.html", "--protocol", "homology", "--splits", "x"], "does not work with"),
+    ],
+)
+def test_wrong_options_of_a_report_are_named_before_data_are_read(options, message):
+    _, err = run("evaluate", "no-such-data", *options, code=1 if "nowhere" in message else 2)
+    assert message in err
+
+
+def test_explain_writes_a_page(recordings, model, tmp_path):
+    file = next((recordings / "chirp").glob("*.wav"))
+    _, err = run("explain", model, file, "-o", tmp_path / "why.html", "--n-jobs", 1)
+    text = (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert file.name in text
+    assert "data:audio/" in text
+    assert f"page: {tmp_path / 'why.html'}" in err
 
 
 def test_explain_shows_words_neighbours_and_a_picture(recordings, model, tmp_path):
@@ -390,8 +393,7 @@ def test_wrong_usage_is_2(recordings):
         (["train", "{series}/made.ts", "-o", "no/folder/m.mvdfq"], 6, "is not a folder"),
         (["train", "{series}/made.ts", "-o", "."], 6, "is not an ordinary file"),
         (["train", "{series}/made.ts", "-o", "{series}/made.ts"], 6, "holds the data"),
-        (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 2, "preset='best'"),
-        (["train", "{series}/made.ts", "-o", "m", "--kernel", "best"], 5, "kernel='best'"),
+        (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 2, "'best' is not known"),
         (["train", "{series}/made.ts", "-o", "m", "--label", "kind"], 5, "label has no meaning"),
         (["train", "{sound}", "-o", "m", "--strands", "both"], 5, "strands has no meaning"),
         (["evaluate", "{series}/made.ts", "--protocol", "best"], 2, "protocol='best'"),
@@ -402,11 +404,11 @@ def test_wrong_usage_is_2(recordings):
         (["evaluate", "{series}/made.ts", "--protocol", "homology"], 2, "needs --splits"),
         (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "format must be one of audio"),
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
-        (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be from 0 to 0, got 3"),
+        (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be a number from 1 to 1"),
         (
-            ["explain", "{model}", "{sound}", "-o", "x.html"],
+            ["explain", "{model}", "{sound}", "-o", "x.txt"],
             5,
-            "must end in .json",
+            "must end in .html, .json",
         ),
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
         (["predict", "{model}", "{series}/made.ts"], 5, "channels"),
@@ -439,13 +441,13 @@ def test_data_without_labels_are_refused(recordings, tmp_path):
 def test_who_has_read_enough_may_leave(series, tmp_path):
     model = tmp_path / "m.mvdfq"
     run("train", series / "made.ts", "-o", model, "-q")
-    command = f"{sys.executable} -m mvdfq predict {model} {series / 'made.ts'} --format csv"
+    command = f"{sys.executable} -m mvdfq predict {model} {series / 'made.ts'} --format csv -q"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | head -1"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "name,label,probability\n"
+    assert done.stdout == "name,label,probability,true\n"
 
 
 @pytest.mark.parametrize("command", ["inspect", "doctor"])
@@ -494,25 +496,6 @@ def test_names_cannot_paint_the_terminal(recordings, model, tmp_path):
 # a terminal -----------------------------------------------------------------------------------
 
 
-def in_terminal(*arguments, interrupt_at=None):
-    """Run the program in a pseudo-terminal; return its exit code and all it drew."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execv(sys.executable, [sys.executable, "-m", "mvdfq", *map(str, arguments)])
-    drawn, end = b"", time.monotonic() + 120
-    while time.monotonic() < end:
-        if not select.select([terminal], [], [], 1)[0]:
-            continue
-        try:
-            drawn += os.read(terminal, 65536)
-        except OSError:  # the other end is closed
-            break
-        if interrupt_at is not None and interrupt_at in drawn:
-            os.kill(pid, signal.SIGINT)
-            interrupt_at = None
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), drawn.decode(errors="replace")
-
-
 def test_a_terminal_shows_progress_and_colours(recordings, tmp_path):
     code, drawn = in_terminal("train", recordings, "-o", tmp_path / "m.mvdfq", "--n-jobs", 1)
     assert code == 0
@@ -532,6 +515,47 @@ def test_ctrl_c_ends_it_and_writes_nothing(tmp_path):
     assert "interrupted" in drawn
     assert "Traceback" not in drawn
     assert not (tmp_path / "m.mvdfq").exists()
+
+
+def test_ctrl_c_while_sound_is_decoded(tmp_path):
+    rng = np.random.default_rng(0)
+    for i in range(40):
+        (tmp_path / "data" / "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
+        path = tmp_path / "data" / "ab"[i % 2] / f"{i}.wav"
+        soundfile.write(path, rng.normal(size=200_000) / 9, 16_000)
+    arguments = ["train", tmp_path / "data", "-o", tmp_path / "m.mvdfq", "--n-jobs", 2]
+    code, drawn = in_terminal(*arguments, "--no-cache", interrupt_at=b"reading")
+    assert code == 130
+    assert "interrupted" in drawn
+    assert "Traceback" not in drawn  # neither ours nor that of a process that decodes
+    assert "KeyboardInterrupt" not in drawn
+
+
+def test_an_interrupt_that_a_library_swallows_still_ends_the_command(monkeypatch, tmp_path):
+    def swallow(*_, **__):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        except KeyboardInterrupt:
+            raise AttributeError("a library failed later") from None
+
+    monkeypatch.setattr("mvdfq.io.recognise", swallow)
+    _, err = run("inspect", tmp_path, code=130)
+    assert err == "error: interrupted.\n"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "says"),
+    [
+        ("1-fold", "protocol='1-fold' must have at least two folds, such as '5-fold'."),
+        ("99-fold", "needs 99 members of every class, but class class 0 has 12; use '12-fold'."),
+    ],
+)
+def test_folds_that_cannot_be_cut_are_one_sentence(series, protocol, says):
+    _, err = run("evaluate", series / "made.ts", "--protocol", protocol, code=5)
+    assert err.startswith("error: protocol=")
+    assert says in err
+    assert len(err.splitlines()) == 1
 
 
 # real recordings ------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def test_a_split_is_that_of_the_data():
     ("protocol", "options", "message"),
     [
         ("leave-some-out", {}, "protocol='leave-some-out' is not known; pass '5-fold'"),
-        ("13-fold", {}, "13 members of every class; class a has 12"),
+        ("13-fold", {}, "13 members of every class, but class a has 12"),
         ("1-fold", {}, "at least two folds"),
         ("group", {}, "needs groups, but the data have none"),
         ("group", {"groups": np.zeros(36)}, "at least two groups"),

@@ -31,7 +31,7 @@ pytestmark = [
 
 
 def evidence_in(machine, x, n_symbols):
-    return find_evidence(machine, machine.reader.read_new(as_symbols([x], n_symbols)))
+    return find_evidence(machine, machine.reader.read_new(as_symbols([x], n_symbols)))[0]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def assert_starts(machine, kernel, train, x, options):
         weights = machine.margins.coefficients[:, column]
         expected = naive.evidence(x, train, weights, twins, **options)
         found = dict.fromkeys(expected, 0.0)
-        for row, _, _, starts, _, shares in evidence.words:
+        for row, _, _, _, starts, _, shares in evidence.words:
             for start, share in zip(starts.tolist(), shares[:, column], strict=True):
                 found[row, start] += share
         assert found.keys() == expected.keys()

@@ -19,7 +19,7 @@ from mvdfq.reproduce import families, homology as table, published
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.families import FamilyJob, inner_folds, rank_families
 from mvdfq.reproduce.homology import homology, signed_rank
-from mvdfq.reproduce.homology_cells import BITS, LETTERS, SCORES, beside, cells
+from mvdfq.reproduce.homology_cells import BITS, LETTERS, SCORES, SLOPES, beside, cells
 from mvdfq.reproduce.residues import RbfMethod, descriptors, protein_gram, rbf_gram
 from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.scop import load_scop
@@ -80,12 +80,22 @@ def test_nothing_is_learned_from_the_proteins(made, method):
     assert_allclose(part, whole[np.ix_(places, places)], rtol=1e-6)
 
 
-def test_every_score_of_a_row_is_a_symbol():
+@pytest.mark.parametrize("quantizer", [SCORES.symbols, SLOPES.symbols], ids=str)
+def test_every_score_of_a_row_is_a_symbol(quantizer):
     rows = mvdfq.io.scales.substitution_rows([AMINO_ACIDS])
-    symbols = SCORES.symbols.fit(rows).transform(rows)
+    symbols = quantizer.fit(rows).transform(rows)
     for scores, codes in zip(rows[0], symbols[0], strict=True):
         assert len(set(zip(scores.tolist(), codes.tolist(), strict=True))) == len(set(scores))
         assert len(set(codes.tolist())) == len(set(scores.tolist()))
+
+
+def test_slopes_are_rows_beside_the_scores(made):
+    X = made.view("BLOSUM62 rows")
+    bins = mvdfq.DirectQuantizer(32, strategy="uniform", margin=1.5)
+    symbols = bins.fit_transform(mvdfq.Delta().fit_transform(X))
+    assert symbols.n_rows == 40
+    expected = mvdfq.SequenceKernel(Spectrum(3)).fit_transform(symbols)
+    assert_allclose(protein_gram(SLOPES, made), expected)
 
 
 # sets -----------------------------------------------------------------------------------------
@@ -304,7 +314,7 @@ def test_every_published_figure_has_its_row():
 
 def test_a_quick_run_fills_the_table(made, tmp_path):
     reports = []
-    readings = size(["text", "comment", "tuned"], ["text"])
+    readings = size(["text", "comment", "tuned", "inferred"], ["text", "inferred"])
     rows = homology(
         made.small(), Store(tmp_path), readings=readings,
         progress=lambda *report: reports.append(report),

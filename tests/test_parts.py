@@ -236,6 +236,7 @@ def test_model_files_hold_parts_and_nothing_more():
         "FittedWords", "FittedFilters",
         "SequenceKernel", "Symbols",
         "SequenceFeatures", "Problems", "Margins", "Plan", "Sequences", "Vocabulary", "Buckets",
+        "WordFactors",
         "Pipeline",
     }  # fmt: skip
     for name, cls in CLASS_OF.items():

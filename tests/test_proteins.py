@@ -72,7 +72,6 @@ def test_fasta_of_any_form_is_read(tmp_path, name, end):
         ("MVLS\n", "line 1: a sequence without a header; records begin with '>'"),
         (">a\nMV\n>b\n>c\nM\n", "line 3: record 'b' is empty"),
         (">a\nMV\n> \nMV\n", "line 3: a record without an id"),
-        (">a\nMV\n>b\nM\n>a\nL\n", "line 5: id 'a' occurs twice"),
         (">a\nMV\n>b\nMVL\nS1\n", "line 3: record 'b': '1' at position 5 is not in 'protein'"),
         (">a\nM\u0131V\n", "position 2 is not in 'protein'"),  # a dotless i is no isoleucine
         (b">a\nM\xe9V\n", r"position 2 is not in 'protein'"),
@@ -92,11 +91,11 @@ def test_what_cannot_be_opened_is_a_read_error(tmp_path):
 
 
 def test_bad_records_are_skipped_when_asked(tmp_path):
-    path = write(tmp_path, ">a\nMV\n>b\n>a\nL\n>c\nM?\n>d\nW\n")
+    path = write(tmp_path, ">a\nMV\n>b\n>c\nM?\n>d\nW\n")
     data = read_fasta(path, skip_bad=True)
     assert (data.X, data.names) == (["MV", "W"], ["a", "d"])
-    assert ["is empty", "occurs twice", "'?' at position 2"] == [
-        next(part for part in ("is empty", "occurs twice", "'?' at position 2") if part in str(e))
+    assert ["is empty", "'?' at position 2"] == [
+        next(part for part in ("is empty", "'?' at position 2") if part in str(e))
         for e in data.skipped
     ]
     refused("no sequence can be read", read_fasta, write(tmp_path, ">b\n"), skip_bad=True)
@@ -214,6 +213,57 @@ def test_labels_from_the_header(tmp_path):
     refused("line 1: no label in the header of 'd1'; looked for 3", read_fasta, path, label=3)
     refused("no group in the header of 'd1'", read_fasta, path, group="anti")
     assert read_fasta(path, label="anti", skip_bad=True).names == ["d2"]
+
+
+def headed(headers):
+    return "".join(f">{header}\nMV\n" for header in headers)
+
+
+@pytest.mark.parametrize(
+    ("headers", "labels"),
+    [
+        (["1", "1", "0", "0", "1"], ["1", "1", "0", "0", "1"]),
+        (["+1", " -1 ", "-1", "+1"], ["+1", "-1", "-1", "+1"]),
+        (["class=EP300", "class=none"] * 3, ["class=EP300", "class=none"] * 3),
+        (["pos", "pos"], ["pos", "pos"]),
+        (["EP300 1", "EP300 0"] * 2, ["EP300 1", "EP300 0"] * 2),
+    ],
+)
+def test_headers_that_are_only_labels(tmp_path, headers, labels):
+    data = read_fasta(write(tmp_path, headed(headers)))
+    assert data.y.tolist() == labels
+    assert data.names == [f"file:{i + 1}" for i in range(len(labels))]
+    assert "read as labels" in data.remarks[0]
+    assert f"{labels[0]!r} ({labels.count(labels[0])})" in data.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("headers", "names"),
+    [
+        (["a", "b", "a", "c", "d"], ["a:1", "b", "a:2", "c", "d"]),
+        (["a", "a:1", "a", "b", "c"], ["a:2", "a:1", "a:3", "b", "c"]),
+        (["1 chr1:5", "1 chr2:7", "0 chr3:9"], ["1:1", "1:2", "0"]),
+        (["1 chr1:5", "1 chr2:7", "0 chr3:9", "0 chr1:4"], ["1:1", "1:2", "0:1", "0:2"]),
+    ],
+)
+def test_ids_that_repeat_get_numbers(tmp_path, headers, names):
+    data = read_fasta(write(tmp_path, headed(headers)))
+    assert (data.names, data.y) == (names, None)
+    assert "repeated ids got numbers" in data.remarks[-1]
+    assert ("label=0 reads labels" in data.remarks[0]) == (len(headers) == 4)
+    assert read_fasta(write(tmp_path, headed(headers)), label=0).y[0] == headers[0].split()[0]
+
+
+def test_ids_that_differ_are_not_labels(tmp_path):
+    data = read_fasta(write(tmp_path, headed("abcd")))
+    assert (data.names, data.y, data.remarks) == (list("abcd"), None, ())
+
+
+def test_fewer_than_half_of_the_records_is_an_error(tmp_path):
+    path = write(tmp_path, ">a\nMV\n>b\n>c\n>d\nW\n")
+    assert read(path, skip_bad=True).names == ["a", "d"]
+    path = write(tmp_path, ">a\nMV\n>b\n>c\n")
+    refused("only 1 of 3 sequences .*the first problem: .*line 3", read, path, skip_bad=True)
 
 
 @pytest.mark.parametrize("mark", [",", "\t", ";"])

@@ -3,36 +3,42 @@
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from made_sets import write_all, write_gtzan, write_ismir, write_tone
 from mvdfq import (
     CodebookQuantizer,
+    Delta,
     DirectQuantizer,
+    Mismatch,
     SequenceClassifier,
     SequenceKernel,
+    Spatial,
     Spectrum,
 )
 from mvdfq._utils.folders import cache_folder
+from mvdfq._utils.sources import PACKAGE, source_digest, source_files
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
 from mvdfq.reproduce.baselines import MAR, MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
-from mvdfq.reproduce.loaders import LOADERS
+from mvdfq.reproduce.loaders import LOADERS, NotThere
+from mvdfq.reproduce.row_grams import RowGrams
 from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
 from mvdfq.reproduce.shelf import Shelf
-from mvdfq.reproduce.sources import PACKAGE, source_digest, source_files
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
+from mvdfq.symbols.base import check_symbols
 
 SPECTRUM = StringMethod(DirectQuantizer(4, strategy="uniform"), Spectrum(2), True)
 CELL = Cell("MVDFQ", "Spectrum", "yes").with_methods("text", SPECTRUM)
@@ -57,6 +63,61 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "store")
+
+
+class TestRowGrams:
+    """The matrix of a method is the sum over its rows, and equal rows are compared once."""
+
+    TRAIN = np.array([0, 1, 2, 4])
+
+    @pytest.fixture
+    def symbols(self):
+        rng = np.random.default_rng(0)
+        clips = [rng.integers(4, size=(4, n)) for n in (30, 3, 50, 1, 20, 40)]
+        for i, clip in enumerate(clips):
+            clip[2] = 0 if i in self.TRAIN else 1  # constant in the training part
+        return check_symbols(clips, [4, 5, 4, 9])
+
+    @pytest.mark.filterwarnings("ignore:.*finds no word")
+    @pytest.mark.parametrize("manifold", [False, True])
+    @pytest.mark.parametrize("kernel", [Spectrum(2), Mismatch(3, 1), Spatial(3, 1, 3)])
+    def test_the_sum_over_rows_is_the_matrix_of_the_kernel(self, symbols, kernel, manifold):
+        method = StringMethod(None, kernel, manifold)
+        kernel = method.sequence_kernel(1, None).fit(symbols[self.TRAIN])
+        K = RowGrams().gram(method, symbols, self.TRAIN)
+        expected = kernel.compare(kernel.read_new(symbols), None)[0]
+        assert_allclose(K, expected, rtol=1e-13, atol=1e-15)
+        assert_array_equal(K, K.T)
+        assert K.diagonal().tolist() == [1, 1, 1, 0, 1, 1]  # one frame is no word
+
+    @pytest.mark.filterwarnings("ignore:.*finds no word")
+    def test_equal_rows_are_compared_once(self, symbols, monkeypatch):
+        done, rows, original = [], RowGrams(), RowGrams._compute
+        monkeypatch.setattr(
+            RowGrams, "_compute", lambda self, *args: done.append(1) or original(self, *args)
+        )
+        method = StringMethod(None, Spectrum(2), True)
+        first = rows.gram(method, symbols, self.TRAIN)
+        assert len(done) == 3
+        assert_array_equal(rows.gram(method, symbols, self.TRAIN), first)
+        assert len(done) == 3
+        rows.gram(replace(method, manifold=False), symbols, self.TRAIN)
+        assert len(done) == 6
+        codes = symbols.codes.copy()
+        codes[1, 0] ^= 1
+        rows.gram(method, symbols.with_data(codes), self.TRAIN)
+        assert len(done) == 7
+        rows.gram(method, replace(symbols, n_symbols=symbols.n_symbols + 1), self.TRAIN)
+        assert len(done) == 10
+
+    @pytest.mark.filterwarnings("ignore:.*finds no word")
+    def test_rows_take_no_more_than_the_limit(self, symbols):
+        many = symbols[np.tile(np.arange(len(symbols)), 10)]
+        half = 8 * len(many) * (len(many) + 1) // 2
+        rows = RowGrams(memory_limit=2 * half)
+        rows.gram(StringMethod(None, Spectrum(2)), many, self.TRAIN)
+        (kept,) = rows._kept.values()
+        assert len(kept._kept) == 2
 
 
 class TestStore:
@@ -164,6 +225,41 @@ class TestSets:
         assert not data.allows("artist-disjoint")
         assert data.allows("5-fold")
 
+    @pytest.mark.parametrize("place", ["gtzan/genres", "gtzan", "Data/genres_original"])
+    def test_gtzan_as_it_is_distributed(self, tmp_path, place):
+        for genre, hertz in [("blues", 200), ("rock", 700)]:
+            for i in range(2):
+                write_tone(tmp_path / place / genre / f"{genre}.{i}.wav", hertz + i)
+        (tmp_path / place / "bextract_mkcollection.mf").write_text("blues.0.wav")
+        (tmp_path / place).with_name("images").mkdir(exist_ok=True)
+        top = tmp_path / place.partition("/")[0]
+        given = [top, tmp_path / place] + ([tmp_path] if top.name == "gtzan" else [])
+        for folder in given:
+            data = LOADERS["gtzan"](folder)
+            assert data.labels.tolist() == ["blues", "blues", "rock", "rock"]
+
+    def test_a_layout_is_checked_before_the_work(self, tmp_path):
+        write_tone(tmp_path / "gtzan" / "all" / "blues.0.wav", 300)
+        expected = r"gtzan: has another layout; expected gtzan/blues/\*\.au to gtzan/rock"
+        for folder in (tmp_path, tmp_path / "gtzan"):
+            with pytest.raises(ReadError, match=expected):
+                LOADERS["gtzan"](folder)
+
+    @pytest.mark.parametrize("place", ["artist20", "artist20/mp3s-32k"])
+    def test_artist20_as_it_is_distributed(self, tmp_path, place):
+        for name in ["abba/one/a.wav", "abba/two/b.wav", "cure/one/c.wav"]:
+            write_tone(tmp_path / place / name, 300)
+        for folder in (tmp_path, tmp_path / "artist20"):
+            assert LOADERS["artist20"](folder).labels.tolist() == ["abba", "abba", "cure"]
+        with pytest.raises(NotThere):
+            LOADERS["gtzan"](tmp_path)
+
+    def test_sets_may_be_named_themselves(self, folder):
+        for key, name in [("gtzan", "gtzan"), ("artist20", "artist20"), ("ismir", "ismir2004"),
+                          ("proteins", "proteins")]:  # fmt: skip
+            whole, own = LOADERS[key](folder), LOADERS[key](folder / name)
+            assert type(whole) is type(own)
+
     def test_artist20_from_recordings(self, tmp_path):
         for name in ["abba/one/a.wav", "abba/two/b.wav", "cure/one/c.wav", "cure/three/d.wav"]:
             write_tone(tmp_path / "artist20" / name, 300)
@@ -270,11 +366,35 @@ class TestFolds:
             assert method == f"{SPECTRUM.label}, {best}"
             assert_array_equal(fold.predicted, said[best]["predicted"])
 
+    def test_penalty_and_scheme_of_a_method_are_used(self, folder, store):
+        """Against scikit-learn: deltas, bins and machines of the inferred reading."""
+        data = load_gtzan(folder)
+        method = replace(SPECTRUM, frames=Delta(), C=30.0, scheme="ovr")
+        cell = CELL.with_methods("inferred", method)
+        (measured,) = measure([cell], data, ["5-fold"], [0], Workshop(), store)
+        assert measured.scheme == "ovr"
+        assert measured.methods == [f"with deltas, {SPECTRUM.label}, C=30, ovr"] * 5
+        X = Delta().fit_transform(data.view("mfcc"))
+        for fold, record, cut in zip(
+            measured.evaluation.folds, measured.records, data.cuts("5-fold", 0), strict=True
+        ):
+            assert {*record["said"]} == {"ovr"}
+            assert record["said"]["ovr"]["C"] == 30
+            symbols = clone(SPECTRUM.symbols).fit(X[cut.train]).transform(X)
+            K = SequenceKernel(Spectrum(2), manifold=True).fit_transform(symbols)
+            margins = [
+                SVC(kernel="precomputed", C=30)
+                .fit(K[np.ix_(cut.train, cut.train)], data.y[cut.train] == c)
+                .decision_function(K[np.ix_(cut.test, cut.train)])
+                for c in range(len(data.classes))
+            ]
+            assert_array_equal(fold.predicted, np.argmax(margins, axis=0))
+
     def test_both_schemes_share_one_kernel_matrix(self, folder, monkeypatch, store):
         data, grams = load_gtzan(folder), []
-        original = Workshop._compute_gram
+        original = Workshop._gram
         monkeypatch.setattr(
-            Workshop, "_compute_gram", lambda self, *args: grams.append(1) or original(self, *args)
+            Workshop, "_gram", lambda self, *args: grams.append(1) or original(self, *args)
         )
         assert len(measure([CELL], data, ["5-fold"], [0], Workshop(), store)) == 2
         assert len(grams) == 5

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from conftest import size
 from made_sets import write_all
 from mvdfq import DirectQuantizer, Spectrum
 from mvdfq.evaluation import Evaluation, Fold
@@ -13,7 +14,7 @@ from mvdfq.io import ReadError
 from mvdfq.reproduce import api, music
 from mvdfq.reproduce.api import TABLES, run
 from mvdfq.reproduce.arrange import missing
-from mvdfq.reproduce.cells import Cell, StringMethod
+from mvdfq.reproduce.cells import READINGS, Cell, StringMethod
 from mvdfq.reproduce.folds import Measured
 from mvdfq.reproduce.result import Result, Row, compared_values
 from mvdfq.reproduce.rows import measured_row
@@ -30,7 +31,8 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_has_a_smoke_run(folder, tmp_path, table):
-    result = run(table, folder, quick=True, readings=["text"], cache=tmp_path)
+    readings = size(["text", "inferred"], ["text"])
+    result = run(table, folder, quick=True, readings=readings, cache=tmp_path)
     json.dumps(result.to_dict())
     assert result.table == table
     assert any(row.published is not None for row in result.rows)
@@ -38,9 +40,10 @@ def test_every_table_has_a_smoke_run(folder, tmp_path, table):
 
 
 class TestTables:
-    def test_genre_has_18_cells_in_three_readings(self):
+    def test_genre_has_18_cells_in_four_readings(self):
         cells = [cell for cell in music.genre() if "author" not in cell.name]
-        assert len(cells) == 54
+        assert len(cells) == 72
+        assert {cell.reading for cell in cells} == {*READINGS}
         assert len({(c.name, c.kernel, c.manifold) for c in cells}) == 18
 
     @pytest.mark.parametrize(
@@ -53,6 +56,11 @@ class TestTables:
             ("comment", "Sim. hashing", "Spectrum", "Spectrum(k=8)"),
             ("comment", "MVDFQ", "Mismatch", "Mismatch(k=5, m=2"),
             ("comment", "MVDFQ", "SSSK", "Spatial(t=3, k=2, d=5)"),
+            ("inferred", "VQ", "Spectrum", "(n_codewords=2048, standardize=False), Spectrum(k=5)"),
+            ("inferred", "VQ", "SSSK", "C=30"),
+            ("inferred", "Sim. hashing", "Spectrum", "32 bits, Spectrum(k=6)"),
+            ("inferred", "MVDFQ", "Mismatch", "with deltas, DirectQuantizer(margin=1.5, n_bins=32"),
+            ("inferred", "MVDFQ", "SSSK", "C=30"),
         ],
     )
     def test_readings_have_the_settings_they_claim(self, reading, name, kernel, wanted):
@@ -62,10 +70,24 @@ class TestTables:
         assert len(cells) == 2
         assert all(wanted in cell.methods[0].label for cell in cells)
 
+    @pytest.mark.parametrize("table", [music.genre, music.genre_compare, music.bins, music.artist])
+    def test_inferred_cells_are_one_vs_rest(self, table):
+        methods = [m for c in table() for m in c.methods if c.reading == "inferred"]
+        assert methods
+        assert {method.scheme for method in methods} == {"ovr"}
+        others = [m for c in table() for m in c.methods if c.reading != "inferred"]
+        assert not any(getattr(method, "scheme", "") for method in others)
+
+    def test_a_comment_gives_the_word_length_and_changes_no_other_reading(self):
+        cells = [cell for cell in music.ismir() if (cell.name, cell.manifold) == ("MVDFQ", "yes")]
+        words = {cell.reading: cell.methods[0].kernel.k for cell in cells}
+        assert words == {"text": 6, "comment": 3, "tuned": 1, "inferred": 6}
+        assert [c.reading for c in music.ismir_compare() if c.setting == "MFCC"] == [*READINGS]
+
     def test_tables_share_their_cells(self):
         shared = {tuple(c.described) for c in music.genre()}
         both = [c for c in music.genre_compare() if c.setting == "MFCC"]
-        assert len(both) == 6
+        assert len(both) == 8
         assert all(tuple(cell.described) in shared for cell in both)
 
     def test_what_needs_a_package_says_so(self, folder, tmp_path, monkeypatch):

@@ -10,10 +10,13 @@ import pytest
 from mvdfq.reproduce.api import TABLES
 from mvdfq.reproduce.claims import claims, remarks
 from mvdfq.reproduce.export import merged, read_json, write_csv, write_json
+from mvdfq.reproduce.published import figures
 from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.show import Block
 
 ROOT = Path(__file__).parents[1]
+# The 18 errors of the genre table as printed.
+CELLS = [f for f in figures("genre") if (f.metric, f.status) == ("error_pct", "printed")]
 FILES = sorted((ROOT / "benchmarks" / "results" / "paper").glob("*.json"))
 
 
@@ -84,3 +87,56 @@ def test_an_ordering_is_counted(tool):
     ]:
         line = tool.compared("order", pairs, rooted)
         assert (line["ours"], line["reached"]) == (ours, reached)
+
+
+@pytest.fixture
+def inferred(tool, tmp_path, monkeypatch):
+    """Write a genre table whose inferred cells lie a given number of points above print."""
+    monkeypatch.setattr(tool, "RESULTS", tmp_path)
+
+    def write(gaps):
+        rows = [
+            Row(f.name, f.kernel, f.manifold, reading="inferred", scheme="ovr", protocol="5-fold",
+                published=f.value, value=f.value + gap, std=1.0, n_seeds=2, n_folds=5)
+            for f, gap in zip(CELLS, gaps, strict=False)
+        ]  # fmt: skip
+        strict = replace(rows[0], protocol="fault-filtered", value=40.0)
+        text = replace(rows[0], reading="text", scheme="ovo", value=35.0)
+        other = Row("VQ, the author's codewords", reading="inferred", scheme="ovr", value=1.0)
+        write_json(Result("genre", "t", [*rows, strict, text, other]), tmp_path / "genre.json")
+
+    return write
+
+
+def reached(tool):
+    return [(line["ours"], line["reached"]) for line in tool.inferred_targets()]
+
+
+def test_inferred_cells_near_print_are_counted(tool, inferred):
+    mine = [f.name == "MVDFQ" for f in CELLS]
+    best = [(f.kernel, f.manifold) == ("SSSK", "yes") for f in CELLS]
+    assert (len(mine), sum(mine)) == (18, 6)
+    inferred([2.0 if own else 4.0 for own in mine])
+    assert reached(tool) == [("2.0", "no"), ("6 of 6", "yes"), ("6 of 18", "no")]
+    inferred([-0.5 if first else 2.9 for first in best])
+    assert reached(tool) == [("0.5", "yes"), ("1 of 6", "no"), ("18 of 18", "yes")]
+    inferred([1.0] * 9)
+    n = sum(mine[:9])
+    assert reached(tool)[-2:] == [(f"{n} of 6, {6 - n} not run", ""), ("9 of 18, 9 not run", "")]
+
+
+def test_inferred_cells_stand_beside_print(tool, inferred):
+    inferred([1.0] * 18)
+    lines = tool.beside_print()
+    assert len(lines) == 18
+    assert lines[0] == {
+        "cell": f"{CELLS[0].name}, {CELLS[0].kernel}",
+        "paper": CELLS[0].text,
+        "inferred": f"{CELLS[0].value + 1:.1f} ± 1.0",
+        "diff.": "+1.0",
+        "runs": "2x5",
+        "text, one-vs-one": "35.0",
+        "text, one-vs-rest": "",
+        "inferred, artist-disjoint": "",
+        "inferred, fault-filtered": "40.0",
+    }

@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.utils import indexable
 
+import mvdfq
 from mvdfq.frames import Standardize
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.converters import from_long_table, from_time_first
@@ -391,3 +392,72 @@ def test_long_table_errors_say_what_and_where(changes, options, message):
         options = options | {"channels": ["x"]}
     with pytest.raises(ValueError, match=message):
         from_long_table(TABLE | changes, **options)
+
+
+# What people see and pass
+
+
+def test_collections_are_shown_in_a_line():
+    X = check_sequences(
+        [np.zeros((2, 5)), np.full((2, 7), np.nan)], channel_names=["x", "y"], sampling_rate=50
+    )
+    assert repr(X) == (
+        "<Sequences: 2 sequences, 2 channels (x, y), 0 to 5 frames long, 50 frames per second>"
+    )
+    gappy = check_sequences([[1.0, np.nan, 2.0, 3.0]])
+    assert repr(gappy).endswith(" 1 channel, 4 frames long, 25.00% of the values missing>")
+    assert "symbols in 1 of them" in repr(check_sequences(["ABBA"]))
+    many = check_sequences([np.zeros((40, 90))], channel_names=[f"c{i}" for i in range(40)])
+    assert "(c0, c1, c2, c3, c4, c5 and 34 more)" in repr(many)
+    symbols = mvdfq.Letters().fit_transform(["ABBA", "AC"])
+    assert repr(symbols) == "<Symbols: 2 sequences, 1 row, 2 to 4 frames long, 3 symbols>"
+
+
+def test_fitted_parts_are_shown_in_a_paragraph():
+    X, y = mvdfq.make_autoregressive(40, 3, (60, 90), random_state=0)
+    clf = mvdfq.SequenceClassifier("mvdfqm-spectrum").fit(X, y)
+    symbols = mvdfq.DirectQuantizer().fit_transform(X)
+    features = mvdfq.SequenceFeatures(mvdfq.Spectrum(3)).fit(symbols)
+    evaluation = mvdfq.evaluate(mvdfq.SequenceClassifier("mvdfqm-spectrum"), X, y)
+    shown = [clf.machine_, clf.machine_.table, clf.kernel_.train_, clf.explain(X[0]).evidence,
+             features.columns_, features.plan_, evaluation, evaluation.folds[0]]  # fmt: skip
+    for part in shown:
+        assert len(repr(part)) < 500, repr(part)[:200]
+        assert "array([" not in repr(part)
+    assert "<array 40 x 1>" in repr(clf.machine_)
+
+
+def test_time_first_lists_of_unequal_length_get_a_hint():
+    X = [np.zeros((50, 3)), np.zeros((40, 3))]
+    hint = r"All sequences have 3 columns: if time comes first .* mvdfq\.from_time_first"
+    with pytest.raises(ValueError, match=hint):
+        check_sequences(X)
+    assert mvdfq.from_time_first(X).lengths.tolist() == [50, 40]
+    with pytest.raises(ValueError, match=r"5 channels, sequence 0 has 4; all .* channels\.$"):
+        check_sequences([np.zeros((4, 9)), np.zeros((5, 8))])
+    fitted = mvdfq.DirectQuantizer().fit([np.random.default_rng(0).normal(size=(3, 50))])
+    with pytest.raises(ValueError, match=r"50 channels, 3 are expected\. If time comes first"):
+        fitted.transform([np.zeros((50, 3))])
+
+
+def test_wide_tables_get_the_right_hint():
+    pandas = pytest.importorskip("pandas")
+    wide = pandas.DataFrame(np.zeros((4, 9)))
+    with pytest.raises(TypeError, match=r"each row is one .* sequence, pass X\.to_numpy\(\)"):
+        check_sequences(wide)
+    assert len(check_sequences(wide.to_numpy())) == 4
+    long = pandas.DataFrame({"id": [1], "time": [0], "x": [2.0]})
+    with pytest.raises(TypeError, match=r"got a table; mvdfq\.from_long_table\(X\) reads"):
+        check_sequences(long)
+
+
+def test_long_tables_with_groups():
+    table = {"id": [7, 7, 3], "time": [1, 0, 0], "x": [0.5, 0.1, 0.9], "who": ["p", "p", "q"]}
+    X, ids, labels, groups = from_long_table(table, group="who")
+    assert (X.n_rows, ids.tolist(), labels, groups.tolist()) == (1, [3, 7], None, ["q", "p"])
+    table["kind"] = ["up", "up", "down"]
+    *_, labels, groups = from_long_table(table, group="who", label="kind")
+    assert (labels.tolist(), groups.tolist()) == (["down", "up"], ["q", "p"])
+    table["who"] = ["p", "r", "q"]
+    with pytest.raises(ValueError, match="several values in column 'who'; a group must be"):
+        from_long_table(table, group="who", label="kind")

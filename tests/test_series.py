@@ -240,6 +240,7 @@ def expressions():
 
 # Searched for in a text, and not only compared with the whole of it.
 SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "arff.ESCAPE", "profile_text.NUMBER", "folder.ENDING")
+SCANNED += ("hushed.NOISE",)
 MANY = 20_000
 
 
@@ -250,6 +251,7 @@ def test_expressions_take_linear_time(name, pattern):
     starts = ["", "1", "'", '"', "(", "(1,", "@attribute ", "@attribute '", "A 1", "A ", "-", "1,"]
     scan = name.endswith(SCANNED)
     for text in (start + body + end for start in starts for body in bodies for end in ("", "x")):
+        text = text if isinstance(pattern.pattern, str) else text.encode()
         begin = perf_counter()
         pattern.fullmatch(text)
         pattern.match(text)
@@ -404,12 +406,11 @@ def test_wide_with_ids_and_groups(write):
     ("text", "match"),
     [
         ("up,1,2,3\ndown,4,x,6\n", "line 2: 'x' is not a number"),
-        ("up;1,5;2,5\ndown;4,5;3,0\n", "line 1: '1,5' is not a number; write .* decimal point"),
+        ("up;1,5;2,5\ndown;4,5;3.5\n", "line 2: '4,5' beside '3.5': write all decimals the same"),
         ("up,1,2,3\n,4,5,6\n", "line 2: the label is missing"),
         ("up,1,2,3\ndown,4,1e999,6\n", "line 2: value 2 is infinite"),
         ("up,1,2,3\ndown,,,\n", "line 2: no values"),
         ("label,t0,t1\nup,1,2\nup,1\n", "line 3: 2 cells, the header has 3"),
-        ("id,t0,label\na,1,up\na,1,up\n", "line 3: id 'a' occurs twice"),
         ("label,t0,t0\nup,1,2\n", "line 1: two columns 't0'"),
         ('up,1,2,3\n"down,4,5,6\n', "line 2: unexpected end of data"),
     ],
@@ -458,7 +459,7 @@ def test_text_becomes_symbols_that_do_not_depend_on_the_file(write):
         ("a,1,,5", "a,1,x,5", "line 3: column 'x': 'x' is not a number"),
         ("a,1,,5", "a,1,inf,5", "line 3: column 'x': infinite"),
         ("a,1,,5", "a,0,,5", "line 3: the same time twice, in sequence 'a'"),
-        ("a,1,,5", "a,-1,,5", "line 3: an earlier time, in sequence 'a'; sort the lines"),
+        ("a,1,,5", "a,-1,,5", "line 3: an earlier time, in sequence 'a'; sort the rows"),
         ("a,1,,5", "a,soon,,5", "line 3: column 'time'"),
         ("a,1,,5", "a,,,5", "line 3: column 'time': a time is missing"),
         ("a,1,,5,up", "a,1,,5,down", "line 3: another label than before"),
@@ -479,9 +480,8 @@ def test_broken_long(write, old, new, match):
 
 
 def test_long_needs_its_columns(write):
-    refused(
-        write(LONG), "line 1: no column 'who'; pass id=..., the name", id="who", format="long-csv"
-    )
+    refused(write(LONG), "line 1: no column 'who'; id=NAME names one of 'id', 'time'", id="who")
+    refused(write("time,x\n0,1\n"), "line 1: no column of ids; id=NAME names", format="long-csv")
     refused(write(LONG), "line 1: no column 'kind'", label="kind")
     refused(write("id,time,label\na,0,b\n"), "no column besides id, time, label and group")
     refused(write(LONG.replace("b,0", ",0")), "line 4: no id", skip_bad=True)
@@ -554,8 +554,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
         ("x,y\n", "a header, but no values"),
         ("", "the file is empty"),
         (b"\x00\x01\x02", "line 1: binary data"),
-        (b"\xff\xfex\x00", "line 1: the text is UTF-16; save the file as UTF-8"),
-        (b"x,y\n\xe9,1\n", "line 2: the text is not UTF-8"),
+        (b"x,y\n\xe9,1\n", "line 2: column 'x': '\u00e9' is not a number"),
     ],
 )
 def test_broken_file_in_a_folder(write, tmp_path, content, match):
@@ -627,15 +626,20 @@ def test_what_is_no_series_is_not_taken_for_one(write, tmp_path):
     with pytest.raises(ReadError, match="no such file or folder"):
         recognise(tmp_path / "nothing")
     refused(tmp_path / "nothing", "no such file or folder")
-    refused(write(TS), "not a folder", format="csv-folder")
     with pytest.raises(ValueError, match="format must be one of"):
         read_series(path, format="xls")
 
 
-def test_utf_16_is_named(write):
-    assert (
-        "UTF-8" in refused(write(WIDE.encode("utf-16"), "a.csv"), "line 1: the text is UTF-16").hint
-    )
+@pytest.mark.parametrize("text", [TS, ARFF, WIDE, LONG])
+def test_other_encodings(write, text):
+    text = text.replace("up", "\u00fcber")
+    plain = read_series(write(text, "plain"))
+    for encoding in ("utf-16", "utf-8-sig", "cp1252"):
+        data = read_series(write(text.encode(encoding), "other"))
+        assert same(data.X, plain.X)
+        assert data.y.tolist() == plain.y.tolist()
+        said = [remark for remark in data.remarks if "read as Windows-1252" in remark]
+        assert len(said) == (encoding == "cp1252")
 
 
 def test_format_can_be_forced(write):
@@ -876,3 +880,16 @@ def test_padding_is_cut_off_where_lengths_say_so(tmp_path):
 def test_one_part_alone_is_no_split(tmp_path):
     np.savez(tmp_path / "train.npz", X_train=np.ones((4, 2, 9)), y_train=np.arange(4) % 2)
     assert read_series(tmp_path / "train.npz").split is None
+
+
+def test_a_dataset_is_shown_in_a_paragraph(write):
+    data = read_series(write(LONG))
+    assert repr(data).splitlines() == [
+        "<Dataset: 2 sequences, 2 channels (x, y), 1 to 2 frames long, "
+        "16.67% of the values missing; 2 classes (up: 1, down: 1); 2 groups (g: 1, h: 1)>",
+        "columns: id 'id'; label 'label'; group 'group'; time 'time'; channels 'x', 'y'",
+    ]
+    strings = Dataset(["ABBA", "BA"] * 2000, names=["n"] * 4000)
+    assert repr(strings) == "<Dataset: 4000 strings of 2 to 4 letters; no labels>"
+    many = Dataset(CUBE, y=np.array(["a", "b"]), skipped=(ReadError("x", "bad"),))
+    assert repr(many) == "<Dataset: <array 2 x 3 x 4>; 2 classes (a: 1, b: 1); 1 skipped>"

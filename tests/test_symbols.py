@@ -69,6 +69,24 @@ def test_uniform_edges_are_searched_not_divided(dtype):
         assert expected == [4, 7, 8]
 
 
+def test_uniform_margin_worked_numbers():
+    quantizer = DirectQuantizer(4, strategy="uniform", margin=1.5)
+    values = [-1.1, -1.0, 0.0, 0.5, MISSING, 2.0, 4.0, 5.0, 5.1]
+    assert encode(quantizer, [0.0, 4.0], values) == [0, 1, 1, 2, None, 3, 4, 4, 5]
+    assert_array_equal(quantizer.bin_edges_[0], [-1.0, 0.5, 2.0, 3.5, 5.0])
+
+
+def test_margin_widens_the_range_between_percentiles():
+    train = [*range(101), 10_000]
+    quantizer = DirectQuantizer(4, strategy="uniform", range=(0, 99), margin=3).fit([train])
+    assert_allclose(quantizer.bin_edges_[0][[0, 2, 4]], [-99.99, 99.99 / 2, 2 * 99.99])
+
+
+def test_margin_of_a_constant_channel_changes_nothing():
+    quantizer = DirectQuantizer(4, strategy="uniform", margin=9)
+    assert encode(quantizer, [2.0, 2.0], [1.9, 2.0, 2.0, 2.1]) == [0, 1, 1, 5]
+
+
 def test_uniform_constant_channel():
     values = [1.9, 2.0, 2.0, 2.1]
     assert encode(DirectQuantizer(4, strategy="uniform"), [2.0, 2.0], values) == [0, 1, 1, 5]
@@ -147,13 +165,13 @@ def test_quantile_worked_numbers():
 
 
 @pytest.mark.filterwarnings("ignore:.*lie outside the range")
-@given(collections(), N_BINS, collections())
-def test_uniform_matches_naive(X, n_bins, other):
-    quantizer = DirectQuantizer(n_bins, strategy="uniform").fit(X)
+@given(collections(), N_BINS, collections(), st.sampled_from([1, 1.0, 1.5, 7]))
+def test_uniform_matches_naive(X, n_bins, other, margin):
+    quantizer = DirectQuantizer(n_bins, strategy="uniform", margin=margin).fit(X)
     values = other.data[0].tolist()
     train = naive.present(X.data[0].tolist())
     assume(train)
-    expected = [naive.uniform_code(v, min(train), max(train), n_bins) for v in values]
+    expected = [naive.uniform_code(v, min(train), max(train), n_bins, margin) for v in values]
     probe = np.repeat([values], X.n_rows, axis=0)
     assert codes(quantizer.transform(other.with_data(probe))) == expected
 
@@ -293,6 +311,11 @@ def test_values_too_large_for_bins_are_refused(strategy, size):
     assert DirectQuantizer(4, strategy=strategy, symbolic=[1]).fit(X).n_symbols_[1] == 3
 
 
+def test_values_too_large_for_a_margin_are_refused():
+    with pytest.raises(ValueError, match=r"too wide for uniform bins, at most 1e\+202; divide"):
+        DirectQuantizer(4, strategy="uniform", margin=1e100).fit([[-1e203, 1e203]])
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -303,6 +326,11 @@ def test_values_too_large_for_bins_are_refused(strategy, size):
         ({"n_bins": [4, 4, 4]}, "n_bins must have 2 entries, got 3"),
         ({"range": (1, 99)}, r"range=\(1, 99\) needs strategy='uniform', got .*'quantile'"),
         ({"range": (99, 1), "strategy": "uniform"}, "range must be two rising percentiles"),
+        ({"margin": 1.5}, "margin=1.5 needs strategy='uniform', got strategy='quantile'"),
+        *(
+            ({"margin": m, "strategy": "uniform"}, "margin must be a finite number of at least 1")
+            for m in (0.9, -1, np.nan, np.inf, "1.5", None, True, [1.5, 2])
+        ),
         ({"adaptive": 0.1}, "adaptive=0.1 needs strategy='kmeans'"),
         ({"adaptive": 2, "strategy": "kmeans"}, "adaptive must be None, 'budget' or a share"),
         ({"adaptive": "bic", "strategy": "kmeans"}, "adaptive must be .* got 'bic'"),

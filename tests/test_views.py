@@ -1,6 +1,5 @@
 """Sums of kernels: standardized words and filters beside the first kernel."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -12,7 +11,7 @@ import naive_views
 from mvdfq import SequenceClassifier, SequenceFeatures, Words
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, root_shares
+from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.symbols import Symbols
 
@@ -54,7 +53,7 @@ def standard_gram(symbols, n_levels, min_share, **options):
     reader = SequenceFeatures(
         Words(LAYOUTS), manifold=True, normalize=False, pyramid=n_levels, constant_rows="keep"
     ).fit_reader(symbols)
-    pieces = [(np.array([r]), partial(root_shares, symbols, reader.plan_, r)) for r in range(2)]
+    pieces = pieces_of(symbols, reader.plan_)
     return reader, StandardGram(pieces, len(symbols), min_share, **options)
 
 
@@ -104,9 +103,9 @@ def test_words_of_filters_are_those_of_their_symbols(dtype, dilation, n_threshol
     layouts = [(0,), (0, dilation, 2 * dilation)]
     reader = SequenceFeatures(Words(layouts), manifold=True, normalize=False, constant_rows="keep")
     plan = reader.fit_reader(symbols).plan_
-    expected = [root_shares(symbols, plan, r).toarray() for r in range(symbols.n_rows)]
+    expected = root_shares(symbols, plan, np.arange(symbols.n_rows)).toarray()
     found = filter_shares(encoder, sequences, 2)
-    assert_allclose(found, np.concatenate(expected, axis=1), rtol=1e-6)
+    assert_allclose(found, expected, rtol=1e-6)
     naive = naive_views.root_shares(symbols[4][0].tolist(), layouts, 1, missing=255)
     words = {(g, word): share for (g, word, *_), share in naive.items()}
     keys = [(0, (a,)) for a in (0, 1)] + [(1, word) for word in product((0, 1), repeat=3)]
@@ -147,6 +146,18 @@ def test_evidence_of_all_views_sums_to_the_margins(fitted):
     assert found.by_frame.shape[1] == len(found.row_names) == found.symbols.n_rows
     assert len(found.offsets) == found.by_layout.shape[1]
     assert found.plot() is not None
+
+
+def test_parts_sum_to_the_whole(fitted):
+    found = fitted.explain(X[0])
+    assert list(found.by_part) == ["words", "standard words", "filters"]
+    assert_allclose(sum(found.by_part.values()), found.margins)
+    both = found.between(*fitted.classes_[:2])
+    assert_allclose(sum(both.by_part.values()), both.margins)
+    assert list(fitted.part_importance_) == list(found.by_part)
+    assert_allclose(sum(fitted.part_importance_.values()), 1)
+    rows = fitted.row_importance_
+    assert_allclose(fitted.part_importance_["filters"], rows[fitted.kernel_.n_rows_in_ :].sum())
 
 
 def test_importance_finds_the_channel_that_tells():
@@ -195,3 +206,22 @@ def test_symbolic_channels_have_words_and_no_filters():
 @pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"solver": "linear"}])
 def test_views_belong_to_the_parts_of_the_preset(parts):
     assert not SequenceClassifier(cv=2, **parts).fit(X, Y).views_
+
+
+def test_codewords_have_rows_of_their_own(tmp_path):
+    rng = np.random.default_rng(0)
+    sequences = [rng.normal(size=(2, 60)) + (i % 2) for i in range(40)]
+    labels = np.arange(40) % 2
+    clf = SequenceClassifier("music", cv=2).fit(sequences, labels)
+    assert clf.views_[0].name == "codewords"
+    n = clf.kernel_.n_rows_in_
+    assert len(clf.row_importance_) == n + 1 + 2
+    assert_allclose(clf.feature_importance_.sum(), 1)
+    found = clf.explain(sequences[0])
+    assert found.row_names[-3].startswith("codewords: ")
+    assert_allclose(found.by_row.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    assert_allclose(found.by_channel.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    assert_allclose(found.by_layout.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    clf.save(tmp_path / "music.mvdfq")
+    again = mvdfq.load(tmp_path / "music.mvdfq")
+    assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))

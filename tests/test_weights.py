@@ -182,10 +182,13 @@ def test_categories_keep_their_importance():
     assert clf.explain(X[0]).top(1)[0].channels == ("x1",)
 
 
-def test_drawing_a_classifier_computes_nothing(telling_channel, monkeypatch):
+def test_drawing_a_large_classifier_computes_nothing(telling_channel, monkeypatch):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
+    assert "channels that matter" in clf._repr_html_()
+    monkeypatch.setattr("mvdfq.classifier.questions.MOST_DRAWN", 1)
     monkeypatch.setattr("mvdfq.classifier.questions.row_norms", None)
+    clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
     assert "SequenceClassifier" in clf._repr_html_()
 
 

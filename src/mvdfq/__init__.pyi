@@ -1,6 +1,6 @@
 # The public names, each with the file it lives in: `__init__.py` reads this list, and so do
 # type checkers. A name is imported from its file when it is first used.
-from . import io as io, reproduce as reproduce
+from . import figures as figures, io as io, reproduce as reproduce
 from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
 from .classifier.presets import list_presets as list_presets
@@ -38,6 +38,7 @@ from .kernels import (
     Wildcard as Wildcard,
     Words as Words,
 )
+from .pages.api import Report as Report, report as report
 from .sequences import Sequences as Sequences, check_sequences as check_sequences
 from .sequences.converters import (
     from_long_table as from_long_table,

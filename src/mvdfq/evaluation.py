@@ -4,7 +4,7 @@ A classifier learns from the training part of each fold alone. No data set is na
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
@@ -12,16 +12,24 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 from sklearn.base import clone
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    precision_recall_fscore_support,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
+from mvdfq._utils.markup import table
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report
 
-__all__ = ["Evaluation", "Fold", "evaluate", "folds_of", "roc50"]
+__all__ = ["Evaluation", "Fold", "evaluate", "evaluate_fitted", "folds_of", "roc50"]
 
 
-@dataclass(frozen=True)
-class Fold:
+@dataclass(frozen=True, repr=False)
+class Fold(Short):
     """The predictions for the test part of one fold, and the true labels.
 
     `scores` are the decision values, for ROC curves; None unless there are two classes.
@@ -157,10 +165,13 @@ def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
 
 def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     labels, sizes = np.unique(y, return_counts=True)
-    if k < 2 or sizes.min() < k:
+    if k < 2:
+        raise ValueError(f"protocol='{k}-fold' must have at least two folds, such as '5-fold'.")
+    if sizes.min() < k:
+        least = f"class {labels[sizes.argmin()]!s} has {sizes.min()}"
+        advice = f"use '{sizes.min()}-fold'" if sizes.min() > 1 else "add members or remove it"
         raise ValueError(
-            f"protocol='{k}-fold' needs at least two folds and {k} members of every class; class "
-            f"{labels[sizes.argmin()]!s} has {sizes.min()}."
+            f"protocol='{k}-fold' needs {k} members of every class, but {least}; {advice}."
         )
     cutter = StratifiedKFold(k, shuffle=True, random_state=seed)
     for i, (train, test) in enumerate(cutter.split(y, y), start=1):
@@ -191,8 +202,8 @@ def _group_per_class(
         yield f"fold {fold + 1}", np.flatnonzero(~test), np.flatnonzero(test)
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Short):
     """The folds of an evaluation, and the metrics of all folds together.
 
     Parameters
@@ -283,14 +294,59 @@ class Evaluation:
         return float(np.mean([row["f1"] for row in table])), float(harmonic)
 
     @property
+    def balanced_accuracy(self) -> float:
+        """Mean recall of the classes that have members in the test parts, over all folds."""
+        present = np.unique(self.truth).tolist()
+        recalls = recall_score(
+            self.truth, self.predicted, labels=present, average=None, zero_division=0
+        )
+        return float(np.mean(recalls))
+
+    @property
     def ranking(self) -> tuple[float, float] | None:
         """Mean ROC50 and ROC area over the folds; None unless every fold ranks two classes."""
+        areas = self._mean_over_folds(roc50), self._mean_over_folds(roc_auc_score)
+        return None if areas[0] is None or areas[1] is None else (areas[0], areas[1])
+
+    def _mean_over_folds(self, area: Callable[[np.ndarray, Any], float]) -> float | None:
+        """Return the mean of a measure of rankings; decision values of folds are not comparable."""
         if len(self.labels) != 2 or not all(fold.has_ranking for fold in self.folds):
             return None
         pairs = [(fold.truth == self.labels[1], fold.scores) for fold in self.folds]
-        areas = [(roc50(truth, scores), roc_auc_score(truth, scores)) for truth, scores in pairs]
-        means = np.mean(areas, axis=0)
-        return float(means[0]), float(means[1])
+        return float(np.mean([area(truth, scores) for truth, scores in pairs]))
+
+    @property
+    def two_classes(self) -> dict[str, Any]:
+        """Measures of two classes, the second of which is positive; empty for other numbers.
+
+        Sensitivity and specificity are the recalls of the positive and of the other class, None
+        for a class without members. ROC50, ROC area and average precision are means over the
+        folds, None unless every test part has members of both classes.
+        """
+        if len(self.labels) != 2:
+            return {}
+        negative, positive = (row["recall"] if row["n"] else None for row in self.per_class)
+        return {
+            "positive_class": str(self.labels[1]),
+            "sensitivity": positive,
+            "specificity": negative,
+            "roc_auc": self._mean_over_folds(roc_auc_score),
+            "average_precision": self._mean_over_folds(average_precision_score),
+            "roc50": self._mean_over_folds(roc50),
+        }
+
+    def _repr_html_(self) -> str:
+        """Return accuracy, classes and confusions, for notebooks."""
+        low, high = self.interval
+        title = (
+            f"accuracy {self.accuracy:.2%} (95 % interval {low:.2%} to {high:.2%}), "
+            f"{self.protocol}, {len(self.folds)} folds"
+        )
+        names = [str(label) for label in self.labels]
+        classes = [tuple(row.values()) for row in self.per_class]
+        lines = [(name, *row) for name, row in zip(names, self.confusion.tolist(), strict=True)]
+        first = table(["class", "precision", "recall", "F1", "n"], classes, title)
+        return first + table(["true \\ said", *names], lines, "confusions")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and text, ready for JSON.
@@ -298,14 +354,16 @@ class Evaluation:
         Returns
         -------
         result : dict
-            Metrics, folds, the table of classes and the confusion matrix.
+            Metrics, folds, the table of classes and the confusion matrix; for two classes also
+            `two_classes`.
         """
         mean_f1, harmonic_f1 = self.f1
-        plain = {
+        return {
             "protocol": self.protocol,
             "accuracy": self.accuracy,
             "error": 1 - self.accuracy,
             "std": self.spread,
+            "balanced_accuracy": self.balanced_accuracy,
             "interval_95": list(self.interval),
             "f1_mean_of_classes": mean_f1,
             "f1_of_mean_precision_and_recall": harmonic_f1,
@@ -316,10 +374,8 @@ class Evaluation:
             ],
             "classes": [{**row, "label": str(row["label"])} for row in self.per_class],
             "confusion": self.confusion.tolist(),
+            **self.two_classes,
         }
-        if self.ranking is not None:
-            plain["roc50"], plain["roc"] = self.ranking
-        return plain
 
 
 def evaluate(
@@ -332,6 +388,7 @@ def evaluate(
     split: Any = None,
     seeds: Sequence[int] = (0,),
     progress: Report | None = None,
+    visit: Callable[[Any, Any, Fold, np.ndarray], None] | None = None,
 ) -> Evaluation:
     """Train and test a classifier on the folds of a protocol.
 
@@ -363,6 +420,10 @@ def evaluate(
     progress : callable, default=None
         Called with the number of finished folds and the number of all folds.
 
+    visit : callable, default=None
+        Called after every fold with the fitted classifier, the test part of `X`, the fold, and
+        the indices of the training part.
+
     Returns
     -------
     evaluation : Evaluation
@@ -387,15 +448,57 @@ def evaluate(
         inner = None if groups is None else np.asarray(groups)[train]
         clf = clone(estimator)
         clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner))
-        result.folds.append(_fold(clf, X, y, name, seed, test))
+        part = _take(X, test)
+        result.folds.append(_fold(clf, part, y, name, seed, test))
+        if visit is not None:
+            visit(clf, part, result.folds[-1], train)
         if progress is not None:
             progress(len(result.folds), len(cuts))
     return result
 
 
-def _fold(clf: Any, X: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
+def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
+    """Test a fitted classifier on sequences with labels.
+
+    Parameters
+    ----------
+    clf : classifier
+        The fitted classifier.
+
+    X : Sequences, list or array
+        The sequences.
+
+    y : array-like of shape (n_sequences,)
+        The labels. Text and whole numbers are compared as text. A label that the classifier does
+        not know counts as an error.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        One fold, and its metrics.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.evaluation import evaluate_fitted
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=0)
+    >>> clf = mvdfq.SequenceClassifier().fit(X[:20], y[:20])
+    >>> evaluate_fitted(clf, X[20:], y[20:]).accuracy > 0.5
+    True
+    """
+    y, classes = np.asarray(y), clf.classes_
+    predicted, as_text = clf.predict(X), y.dtype.kind != classes.dtype.kind
+    if as_text:
+        y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
+    # text may be in another order than numbers: the second class has the decision values
+    scores = clf.decision_function(X) if len(classes) == 2 else None
+    new = sorted(set(y.tolist()) - set(classes.tolist()))
+    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)
+    return Evaluation("saved model", [*classes.tolist(), *new], [fold])
+
+
+def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
     """Test a fitted classifier on the test part of one fold."""
-    part = _take(X, test)
     scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
     return Fold(name, seed, test, y[test], clf.predict(part), scores)
 

@@ -150,7 +150,7 @@ def level_of(word):
     """Return how many thresholds a value reaches, -1 for a missing value."""
     if not word >> LAST:
         return -1
-    level = -1
+    level = np.int64(-1)  # the last byte counts, too
     for q in range(8):
         level += np.int64((word >> (BYTE * np.uint64(q))) & ONE)
     return level

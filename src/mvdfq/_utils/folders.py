@@ -1,5 +1,6 @@
 """Folders that belong to the user, where the operating system expects them."""
 
+import os
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -10,12 +11,15 @@ __all__ = ["cache_folder"]
 def cache_folder(*parts: str) -> Path:
     """Return a folder inside the cache folder of mvdfq; the folder is not created.
 
-    On Linux this is ``$XDG_CACHE_HOME/mvdfq``, or ``~/.cache/mvdfq`` if the variable is not set.
-    On macOS and Windows it is the folder that the operating system provides for caches.
+    The variable MVDFQ_CACHE names the cache folder. Without it the folder is, on Linux,
+    ``$XDG_CACHE_HOME/mvdfq``, or ``~/.cache/mvdfq`` if that variable is not set; on macOS and
+    Windows it is the folder that the operating system provides for caches.
 
     Examples
     --------
-    >>> cache_folder("reproduce").parts[-2:]
-    ('mvdfq', 'reproduce')
+    >>> cache_folder("reproduce").name
+    'reproduce'
     """
-    return user_cache_path("mvdfq", appauthor=False).joinpath(*parts)
+    chosen = os.environ.get("MVDFQ_CACHE")
+    base = Path(chosen) if chosen else user_cache_path("mvdfq", appauthor=False)
+    return base.joinpath(*parts)

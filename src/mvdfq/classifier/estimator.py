@@ -20,6 +20,7 @@ from mvdfq.classifier.parts import (
 )
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.questions import Questions
+from mvdfq.classifier.saving.record import training_record
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trained, Trainer, check_targets
 from mvdfq.sequences import Ragged, check_sequences
@@ -46,7 +47,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     preset : str, default=None
         Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
         lists all) are methods of the paper [1]_. None means ``"letters"`` if X holds letters,
-        else ``"numbers"``, a sum of three kernels; ``"fast"`` is a smaller sum. Each argument
+        else ``"numbers"``, a sum of three kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
+        codewords. Each argument
         below replaces one part; None keeps the preset's part. If frames, symbols, kernel,
         manifold, pyramid, gamma or weights are given, the first kernel is used alone.
 
@@ -153,6 +155,13 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
     feature_importance_, row_importance_ : ndarray
         Share of each channel, and of each row of symbols, in what was learned. The first access
         computes the shares and takes as long as a kernel matrix.
+
+    training_ : dict
+        Number, lengths, sampling rate, classes and digest of the training sequences, and the
+        versions of the packages; `mvdfq inspect` shows them.
+
+    part_importance_ : dict
+        Share of each part of the sum of kernels in what was learned.
 
     train_index_, train_y_ : ndarray
         Indices of the sequences that `fit` learned from, and the codes of their classes.
@@ -280,6 +289,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         self.classes_, self.train_index_, self.train_y_ = classes, used, codes
         self.n_channels_in_, self.problems_ = X.n_rows, problems
         self.channel_names_in_ = X.channel_names
+        self.training_ = training_record(X, y)
         return X, y, trainer, settings
 
     def _forget(self) -> None:

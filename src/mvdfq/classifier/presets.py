@@ -4,7 +4,7 @@ Settings follow the paper's text; presets that follow its comments instead end i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
@@ -60,6 +60,8 @@ SHORT = [(0,), (0, 1)]
 LITTLE = 0.01
 # Words of three symbols, 1, 4 or 16 frames apart.
 TRIPLES = [(0, step, 2 * step) for step in (1, 4, 16)]
+# Fewer dilations than this make too few filters for all sets of channels.
+FEW_BANKS = 5
 # Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
 PENALTIES = Cautious((1.0, 10.0))
 
@@ -80,9 +82,28 @@ def _numbers() -> Settings:
 
     def views(X: Any) -> list[Any]:
         words = WordView("standard words", Words([*SHORT, *TRIPLES]), 2, min_share=0.2)
-        return [words, *filter_views(auto_dilations(X), weight=2.0)]
+        return [words, *filter_views(_banks(X), weight=2.0)]
 
     return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, views)
+
+
+def _banks(X: Any) -> list[int]:
+    """Return the dilations of the filters; twice if there are few dilations and many channels.
+
+    The second time the filters read other channels.
+    """
+    dilations = auto_dilations(X)
+    return dilations * 2 if len(dilations) < FEW_BANKS and X.n_rows > 2 else dilations
+
+
+def _music() -> Settings:
+    """The default, and standardized codewords of frames and their slopes."""
+    numbers = _numbers()
+    assert numbers.views is not None
+    others = numbers.views
+    encoder = make_pipeline(Delta(), Standardize(), CodebookQuantizer(2048))
+    codewords = WordView("codewords", Words([(0,)]), weight=2.0, encoder=encoder)
+    return replace(numbers, views=lambda X: [codewords, *others(X)])
 
 
 def _fast() -> Settings:
@@ -177,6 +198,7 @@ def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], 
 PRESETS: dict[str, Callable[[], Settings]] = {
     "numbers": _numbers,
     "fast": _fast,
+    "music": _music,
     "letters": _letters,
     **_paper(),
 }
@@ -189,7 +211,8 @@ def list_presets() -> list[str]:
     -------
     names : list of str
         ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` is a smaller ``"numbers"``;
-        the others are the methods of the paper. ``m`` after the family means
+        ``"music"`` adds codewords, for genres and artists; the others are the methods of the
+        paper. ``m`` after the family means
         manifold embedding, ``-alt`` means the settings in the comments of the paper.
 
     Examples

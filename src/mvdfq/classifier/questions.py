@@ -9,10 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_whole
+from mvdfq._utils.markup import bars
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.stream import Stream
-from mvdfq.classifier.views import FittedFilters, FittedWords, explain_views
+from mvdfq.classifier.view_answers import explain_views, extra_norms, extra_shares
+from mvdfq.classifier.views import FittedFilters, FittedWords
 from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.importance import row_norms, shares_of_norms
@@ -23,6 +25,9 @@ from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Neighbour", "Questions"]
+
+# Notebooks show the importance of channels for up to this many training sequences.
+MOST_DRAWN = 500
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,10 @@ class Neighbour:
     index: int
     similarity: float
     label: Any
+
+
+# Name of the first kernel among the parts of a sum.
+FIRST = "words"
 
 
 class Questions:
@@ -101,8 +110,15 @@ class Questions:
 
     def _margins_of(self, X: Any, symbols: Any) -> np.ndarray:
         """Return the margins of sequences whose symbols are known, before rows are left out."""
-        margins = self.machine_.of(self.kernel_.read_new(symbols))
-        return sum([view.margins(X, symbols) for view in self.views_], start=margins)
+        return sum(self._parts_of(X, symbols).values(), start=np.zeros(1))
+
+    def _parts_of(self, X: Any, symbols: Any) -> dict[str, np.ndarray]:
+        """Return the margins by each part of the sum of kernels."""
+        parts = {FIRST: self.machine_.of(self.kernel_.read_new(symbols))}
+        for view in self.views_:
+            margins = view.margins(X, symbols)
+            parts[view.name] = parts[view.name] + margins if view.name in parts else margins
+        return parts
 
     @property
     def feature_importance_(self) -> np.ndarray:
@@ -111,30 +127,42 @@ class Questions:
         The share of a row of symbols is its part of the squared norms of all machines,
         :math:`\sum_c a_c^T K_r a_c`. The share of a row is divided among its channels.
         """
-        n = self.kernel_.n_rows_in_
-        rows = self.row_importance_
-        channels = rows[:n] @ shares_of(self.encoders, self.n_channels_in_)
-        return channels + rows[n:] if len(rows) > n else channels
+        n = self.n_channels_in_
+        shares = [shares_of(self.encoders, n), extra_shares(self.views_, n)]
+        return self.row_importance_ @ np.concatenate(shares)
+
+    @property
+    def part_importance_(self) -> dict[str, float]:
+        """Share of each part of the sum of kernels in what was learned; the shares sum to 1.
+
+        The parts of the default for numbers are ``"words"``, ``"standard words"`` and
+        ``"filters"``.
+        """
+        check_is_fitted(self)
+        first, *shares = self.view_shares_.tolist()
+        norms = {FIRST: float(self.machine_.once("row norms", row_norms).sum()) / first}
+        for view, share in zip(self.views_, shares, strict=True):
+            norms[view.name] = norms.get(view.name, 0.0) + float(view.machine.norms.sum()) / share
+        found = shares_of_norms(np.array(list(norms.values())))
+        return dict(zip(norms, found.tolist(), strict=True))
 
     @property
     def row_importance_(self) -> np.ndarray:
         """Share of each row of symbols in what was learned, (n_rows,); the shares sum to 1.
 
-        A classifier with filters has one more entry per channel: the filters on that channel.
+        Views with rows of their own come after the rows of `kernel_`: codewords, then one entry
+        per channel for the filters on that channel.
         """
         check_is_fitted(self)
         norms = np.zeros(self.kernel_.n_rows_in_)
         norms[self.kernel_.rows_] = self.machine_.once("row norms", row_norms)
         first, *shares = self.view_shares_.tolist()
         norms /= first
-        has_filters = any(isinstance(view, FittedFilters) for view in self.views_)
-        filters = np.zeros(self.n_channels_in_ * has_filters)
         for view, share in zip(self.views_, shares, strict=True):
-            if isinstance(view, FittedFilters):
-                filters += view.channel_norms(self.n_channels_in_) / share
-            else:
+            if isinstance(view, FittedWords) and view.encoder is None:
                 norms[view.rows] += view.machine.norms / share
-        return shares_of_norms(np.concatenate([norms, filters]))
+        extra = extra_norms(self.views_, shares, self.n_channels_in_)
+        return shares_of_norms(np.concatenate([norms, extra]))
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class.
@@ -150,24 +178,53 @@ class Questions:
             Evidence by row, time and layout that sums to the decision value.
         """
         X, encoded = self._encode_one(x, "explain")
-        symbols, margins = self.kernel_.read_new(encoded), self._margins_of(X, encoded)
-        label = self.classes_[self.problems_.predicted(self.problems_.decision(margins))[0]]
+        return self._explained(X, encoded)[0]
+
+    def explain_all(self, X: Any) -> list[Explanation]:
+        """Return why the classifier puts each of several sequences into its class.
+
+        Several sequences are explained faster together than one by one.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            One explanation per sequence, the same as by `explain`.
+        """
+        check_is_fitted(self)
+        X = check_sequences(X) if self.views_ else X
+        return self._explained(X, encode(self.encoders, X))
+
+    def _explained(self, X: Any, encoded: Any) -> list[Explanation]:
+        """Return the explanations of sequences whose symbols are known."""
+        symbols, parts = self.kernel_.read_new(encoded), self._parts_of(X, encoded)
+        margins = sum(parts.values(), start=np.zeros(1))
+        said = self.classes_[self.problems_.predicted(self.problems_.decision(margins))].tolist()
         kernel, classes = self.kernel_, self.classes_.tolist()
         last = (steps_of(*self.encoders) or [kernel.letters_])[-1]
-        names = names_of(last, kernel.n_symbols_.tolist())
-        plain = Explanation(
-            [classes[i] if j < 0 else (classes[i], classes[j]) for i, j in self.problems_.pairs],
-            label.item() if isinstance(label, np.generic) else label,
-            margins[0],
-            find_evidence(self.machine_, symbols),
-            symbols,
-            [self._row_names()[r] for r in kernel.rows_],
-            [[one.offsets for one in group.layouts] for group in kernel.plan_.groups(0)],
-            [names[r] for r in kernel.rows_],
-            self._channel_names(),
-            partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
-        )
-        return explain_views(plain, self, X, encoded) if self.views_ else plain
+        names, rows = names_of(last, kernel.n_symbols_.tolist()), self._row_names()
+        plains = [
+            Explanation(
+                [classes[i] if j < 0 else (classes[i], classes[j])
+                 for i, j in self.problems_.pairs],
+                said[k],
+                margins[k],
+                evidence,
+                symbols[k : k + 1],
+                [rows[r] for r in kernel.rows_],
+                [[one.offsets for one in group.layouts] for group in kernel.plan_.groups(0)],
+                [names[r] for r in kernel.rows_],
+                self._channel_names(),
+                partial(_shares_of_rows, self.encoders, self.n_channels_in_, kernel.rows_),
+                {name: mine[k] for name, mine in parts.items()},
+            )
+            for k, evidence in enumerate(find_evidence(self.machine_, symbols))
+        ]  # fmt: skip
+        return explain_views(plains, self, X, encoded) if self.views_ else plains
 
     def _encode_one(self, x: Any, method: str) -> tuple[Any, Any]:
         """Return a single sequence as a collection, and its symbols before rows are left out."""
@@ -238,9 +295,23 @@ class Questions:
         check_is_fitted(self)
         save_model(self, path)
 
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and the channels that matter, for notebooks."""
+        diagram: str = super()._repr_html_inner()  # type: ignore[misc]
+        # the shares take as long as a kernel matrix: drawing must not take seconds
+        if not hasattr(self, "machine_") or len(self.train_index_) > MOST_DRAWN:
+            return diagram
+        try:
+            shares = self.feature_importance_
+        except (AttributeError, ValueError):  # not every kernel and transformer knows shares
+            return diagram
+        order = np.argsort(-shares, kind="stable")[:10]
+        names = [self._channel_names()[c] for c in order]
+        return diagram + bars(names, shares[order].tolist(), "channels that matter")
+
     def __dir__(self) -> list[str]:
         # scikit-learn reads every attribute to draw an estimator; drawing must not take seconds
-        costly = ("feature_importance_", "row_importance_")
+        costly = ("feature_importance_", "part_importance_", "row_importance_")
         names = [name for name in object.__dir__(self) if name not in costly]
         return [name for name in names if hasattr(self, name)]  # as scikit-learn does
 

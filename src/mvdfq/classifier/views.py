@@ -8,7 +8,7 @@ words they have.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,53 +17,52 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.explain.evidence import Evidence
-from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.views import LEVELS, add_evidence, add_filters, with_levels, with_rows
+from mvdfq._utils.short import Short
 from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, root_shares
+from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
-from mvdfq.symbols.naming import numbered
 
 __all__ = [
-    "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView",
-    "explain_views", "filter_views",
+    "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView", "filter_views",
 ]  # fmt: skip
 
-# Sequences that thresholds are learned from: the thresholds of more sequences hardly differ.
-SAMPLE = 200
+# Thresholds are learned from sequences with this many frames together, but from at least
+# `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
+FRAMES, SEQUENCES = 2**13, 50
 
 
-@dataclass
-class FittedWords:
-    """Standardized words of some rows of the symbols of a classifier."""
+@dataclass(repr=False)
+class FittedWords(Short):
+    """Standardized words of some rows of the symbols of a classifier, or of its own encoder."""
 
     name: str
     rows: np.ndarray
     machine: WordMachine
+    encoder: Any = None
 
     @property
     def n_columns(self) -> int:
         """Number of columns of the margins."""
         return self.machine.margins.intercepts.size
 
-    def read(self, symbols: Symbols) -> Any:
+    def read(self, X: Sequences, symbols: Symbols) -> Any:
         """Return the symbols of new sequences as the machine reads them."""
-        return self.machine.reader.read_new(symbols.rows(self.rows))
+        mine = symbols if self.encoder is None else self.encoder.transform(X)
+        return self.machine.reader.read_new(mine.rows(self.rows))
 
     def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
         """Return the margins of new sequences, given as numbers and as symbols."""
-        return self.machine.of(self.read(symbols))
+        return self.machine.of(self.read(X, symbols))
 
 
-@dataclass
-class FittedFilters:
+@dataclass(repr=False)
+class FittedFilters(Short):
     """Standardized words of the responses of filters."""
 
     name: str
@@ -85,7 +84,7 @@ class FittedFilters:
 
 @dataclass(frozen=True)
 class WordView:
-    """Standardized words of the symbols of a classifier.
+    """Standardized words of the symbols of a classifier, or of the symbols of an encoder.
 
     Views of one name share one weight. `min_share` is the share of the training sequences that
     must hold a word.
@@ -96,9 +95,12 @@ class WordView:
     pyramid: int = 1
     weight: float = 1.0
     min_share: float = 0.0
+    encoder: Any = None
 
     def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
         """Count the words of the rows that have few enough words; None if there are none."""
+        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
+        symbols = symbols if encoder is None else encoder.transform(X)
         rows = self._countable(symbols)
         if not rows.size:
             return None
@@ -110,14 +112,12 @@ class WordView:
             pyramid=self.pyramid,
             constant_rows="keep",
         ).fit_reader(symbols)
-        pieces = [
-            (np.array([r]), partial(root_shares, symbols, reader.plan_, r))
-            for r in range(len(rows))
-        ]
+        pieces = pieces_of(symbols, reader.plan_)
         gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:
-            return FittedWords(self.name, rows, WordMachine.from_gram(gram, reader, coefficients))
+            machine = WordMachine.from_gram(gram, reader, coefficients)
+            return FittedWords(self.name, rows, machine, encoder)
 
         return Fit(self, gram, finish)
 
@@ -139,7 +139,8 @@ class FilterView:
         """Learn thresholds from some of the sequences and count the words of all of them."""
         if X.symbolic_mask.all():
             return None
-        chosen = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
+        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
+        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
         encoder = clone(self.encoder).fit(X[chosen])
         rows = np.arange(encoder[-1].thresholds_.size)
         piece = rows, partial(filter_shares, encoder, X, n_jobs)
@@ -217,46 +218,3 @@ class ViewSum:
         pairs = zip(self.shares, self.fits, strict=True)
         views = [fit.finish(share * margins.coefficients) for share, fit in pairs]
         return first, views, np.array([self.first_share, *self.shares])
-
-
-def explain_views(plain: Explanation, clf: Any, X: Sequences, symbols: Symbols) -> Explanation:
-    """Return an explanation by the first kernel with the evidence of all views added.
-
-    `symbols` are those of the first kernel, before rows are left out.
-    """
-    evidence = plain.evidence
-    for view in clf.views_:
-        if isinstance(view, FittedWords):
-            places = _places(view.rows, clf.kernel_.rows_)
-            evidence = add_evidence(evidence, view.machine, view.read(symbols), places)
-    filters = [view.machine for view in clf.views_ if isinstance(view, FittedFilters)]
-    if not filters:
-        return replace(plain, evidence=evidence)
-    return _explain_filters(replace(plain, evidence=evidence), filters, X)
-
-
-def _explain_filters(plain: Explanation, filters: list[FilterMachine], X: Sequences) -> Explanation:
-    """Return the explanation with one more row per channel: the filters on that channel."""
-    n, channels = X.n_rows, plain.channels
-    evidence: Evidence = with_rows(plain.evidence, n)
-    for machine in filters:
-        evidence = add_filters(evidence, machine, X)
-    offsets = list(plain.offsets)
-    for d in [machine.encoder[1].dilations_[0].item() for machine in filters]:
-        offsets += [[(0,)], [(0, d, 2 * d)]]
-    return replace(
-        plain,
-        evidence=evidence,
-        symbols=with_levels(plain.symbols, X),
-        row_names=[*plain.row_names, *(f"filters on {name}" for name in channels)],
-        offsets=offsets,
-        names=[*plain.names, *([numbered(LEVELS)] * n)],
-        find_shares=lambda: np.concatenate([plain.find_shares(), np.eye(n)]),
-    )
-
-
-def _places(rows: np.ndarray, in_use: np.ndarray) -> np.ndarray:
-    """Return the place of every row among the rows in use, -1 for a row that is left out."""
-    places = np.searchsorted(in_use, rows)
-    found = np.append(in_use, -1)[places] == rows
-    return np.where(found, places, -1)

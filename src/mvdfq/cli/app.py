@@ -4,13 +4,17 @@ Commands import what they need when they run, so that ``mvdfq --help`` answers a
 """
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
+from mvdfq.cli.cache import cache
 from mvdfq.cli.demo import demo
 from mvdfq.cli.doctor import doctor
 from mvdfq.cli.errors import described
@@ -20,7 +24,9 @@ from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
+from mvdfq.cli.remarks import one_line_warnings
 from mvdfq.cli.reproduce import reproduce
+from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train
 
 __all__ = ["main"]
@@ -30,8 +36,29 @@ EPILOG = (
     "options do not fit together, 6 cannot write, 130 interrupted."
 )
 
+
+class _Flags:
+    """A command whose help shows no type after flags: a flag takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class Command(_Flags, TyperCommand):
+    """A command."""
+
+
+class Group(_Flags, TyperGroup):
+    """The program itself."""
+
+
 app = typer.Typer(
     name="mvdfq",
+    cls=Group,
     help="Classify sequences: folders of audio, sensor recordings, series, proteins.",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -57,7 +84,7 @@ def _program(
     """Classify sequences: folders of audio, sensor recordings, series, proteins."""
 
 
-@app.command()
+@app.command(cls=Command)
 def version() -> None:
     """Show the version.
 
@@ -66,21 +93,41 @@ def version() -> None:
     _show_version(True)
 
 
+def _watch_interrupts() -> list[int]:
+    """Return a list that grows with every Ctrl-C, which still raises KeyboardInterrupt."""
+    interrupts: list[int] = []
+
+    def remember(number: int, frame: Any) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, remember)
+    return interrupts
+
+
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Print every error of a command as one sentence and a hint; exit with a fixed code."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
+        interrupts = _watch_interrupts()
         try:
-            command(*arguments, **options)
+            with one_line_warnings():
+                command(*arguments, **options)
             sys.stdout.flush()
         except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Exception, KeyboardInterrupt) as error:
-            known = described(error)
+            # A library may catch the interrupt and fail later: then the user still wants to stop.
+            known = described(KeyboardInterrupt() if interrupts else error)
             if known is None:
                 raise
             note(f"error: {known.message}")
+            if known.pointer:
+                text, place = known.pointer
+                note(f"  {text}")
+                note(f"  {' ' * place}^")
             if known.hint:
                 note(f"hint: {known.hint}")
             raise typer.Exit(known.code) from None
@@ -88,8 +135,9 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for command in (demo, inspect, train, predict, evaluate, explain, gram, reproduce, doctor):
-    app.command()(_guarded(command))
+COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
+for command in COMMANDS:
+    app.command(cls=Command)(_guarded(with_shared(command)))
 
 
 def main() -> None:

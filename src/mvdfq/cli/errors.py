@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from mvdfq._utils.errors import HintedError
+from mvdfq.cli.flags import as_flags
 
 __all__ = ["CANNOT_READ_MODEL", "CANNOT_WRITE", "USAGE", "Described", "Refused", "described"]
 
@@ -15,33 +16,43 @@ INTERRUPTED = 130
 
 
 class Described(NamedTuple):
-    """What the program prints about an error, and its exit code."""
+    """What the program prints about an error, and its exit code.
+
+    `pointer` is the text of an option and the place in this text that the error is about.
+    """
 
     message: str
     hint: str
     code: int
+    pointer: tuple[str, int] | None = None
 
 
 class Refused(HintedError):
     """A request that the command itself refuses."""
 
-    def __init__(self, message: str, hint: str = "", code: int = NO_SENSE) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        code: int = NO_SENSE,
+        pointer: tuple[str, int] | None = None,
+    ) -> None:
         super().__init__(message, hint)
-        self.code = code
+        self.code, self.pointer = code, pointer
 
 
 def described(error: BaseException) -> Described | None:
     """Return what to print about an error; None if the error is a fault of the program."""
+    if isinstance(error, KeyboardInterrupt):  # first: an import that was cut short fails again
+        return Described("interrupted.", "", INTERRUPTED)
     from mvdfq.classifier.saving.file import ModelFileError
     from mvdfq.io import ReadError
 
     # A hint is printed on its own line; a message without a hint is printed as it is.
-    message = getattr(error, "message", None) or str(error) or type(error).__name__
-    hint = getattr(error, "hint", "")
-    if isinstance(error, KeyboardInterrupt):
-        return Described("interrupted.", "", INTERRUPTED)
+    message = as_flags(getattr(error, "message", None) or str(error) or type(error).__name__)
+    hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
-        return Described(message, hint, error.code)
+        return Described(message, hint, error.code, error.pointer)
     if isinstance(error, ReadError):
         return Described(message, hint, CANNOT_READ_DATA)
     if isinstance(error, ModelFileError):

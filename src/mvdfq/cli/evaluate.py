@@ -1,40 +1,63 @@
 """``mvdfq evaluate``: the error of a classifier on a data set, by a protocol."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, page, parts as p
+from mvdfq.cli.choices import PROTOCOLS, completed
+from mvdfq.cli.confusion import show_confusion
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
+from mvdfq.cli.predict import load, new_data
 from mvdfq.cli.train import labelled
 
 __all__ = ["evaluate"]
 
-PROTOCOLS = ("group", "group-per-class", "split", "homology")
-# A wider confusion matrix does not fit into a terminal.
-MOST_CLASSES = 20
+TEST = "What is tested"
+# Measures of two classes: name in the table, key in the result.
+TWO_CLASSES = {
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "ROC area (AUC)": "roc_auc",
+    "average precision": "average_precision",
+    "ROC50": "roc50",
+}
 
 
 def evaluate(
     data: o.DataPath,
     protocol: Annotated[
         str,
-        typer.Option(help="5-fold (or another number), group, group-per-class, split or homology."),
+        typer.Option(
+            help="5-fold (or another number), group, group-per-class, split or homology.",
+            autocompletion=completed(("5-fold", "10-fold", *PROTOCOLS)),
+        ),
     ] = "",
     seeds: Annotated[int, typer.Option(help="Number of repetitions of K-fold.", min=1)] = 1,
     splits: Annotated[
         Path | None,
         typer.Option(help="Table with the columns family, role, id, for --protocol homology."),
     ] = None,
-    preset: o.PresetName = None,
-    frames: o.FramesName = None,
-    symbols: o.SymbolsName = None,
-    kernel: o.KernelName = None,
-    c: o.Penalty = None,
-    balanced: o.Balanced = False,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Test this model file on DATA, instead of training.", rich_help_panel=TEST
+        ),
+    ] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(help="Train on DATA and test on this file or folder.", rich_help_panel=TEST),
+    ] = None,
+    preset: p.PresetName = None,
+    frames: p.FramesName = None,
+    symbols: p.SymbolsName = None,
+    kernel: p.KernelName = None,
+    c: p.Penalty = None,
+    balanced: p.Balanced = False,
     as_: o.DataFormat = None,
     recipe: o.Recipe = None,
     label: o.Label = None,
@@ -48,18 +71,33 @@ def evaluate(
     seed: o.Seed = 0,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    report: page.ReportPath = None,
+    details: page.Details = "60",
+    no_audio: page.NoAudio = False,
+    remove_channels: page.RemoveChannels = False,
 ) -> None:
     """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 
     Default: the split that the data name, or 5-fold cross-validation if the data name no split.
+    --model tests a saved model, --test trains on DATA and tests on other data.
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
+    parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
+    if model is not None:
+        given = {"--protocol": protocol, "--seeds": seeds > 1, "--splits": splits, "--test": test}
+        given["--report"] = report
+        given |= {"--recipe": recipe, "--group-pattern": group_pattern, **parts.given()}
+        _refuse_with_model(given)
+        _show(*_tested(model, data, as_, label, labels, skip_bad, cache, n_jobs, quiet), format)
+        return
     options = o.DataOptions(
         as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
-    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
-    _check_protocol(protocol, splits, seeds)
+    _check_protocol(protocol, splits, seeds, test)
+    if report is not None and protocol == "homology":
+        raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
+    wanted = page.PageOptions(report, details, no_audio, remove_channels)
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
     read = options.read(data)
     if protocol == "homology":
@@ -68,27 +106,86 @@ def evaluate(
     from mvdfq.evaluation import evaluate as measure
 
     read = labelled(read, data)
+    if test is not None:
+        read = _with_test_part(read, labelled(options.read(test), test), data)
     protocol = protocol or ("split" if read.split is not None else "5-fold")
+    recorder = wanted.recorder()
+    rules = {
+        "protocol": protocol,
+        "groups": read.groups,
+        "split": read.split,
+        "seeds": range(seed, seed + seeds),
+    }
     with progress_bar("evaluating", quiet) as progress:
-        result = measure(
-            clf,
-            read.X,
-            read.y,
-            protocol=protocol,
-            groups=read.groups,
-            split=read.split,
-            seeds=range(seed, seed + seeds),
-            progress=progress,
-        )
+        result = measure(clf, read.X, read.y, progress=progress, visit=recorder, **rules)
     settings = {
         "data": str(data),
+        **({} if test is None else {"test": str(test)}),
         "skipped": len(read.skipped),
         "classifier": " ".join(repr(clf).split()),
     }
-    _show(result, settings, format, quiet)
+    _show(result, settings, format)
+    if format is Format.human:
+        note(f"classifier: {settings['classifier']}", quiet)
+    written = wanted.write(clf, read, data, result, recorder, rules)
+    if written is not None:
+        note(f"report: {written}", quiet)
 
 
-def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) -> None:
+def _refuse_with_model(given: dict[str, Any]) -> None:
+    """Raise an error for options that a model which is trained already cannot follow."""
+    wrong = [name for name, value in given.items() if value]
+    if wrong:
+        raise Refused(
+            f"--model tests a model that is trained already; {wrong[0]} does not work with it.",
+            f"leave out {wrong[0]} or --model",
+            USAGE,
+        )
+
+
+def _tested(model: Path, data: Path, *reading: Any) -> tuple[Any, dict[str, Any]]:
+    """Test a model file on data; return the result and the settings."""
+    from mvdfq.evaluation import evaluate_fitted
+
+    as_, label, labels, skip_bad, cache, n_jobs, quiet = reading
+    clf = load(model)
+    read = new_data(clf, [data], as_, label, skip_bad, cache, n_jobs, quiet, labels)
+    read = labelled(read, data)
+    if read.split is not None and "test" in read.split:
+        note("Testing on the test part that the data name.", quiet)
+        read = read.take((read.split == "test").nonzero()[0])
+    _warn_of_training_data(clf, read)
+    unknown = sorted({*map(str, read.y.tolist())} - {*map(str, clf.classes_.tolist())})
+    if unknown:
+        note(f"The model does not know the classes {', '.join(unknown)}: these count as errors.")
+    result = evaluate_fitted(clf, read.X, read.y)
+    return result, {"data": str(data), "model": str(model), "skipped": len(read.skipped)}
+
+
+def _warn_of_training_data(clf: Any, read: Any) -> None:
+    """Say if the model has learned from these very data."""
+    from mvdfq.classifier.saving.record import training_record
+    from mvdfq.sequences import check_sequences
+
+    digest = (getattr(clf, "training_", None) or {}).get("digest")
+    if digest and digest == training_record(check_sequences(read.X), read.y)["digest"]:
+        note("warning: the model was trained on these data; the figures are too good.")
+
+
+def _with_test_part(train: Any, test: Any, path: Path) -> Any:
+    """Return one data set of a training part and a test part."""
+    import numpy as np
+
+    if train.split is not None or test.split is not None:
+        raise Refused(
+            f"{path} or the data of --test name a training and a test part themselves.",
+            "leave out --test, or name files that hold one part each",
+        )
+    parts = np.repeat(["train", "test"], [len(train), len(test)])
+    return replace(train.joined(test), split=parts)
+
+
+def _show(result: Any, settings: dict[str, Any], format: Format) -> None:
     plain = result.to_dict()
     if format is Format.json:
         show_json(settings | plain)
@@ -96,31 +193,40 @@ def _show(result: Any, settings: dict[str, Any], format: Format, quiet: bool) ->
     if format is Format.csv:
         show_rows(plain["folds"], format)
         return
+    show_facts(_measures(plain, settings), format)
+    table(plain["classes"], "\nclasses")
+    show_confusion([row["label"] for row in plain["classes"]], plain["confusion"])
+
+
+def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]:
+    """Return the measures of an evaluation as text, by name."""
     low, high = plain["interval_95"]
+    n_test = sum(fold["n"] for fold in plain["folds"])
     facts = {
-        "protocol": f"{plain['protocol']}, {len(plain['folds'])} folds, seeds {plain['seeds']}",
+        "protocol": f"{plain['protocol']}, {_number(len(plain['folds']), 'fold')}, "
+        f"{_number(n_test, 'prediction')}, seeds {plain['seeds']}",
         "error": f"{plain['error']:.2%} (std over folds {plain['std']:.2%})",
         "accuracy": f"{plain['accuracy']:.2%} (95 % interval {low:.2%} to {high:.2%})",
+        "balanced accuracy": f"{plain['balanced_accuracy']:.2%}",
         "F1": f"{plain['f1_mean_of_classes']:.4f}, mean of classes; "
         f"{plain['f1_of_mean_precision_and_recall']:.4f}, of mean precision and recall",
     }
-    if "roc50" in plain:
-        facts["ROC50, ROC"] = f"{plain['roc50']:.4f}, {plain['roc']:.4f}"
-    show_facts(facts, format)
-    table(plain["classes"], "\nclasses")
-    names = [row["label"] for row in plain["classes"]]
-    if len(names) > MOST_CLASSES:
-        note(f"--format json shows the confusions of {len(names)} classes.", quiet)
-    else:
-        rows = [
-            {"true \\ said": name, **dict(zip(names, line, strict=True))}
-            for name, line in zip(names, plain["confusion"], strict=True)
-        ]
-        table(rows, "\nconfusions, all folds")
-    note(f"classifier: {settings['classifier']}", quiet)
+    if "model" in settings:
+        facts["protocol"] = f"model {settings['model']}, {_number(n_test, 'test sequence')}"
+        facts["error"] = f"{plain['error']:.2%}"
+    if "positive_class" in plain:
+        facts["positive class"] = plain["positive_class"]
+        for name, key in TWO_CLASSES.items():
+            value = plain[key]
+            facts[name] = "unknown: a test part lacks a class" if value is None else f"{value:.4f}"
+    return facts
 
 
-def _check_protocol(protocol: str, splits: Path | None, seeds: int) -> None:
+def _number(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _check_protocol(protocol: str, splits: Path | None, seeds: int, test: Path | None) -> None:
     """Raise an error for options that do not go together, before data are read."""
     is_k_fold = re.fullmatch(r"\d+-fold", protocol) is not None
     if protocol and not is_k_fold and protocol not in PROTOCOLS:
@@ -129,6 +235,9 @@ def _check_protocol(protocol: str, splits: Path | None, seeds: int) -> None:
     if protocol == "homology" and splits is None:
         hint = "name a CSV file with the columns family, role and id"
         raise Refused("--protocol homology needs --splits.", hint, USAGE)
+    if test is not None and protocol not in ("", "split"):
+        message = f"--test does not work with --protocol {protocol}."
+        raise Refused(message, "leave out --test or --protocol", USAGE)
     if seeds > 1 and protocol and not is_k_fold:
         message = f"--seeds does not work with --protocol {protocol}."
         raise Refused(message, "leave out --seeds", USAGE)
@@ -146,10 +255,10 @@ def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> 
             part = task.dataset(read)
             result = measure(clf, part.X, part.y, protocol="split", split=part.split)
             areas = result.ranking or (0.0, 0.0)  # two classes always have a ranking
-            rows.append({"family": task.family, "ROC50": areas[0], "ROC": areas[1]})
+            rows.append({"family": task.family, "roc50": areas[0], "roc_auc": areas[1]})
             if progress is not None:
                 progress(len(rows), len(tasks))
-    mean = {key: sum(float(row[key]) for row in rows) / len(rows) for key in ("ROC50", "ROC")}
+    mean = {key: sum(float(row[key]) for row in rows) / len(rows) for key in ("roc50", "roc_auc")}
     if format is Format.json:
         show_json({"protocol": "homology", "mean": mean, "families": rows})
     else:

@@ -8,11 +8,13 @@ import typer
 
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
-from mvdfq.cli.output import Format, show_json, show_rows, table
+from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
+from mvdfq.cli.page import write_explanation
 from mvdfq.cli.predict import ModelPath, load, new_data
+from mvdfq.cli.reasons import Reasons
 from mvdfq.cli.train import check_output
 
-__all__ = ["explain", "reason_row"]
+__all__ = ["explain"]
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -20,47 +22,77 @@ PICTURES = (".png", ".svg", ".pdf")
 def explain(
     model: ModelPath,
     data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
-    which: Annotated[int, typer.Option(help="Index of the sequence in the file, from 0.")] = 0,
+    which: Annotated[
+        str,
+        typer.Option(help="Number of the sequence in the file, counted from 1, or its name."),
+    ] = "1",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="File to write; it ends in .json, .png, .svg or .pdf."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="File to write; it ends in .html (a page), .json, .png, .svg or .pdf.",
+        ),
     ] = None,
-    top: Annotated[int, typer.Option(help="Number of words to show.", min=1)] = 10,
+    top: Annotated[int, typer.Option(help="Number of moments or words to show.", min=1)] = 5,
     neighbours: Annotated[int, typer.Option(help="Number of neighbours to show.", min=0)] = 3,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show words and rows of symbols, too.")
+    ] = False,
     as_: o.DataFormat = None,
     label: o.Label = None,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
 ) -> None:
-    """Show the words that decided the class of one sequence, with their exact evidence.
+    """Show which moments and channels decided the class of one sequence, with exact evidence.
 
     Example: mvdfq explain genres.mvdfq song.mp3 -o song.png
     """
     if output is not None:
         check_output(output, data)
-        if output.suffix not in (".json", *PICTURES):
-            raise Refused(f"{output} must end in .json, .png, .svg or .pdf.", "name another file")
+        if output.suffix not in (".html", ".json", *PICTURES):
+            message = f"{output} must end in .html, .json, .png, .svg or .pdf."
+            raise Refused(message, "name another file")
     clf = load(model)
     read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
-    if not 0 <= which < len(read):
-        raise Refused(
-            f"--which must be from 0 to {len(read) - 1}, got {which}.",
-            f"{data} holds {len(read)} sequences",
-        )
-    x = read.X[which] if isinstance(read.X, list) else read.X[[which]]
+    place = find_sequence(read.names, which, data)
+    x = read.X[place] if isinstance(read.X, list) else read.X[[place]]
     explanation = clf.explain(x)
-    if output is not None:
+    if output is not None and output.suffix == ".html":
+        write_explanation(clf, read, place, data, output, quiet)
+    elif output is not None:
         _write(explanation, output, top)
     near = [_neighbour(one, clf) for one in clf.neighbours(x, neighbours)] if neighbours else []
+    reasons = Reasons(clf, explanation, read.names[place], top)
     if format is Format.json:
-        show_json({**explanation.to_dict(top), "neighbours": near})
+        show_json({**explanation.to_dict(top), **reasons.facts(), "neighbours": near})
         return
-    rows = [reason_row(reason) for reason in explanation.top(top)]
-    title = f"{read.names[which]}: {explanation.predicted}"
-    show_rows(rows, format, title)
-    if near and format is Format.human:
+    if format is Format.csv:
+        show_rows(reasons.word_rows() if details else reasons.rows(), format)
+        return
+    show_text(f"{reasons.name} (sequence {place + 1} of {len(read)})\n{reasons.verdict()}")
+    table(reasons.rows(), f"\n{reasons.heading()}")
+    if details:
+        table(reasons.word_rows(), "\nwords with the most evidence")
+        table(reasons.row_rows(), "\nrows of symbols with the most evidence")
+    if near:
         table(near, "\nmost similar training sequences")
+    if not details:
+        note("--details shows the words that were counted.", quiet)
+
+
+def find_sequence(names: list[str], which: str, data: Path) -> int:
+    """Return the index of a sequence by its number, counted from 1, or by its name."""
+    if which.isdecimal() and 1 <= int(which) <= len(names):
+        return int(which) - 1
+    if which in names:
+        return names.index(which)
+    some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+    raise Refused(
+        f"--which must be a number from 1 to {len(names)}, or a name, got {which}.",
+        f"{data} holds {len(names)} sequences: {some}",
+    )
 
 
 def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
@@ -68,11 +100,6 @@ def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
     names = getattr(clf, "source_", {}).get("names", [])
     name = names[one.index] if one.index < len(names) else str(one.index)
     return {"name": name, "label": one.label, "similarity": round(one.similarity, 4)}
-
-
-def reason_row(reason: Any) -> dict[str, Any]:
-    """Return one line of output: a reason as text."""
-    return {"evidence": round(reason.evidence, 4), "what": reason.text}
 
 
 def _write(explanation: Any, path: Path, top: int) -> None:

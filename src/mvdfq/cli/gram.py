@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
 from mvdfq.cli.train import check_output
@@ -16,10 +16,10 @@ __all__ = ["gram"]
 def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
-    preset: o.PresetName = None,
-    frames: o.FramesName = None,
-    symbols: o.SymbolsName = None,
-    kernel: o.KernelName = None,
+    preset: p.PresetName = None,
+    frames: p.FramesName = None,
+    symbols: p.SymbolsName = None,
+    kernel: p.KernelName = None,
     as_: o.DataFormat = None,
     recipe: o.Recipe = None,
     label: o.Label = None,
@@ -45,7 +45,7 @@ def gram(
     options = o.DataOptions(
         as_, recipe, label, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet
     )
-    parts = o.Parts(preset, frames, symbols, kernel)
+    parts = p.Parts(preset, frames, symbols, kernel)
     parts.check()
     found = options.read(data)
     clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)

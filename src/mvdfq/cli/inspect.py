@@ -1,14 +1,19 @@
 """``mvdfq inspect``: the contents of a data set, before training."""
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.output import Format, note, progress_bar, show_facts, table
+from mvdfq.cli.errors import Refused
+from mvdfq.cli.flags import as_flags
+from mvdfq.cli.model_facts import inspect_model, is_model
+from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, table
 
 __all__ = ["inspect"]
 
 # Limits of the output for people; --format json and csv show everything.
-MOST_ROWS, MOST_LINES = 40, 10
+MOST_ROWS = 40
 
 
 def inspect(
@@ -17,40 +22,58 @@ def inspect(
     label: o.Label = None,
     labels: o.Labels = None,
     group_pattern: o.GroupPattern = None,
+    recipe: o.Recipe = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Decode sound files, to find all bad files.")
+    ] = False,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
-    For audio, reads only the headers, and the content of files of equal size.
+    For audio, reads only the headers, and the content of files of equal size; --deep finds every
+    file that mvdfq train would refuse. For a model file, shows what the model expects and what it
+    was trained on.
     Example: mvdfq inspect recordings/
     """
+    if is_model(data):
+        inspect_model(data, format)
+        return
     from mvdfq.io import recognise
+    from mvdfq.io.base import check_kept
     from mvdfq.io.inspection import facts_of, facts_of_audio
 
-    kind = as_ or recognise(data)
+    kind = as_ or recognise(data, **o.given_columns())
     if kind == "audio":
+        given = o.given_columns() | {"label": label, "labels": labels}
+        for name in (name for name, value in given.items() if value is not None):
+            raise Refused(f"--{name} has no meaning for the format audio; remove it.")
         with progress_bar("looking", quiet) as progress:
-            facts = facts_of_audio(data, group_pattern, progress)
+            how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
+            facts = facts_of_audio(data, group_pattern, progress, **how)
+        if not deep:
+            facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
     else:
-        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, True)
-        facts = facts_of(options.read(data))
+        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, quiet)
+        facts = facts_of(options.dataset(data))
     facts = {"data": str(data), "format": kind, **facts}
+    _show(facts, format, quiet)
+    check_kept(data, facts["sequences"], facts["bad"])
+
+
+def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     if format is not Format.human:
         show_facts(facts, format)
         return
-    show_facts({k: v for k, v in facts.items() if not isinstance(v, list | dict)}, format)
+    short = {k: v for k, v in facts.items() if not isinstance(v, list | dict) and v != ""}
+    show_facts(short, format)
     for key in ("classes", "groups"):
         if facts.get(key):
             rows = [{key: name, "sequences": n} for name, n in facts[key].items()]
             table(rows[:MOST_ROWS])
-            _say_how_many_more(rows[MOST_ROWS:], key)
+            if len(rows) > MOST_ROWS:
+                note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
+    for remark in facts["remarks"]:
+        note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):
-        for line in facts.get(key, [])[:MOST_LINES]:
-            note(f"{key}: {line}")
-        _say_how_many_more(facts.get(key, [])[MOST_LINES:], key)
-
-
-def _say_how_many_more(rest: list[Any], what: str) -> None:
-    if rest:
-        note(f"... and {len(rest)} more {what}; --format json lists all of them")
+        note_some(key, facts[key])

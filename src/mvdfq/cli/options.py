@@ -1,13 +1,17 @@
 """Arguments and options that several commands share."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli.errors import USAGE, Refused
-from mvdfq.cli.output import Format, note, progress_bar
+from mvdfq.cli.choices import FORMATS, RECIPES, completed, in_words
+from mvdfq.cli.columns import given_columns, number_or_name
+from mvdfq.cli.flags import as_flags
+from mvdfq.cli.output import Format, note, note_some, progress_bar
+from mvdfq.cli.shared import default_cache
 
 __all__ = [
     "Cache",
@@ -20,15 +24,16 @@ __all__ = [
     "Labels",
     "Memory",
     "Output",
-    "Parts",
     "Quiet",
     "Recipe",
     "Seed",
     "SkipBad",
     "Strands",
+    "given_columns",
+    "processes",
 ]
 
-READ, MODEL = "Reading data", "The classifier"
+READ = "Reading data"
 # Bytes of audio that one process reads in about a second.
 MANY_BYTES = 50_000_000
 
@@ -40,16 +45,17 @@ DataFormat = Annotated[
     str | None,
     typer.Option(
         "--as",
-        help="Format of the data: audio, fasta, profiles, ts, arff, npz, npy, parquet, long-csv, "
-        "wide-csv or csv-folder; default: recognised by content.",
+        help=f"Format of the data: {in_words(FORMATS)}; default: recognised by content.",
+        autocompletion=completed(FORMATS),
         rich_help_panel=READ,
     ),
 ]
 Recipe = Annotated[
     str | None,
     typer.Option(
-        help="How sound becomes numbers: default, gtzan, librosa or telephone; +delta and +fft64 "
-        "after the name add rows.",
+        help=f"How sound becomes numbers: {in_words(RECIPES)}; +delta and +fft64 after the name "
+        f"add rows.",
+        autocompletion=completed(RECIPES),
         rich_help_panel=READ,
     ),
 ]
@@ -87,11 +93,16 @@ Strands = Annotated[
     str,
     typer.Option(
         help="one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
+        autocompletion=completed(("one", "both")),
         rich_help_panel=READ,
     ),
 ]
 Cache = Annotated[
-    Path | None, typer.Option(help="Folder that keeps audio features.", rich_help_panel=READ)
+    Path | None,
+    typer.Option(
+        help="Folder that keeps audio features; default: the folder that mvdfq cache shows.",
+        rich_help_panel=READ,
+    ),
 ]
 Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
@@ -103,46 +114,6 @@ Memory = Annotated[
         "--memory-limit",
         help="Memory limit of kernel matrices, such as 500MB or 2GB; default 2GiB.",
     ),
-]
-PresetName = Annotated[
-    str | None,
-    typer.Option(
-        help="numbers, letters, multi-vq, multi-vq-alt, mvdfq-1d, mvdfqm-1d, or METHOD-KERNEL with "
-        "METHOD mvdfq, mvdfqm, vq, vqm, hashing or hashingm and KERNEL spectrum, mismatch or sssk; "
-        "-alt at the end: the settings of the paper's comments.",
-        rich_help_panel=MODEL,
-    ),
-]
-KernelName = Annotated[
-    str | None,
-    typer.Option(
-        help="gapped, gappy, mismatch, profile, spatial, spectrum, sssk, subsequence or wildcard.",
-        rich_help_panel=MODEL,
-    ),
-]
-SymbolsName = Annotated[
-    str | None,
-    typer.Option(
-        help="codebook, direct, hashing, joint, letters or threshold.", rich_help_panel=MODEL
-    ),
-]
-FramesName = Annotated[
-    str | None,
-    typer.Option(
-        help="centre, delta, filters, lags, rotate, smooth or standardize.", rich_help_panel=MODEL
-    ),
-]
-Penalty = Annotated[
-    str | None,
-    typer.Option(
-        "-C",
-        help="Penalty of the support vector machine: a number > 0, or auto.",
-        rich_help_panel=MODEL,
-    ),
-]
-Balanced = Annotated[
-    bool,
-    typer.Option("--balanced", help="All classes have the same weight.", rich_help_panel=MODEL),
 ]
 
 
@@ -160,34 +131,47 @@ class DataOptions:
     n_jobs: int = 1
     quiet: bool = False
     strands: str = "one"
+    # The columns of a table that the user names.
+    columns: Mapping[str, Any] = field(default_factory=given_columns)
 
     def read(self, path: Any) -> Any:
-        """Read a data set with a progress bar; print what was left out."""
+        """Read a data set; print what was left out and what the reader decided by itself."""
+        data = self.dataset(path)
+        for remark in data.remarks:
+            note(as_flags(remark), self.quiet)
+        note_some("skipped", [problem.message for problem in data.skipped])
+        return data
+
+    def dataset(self, path: Any) -> Any:
+        """Read a data set with a progress bar."""
         from mvdfq.io import read
 
-        label: Any = self.label
-        if label is not None and label.lstrip("-").isdigit():
-            label = int(label)
         with progress_bar("reading", self.quiet) as progress:
-            data = read(
+            return read(
                 path,
                 self.format,
                 recipe=self.recipe,
-                label=label,
+                label=None if self.label is None else number_or_name(self.label),
                 labels=self.labels,
                 strands=self.strands,
                 group_pattern=self.group_pattern,
                 skip_bad=self.skip_bad,
-                n_jobs=_processes(path) if self.n_jobs == -1 else self.n_jobs,
-                cache=self.cache,
+                n_jobs=processes(path) if self.n_jobs == -1 else self.n_jobs,
+                cache=self.cache or _cache_for(path, self.format),
                 progress=progress,
+                **self.columns,
             )
-        for problem in data.skipped:
-            note(f"skipped {problem}")
-        return data
 
 
-def _processes(path: Any) -> int:
+def _cache_for(path: Any, format: str | None) -> Path | None:
+    """Return the default cache if the data are sound; other formats have no features to keep."""
+    from mvdfq.io import recognise
+
+    kind = format or recognise(path[0] if isinstance(path, list) else path, **given_columns())
+    return default_cache() if kind == "audio" else None
+
+
+def processes(path: Any) -> int:
     """Return -1, all processors, for many bytes; else 1, since starting processes takes longer."""
     total = 0
     for one in path if isinstance(path, list) else [path]:
@@ -197,51 +181,3 @@ def _processes(path: Any) -> int:
             if total > MANY_BYTES:
                 return -1
     return 1
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The options that choose the parts of the classifier."""
-
-    preset: str | None = None
-    frames: str | None = None
-    symbols: str | None = None
-    kernel: str | None = None
-    C: str | None = None
-    balanced: bool = False
-
-    def check(self) -> None:
-        """Raise an error for unknown names, before data are read."""
-        from mvdfq.classifier.presets import PRESETS, part
-
-        if self.preset is not None and self.preset not in PRESETS:
-            names = ", ".join(PRESETS)
-            raise Refused(f"preset={self.preset!r} is not known.", f"use one of {names}", USAGE)
-        for kind in ("frames", "symbols", "kernel"):
-            part(kind, getattr(self, kind))
-        if self.C is not None:
-            _penalty(self.C)
-
-    def classifier(self, seed: int, n_jobs: int, memory: str | None, verbose: bool) -> Any:
-        """Return the classifier, not fitted."""
-        from mvdfq.classifier.estimator import SequenceClassifier
-
-        return SequenceClassifier(
-            self.preset,
-            frames=self.frames,
-            symbols=self.symbols,
-            kernel=self.kernel,
-            C=None if self.C is None else _penalty(self.C),
-            class_weight="balanced" if self.balanced else None,
-            random_state=seed,
-            n_jobs=n_jobs,
-            memory_limit=memory,
-            verbose=verbose,
-        )
-
-
-def _penalty(text: str) -> Any:
-    try:
-        return text if text == "auto" else float(text)
-    except ValueError:
-        raise typer.BadParameter(f"-C must be a number or auto, got {text!r}") from None

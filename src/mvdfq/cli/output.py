@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,14 +12,26 @@ from typing import Any
 
 __all__ = [
     "Format",
+    "key_of",
     "note",
+    "note_some",
     "printable",
     "progress_bar",
+    "screen_width",
     "show_facts",
     "show_json",
     "show_rows",
+    "show_text",
     "table",
 ]
+
+
+# Longer lists of remarks are cut off; --format json shows everything.
+MOST_LINES, MOST_LETTERS = 10, 300
+# Lines of a pipe are never wrapped: no table is as wide as this.
+ANY_WIDTH = 1_000_000
+# Decimals of numbers in a column.
+MOST_DIGITS = 4
 
 
 class Format(StrEnum):
@@ -51,11 +64,28 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
 def show_facts(facts: dict[str, Any], output: Format) -> None:
     """Print facts, one name and value per line, in the given format."""
     if output is Format.json:
-        show_json({key: _plain(value) for key, value in facts.items()})
+        show_json({key_of(name): _plain(value) for name, value in facts.items()})
     elif output is Format.csv:
-        show_rows([{"fact": key, "value": value} for key, value in facts.items()], output)
+        show_rows([{"fact": key_of(name), "value": value} for name, value in facts.items()], output)
     else:
-        table([{"": key, " ": value} for key, value in facts.items()])
+        rows = [{"": name.replace("_", " "), " ": _fact(value)} for name, value in facts.items()]
+        table(rows, header=False)
+
+
+def _fact(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def key_of(name: str) -> str:
+    """Return the name of a fact as programs read it: small letters and underscores.
+
+    Examples
+    --------
+    >>> key_of("missing values %")
+    'missing_values_percent'
+    """
+    words = name.lower().replace("%", " percent ").replace("-", " ").replace(",", " ").split()
+    return "_".join(words)
 
 
 def _plain(value: Any) -> Any:
@@ -63,26 +93,60 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def table(rows: Sequence[dict[str, Any]], title: str = "") -> None:
-    """Print a table for people; markup in text from files is printed as it is."""
+def screen_width() -> int | None:
+    """Return the width of the terminal in characters; None if the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def table(
+    rows: Sequence[dict[str, Any]], title: str = "", *, header: bool = True, plain: bool = False
+) -> None:
+    """Print a table for people; markup in text from files is printed as it is.
+
+    A pipe gets lines of any length, so that nothing is cut. `plain` prints the names of columns as
+    they are; otherwise an underscore is printed as a space.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    console = Console(width=screen_width() or ANY_WIDTH)
     if title:  # printed here, since rich would wrap a title at the width of the table
         console.print(Text("\n".join(map(printable, title.split("\n"))), style="italic"))
-    shown = Table(box=None, pad_edge=False)
-    for name in rows[0] if rows else []:
+    shown = Table(box=None, pad_edge=False, show_header=header)
+    columns = {name: _cells([row[name] for row in rows]) for name in (rows[0] if rows else [])}
+    for name, cells in columns.items():
         is_number = all(isinstance(row[name], int | float) or row[name] == "" for row in rows)
-        shown.add_column(Text(printable(str(name))), justify="right" if is_number else "left")
-    for row in rows:
-        shown.add_row(*(Text(_cell(value)) for value in row.values()))
-    console.print(shown)
+        heading = name if plain or not name.isidentifier() else name.replace("_", " ")
+        shown.add_column(
+            Text(printable(heading)),
+            justify="right" if is_number else "left",
+            # text is wrapped before a number is
+            min_width=max(map(len, cells)) if is_number else None,
+            overflow="fold",
+        )
+    for line in zip(*columns.values(), strict=True):
+        shown.add_row(*map(Text, line))
+    with console.capture() as drawn:
+        console.print(shown)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
 
 
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+def _cells(values: Sequence[Any]) -> list[str]:
+    """Return the cells of a column as text; the decimals of numbers stand below each other."""
+    floats = [value for value in values if isinstance(value, float)]
+    texts = [f"{value:.4g}" for value in floats]
+    if any("e" in text or "n" in text for text in texts):  # very small, very large, NaN
+        return [f"{v:.4g}" if isinstance(v, float) else printable(str(v)) for v in values]
+    digits = min(max((len(text.partition(".")[2]) for text in texts), default=0), MOST_DIGITS)
+    sign = "+" if any(value < 0 for value in floats) else ""
+    return [f"{v:{sign}.{digits}f}" if isinstance(v, float) else printable(str(v)) for v in values]
+
+
+def show_text(text: str) -> None:
+    """Print lines of text for people."""
+    for line in text.split("\n"):
+        sys.stdout.write(printable(line) + "\n")
 
 
 def printable(text: str) -> str:
@@ -96,13 +160,22 @@ def note(text: str, quiet: bool = False) -> None:
         sys.stderr.write(printable(text) + "\n")
 
 
+def note_some(kind: str, lines: Sequence[Any]) -> None:
+    """Print the first lines of a list as remarks of one kind, and how many more there are."""
+    for line in map(str, lines[:MOST_LINES]):
+        note(f"{kind}: {line[:MOST_LETTERS]}{' ...' if len(line) > MOST_LETTERS else ''}")
+    if len(lines) > MOST_LINES:
+        note(f"... and {len(lines) - MOST_LINES} more {kind}")
+
+
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
-    """Yield a function that takes how much is done and the total; None without a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
+    """Yield a function that takes how much is done and the total; None if nothing is shown."""
     from mvdfq._utils.bar import new_bar, report_to
 
-    with new_bar(transient=True) as bar:
+    bar = None if quiet else new_bar(transient=True)
+    if bar is None:
+        yield None
+        return
+    with bar:
         yield report_to(bar, title)

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.as_trained import reading_as_trained, remark_other_rate
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
-from mvdfq.cli.output import Format, show_rows
+from mvdfq.cli.output import Format, note, show_rows
 
 __all__ = ["load", "new_data", "predict"]
 
@@ -36,14 +37,53 @@ def predict(
     read = new_data(clf, data, as_, label, skip_bad, cache, n_jobs, quiet)
     chances = clf.predict_proba(read.X)
     labels = clf.classes_[chances.argmax(axis=1)]
+    truth = _known_labels(read, clf, quiet)
     rows = []
     for i, (name, chosen) in enumerate(zip(read.names, labels.tolist(), strict=True)):
         row = {"name": name, "label": chosen, "probability": round(float(chances[i].max()), 4)}
+        if truth is not None:
+            row["true"] = truth[i]
         if probabilities:
-            every = zip(clf.classes_.tolist(), chances[i], strict=True)
-            row |= {f"p({one})": round(float(p), 4) for one, p in every}
+            row |= _all_chances(clf, chances[i], format)
         rows.append(row)
     show_rows(rows, format)
+    if truth is not None:
+        _say_accuracy(truth, [row["label"] for row in rows], quiet)
+
+
+def _all_chances(clf: Any, chances: Any, format: Format) -> dict[str, Any]:
+    """Return the probabilities of all classes: one column per class, in JSON one object."""
+    every = {str(k): round(float(p), 4) for k, p in zip(clf.classes_, chances, strict=True)}
+    if format is Format.json:
+        return {"probabilities": every}
+    return {f"p({one})": p for one, p in every.items()}
+
+
+def _known_labels(read: Any, clf: Any, quiet: bool) -> list[Any] | None:
+    """Return the labels of the data, if at least one of them is a class of the model."""
+    if read.y is None:
+        return None
+    labels = read.y.tolist()
+    if {*map(str, labels)} & {str(label) for label in clf.classes_.tolist()}:
+        return labels
+    note(f"The labels of the data, such as {labels[0]!s}, are not classes of the model.", quiet)
+    return None
+
+
+def _say_accuracy(truth: list[Any], predicted: list[Any], quiet: bool) -> None:
+    """Print how many predictions agree with the labels of the data."""
+    from sklearn.metrics import recall_score
+
+    truth, predicted = [str(one) for one in truth], [str(one) for one in predicted]
+    hits = sum(a == b for a, b in zip(truth, predicted, strict=True))
+    recalls = recall_score(
+        truth, predicted, labels=sorted({*truth}), average="macro", zero_division=0
+    )
+    note(
+        f"accuracy {hits / len(truth):.2%} ({hits} of {len(truth)} agree with the labels of the "
+        f"data), balanced accuracy {recalls:.2%}",
+        quiet,
+    )
 
 
 def load(model: Path) -> Any:
@@ -67,17 +107,19 @@ def new_data(
     cache: Path | None,
     n_jobs: int,
     quiet: bool,
+    labels: Path | None = None,
 ) -> Any:
     """Read new sequences as the training sequences of the model were read."""
-    from mvdfq.io import recognise
     from mvdfq.io.recipes import stored_recipe
 
     source = getattr(clf, "source_", {})
-    kind = format or recognise(paths[0])
+    kind, label, columns = reading_as_trained(clf, paths[0], format, label)
     is_sound = kind == "audio" and source.get("recipe")
     recipe = stored_recipe(source["recipe"]) if is_sound else None
     strands = source.get("strands", "one") if kind == "fasta" else "one"
     options = o.DataOptions(
-        kind, recipe, label, None, None, skip_bad, cache, n_jobs, quiet, strands
+        kind, recipe, label, labels, None, skip_bad, cache, n_jobs, quiet, strands, columns
     )
-    return options.read(paths[0] if len(paths) == 1 else paths)
+    read = options.read(paths[0] if len(paths) == 1 else paths)
+    remark_other_rate(clf, read.X, quiet)
+    return read

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.choices import READINGS, TABLES, completed
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
 
@@ -22,19 +23,23 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="TABLE", help="Name of a table; without a name, all tables are listed."
+            metavar="TABLE",
+            help="Name of a table; without a name, all tables are listed.",
+            autocompletion=completed(TABLES),
         ),
     ] = "",
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder that holds gtzan, artist20, ismir2004, proteins.", rich_help_panel=RUN
+            help="Folder that holds gtzan, artist20, ismir2004 or proteins, or one of the four.",
+            rich_help_panel=RUN,
         ),
     ] = None,
     reading: Annotated[
         list[str] | None,
         typer.Option(
-            help="Readings of the paper to run: text, comment or tuned; default all.",
+            help="Readings of the paper to run: text, comment, tuned, inferred; default all.",
+            autocompletion=completed(READINGS),
             rich_help_panel=RUN,
         ),
     ] = None,
@@ -142,7 +147,7 @@ def _list_tables(format: Format) -> None:
     from mvdfq.reproduce.published import TITLES, figures
 
     rows = [
-        {"table": name, "title": title, "published figures": len(figures(name))}
+        {"table": name, "title": title, "published_figures": len(figures(name))}
         for name, title in TITLES.items()
     ]
     show_rows(rows, format)

@@ -1,15 +1,15 @@
 """``mvdfq train``: data -> model file."""
 
 import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.inner import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
 
 __all__ = ["labelled", "source_of", "train"]
@@ -18,12 +18,12 @@ __all__ = ["labelled", "source_of", "train"]
 def train(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
-    preset: o.PresetName = None,
-    frames: o.FramesName = None,
-    symbols: o.SymbolsName = None,
-    kernel: o.KernelName = None,
-    c: o.Penalty = None,
-    balanced: o.Balanced = False,
+    preset: p.PresetName = None,
+    frames: p.FramesName = None,
+    symbols: p.SymbolsName = None,
+    kernel: p.KernelName = None,
+    c: p.Penalty = None,
+    balanced: p.Balanced = False,
     as_: o.DataFormat = None,
     recipe: o.Recipe = None,
     label: o.Label = None,
@@ -46,9 +46,9 @@ def train(
     from mvdfq.io import recognise
 
     check_output(output, data)
-    parts = o.Parts(preset, frames, symbols, kernel, c, balanced)
+    parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
-    kind = as_ or recognise(data)
+    kind = as_ or recognise(data, **o.given_columns())
     options = o.DataOptions(
         kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
     )
@@ -56,10 +56,11 @@ def train(
     if read.split is not None:
         note("Training on the training part that the data name.", quiet)
         read = read.take((read.split == "train").nonzero()[0])
-    show = not quiet and sys.stderr.isatty()
-    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=show)
+    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
     clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
+    clf.source_["columns"] = o.given_columns() | {"label": label}
+    clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     facts = {
         "model": str(output),
@@ -67,7 +68,7 @@ def train(
         "classes": len(clf.classes_),
         "skipped": len(read.skipped),
         "C": clf.C_,
-        "inner accuracy": clf.validation_score_,
+        **inner_facts(clf, format),
         "bytes": output.stat().st_size,
     }
     show_facts(facts, format)

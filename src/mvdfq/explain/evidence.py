@@ -5,14 +5,17 @@ share of a word is divided equally among its occurrences, and the share of an oc
 frames that the word reads. Shares added up by row, by time or by layout give the margin.
 """
 
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from mvdfq._engines.evidence import spread_dense
+from mvdfq._utils.short import Short
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
@@ -20,59 +23,159 @@ from mvdfq.kernels import Group
 from mvdfq.kernels.counting import GroupTask, Occurrences, Row
 from mvdfq.kernels.keys import rank_words, word_keys
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.word_table import GroupTable, sum_group
+from mvdfq.machines.word_table import GroupTable, present_positions, sum_group
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Evidence", "find_evidence"]
+__all__ = ["Evidence", "WordBlock", "find_evidence"]
 
 # The word table of one group has no memory limit: the table is made, used and dropped.
 UNBOUNDED = 2**62
 
 
-@dataclass(frozen=True)
-class Evidence:
+class WordBlock(NamedTuple):
+    """The words of one row of a sequence that one group of layouts reads.
+
+    Word ``w`` has the symbols ``codes[w]``; its occurrences are ``indptr[w]`` to
+    ``indptr[w + 1]`` of `starts` (frames where windows start), `layouts` and `shares` (the
+    evidence, (n_occurrences, n_columns)).
+    """
+
+    row: int
+    group: int
+    codes: np.ndarray
+    indptr: np.ndarray
+    starts: np.ndarray
+    layouts: np.ndarray
+    shares: np.ndarray
+
+    def totals(self, column: int) -> np.ndarray:
+        """Return the evidence of each word, over all its occurrences."""
+        return np.add.reduceat(self.shares[:, column], self.indptr[:-1])
+
+
+@dataclass(frozen=True, repr=False)
+class Evidence(Short):
     """The evidence for each column of a machine.
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The
     sum over rows and frames, or over rows and layouts, is the margins minus `constant`. `words`
-    lists the words of the sequence: row, group, codes, frames where windows start, layouts, and
-    the evidence of each occurrence, (n_starts, n_columns).
+    lists the words of the sequence, in blocks: a sequence may hold ten thousand words, so
+    `find_words` lists them when they are first asked for.
     """
 
     by_frame: np.ndarray
     by_layout: np.ndarray
     constant: np.ndarray
-    words: list[tuple[Any, ...]]
+    find_words: Callable[[], list[WordBlock]]
+
+    @cached_property
+    def words(self) -> list[WordBlock]:
+        """The words of the sequence."""
+        return self.find_words()
 
 
-def find_evidence(machine: Machine, symbols: Symbols) -> Evidence:
-    """Return the evidence in `symbols`, which holds one sequence with the rows in use."""
+def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+    """Return the evidence in each sequence of `symbols`, which hold the rows in use.
+
+    All sequences are read at once: the time for one row of one sequence is mostly overhead.
+    """
+    _check_traceable(machine.reader.plan_)
+    if getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1:
+        # the RBF gives each sequence its own weights of words
+        return [find_evidence(machine, symbols[[i]])[0] for i in range(len(symbols))]
+    if _is_dense(machine, symbols):
+        return _dense_evidence(machine, symbols)
+    return _listed_evidence(machine, symbols)
+
+
+def _is_dense(machine: Machine, symbols: Symbols) -> bool:
+    """Tell whether all words are in dense tables, so that none must be listed."""
+    table, plan = machine.table, machine.reader.plan_
+    if table is None or symbols.unseen.any():
+        return False
+    groups = [group for r in table.rows.tolist() for group in plan.groups(r)]
+    plain = all(not g.distinct and all(one.offsets for one in g.layouts) for g in groups)
+    return plain and all(group.dense for group in table.groups)
+
+
+def _dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+    """Return the evidence in each sequence, by tables of all possible words."""
+    table, plan, n = machine.table, machine.reader.plan_, len(symbols)
+    assert table is not None
+    n_columns, n_rows = len(machine.margins.intercepts), len(plan.row_weights)
+    by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
+    by_layout = np.zeros((n_rows, len(table.groups), n, n_columns))
+    own, total = np.zeros((n_rows, n)), np.zeros((n_rows, n))
+    present = present_positions(symbols)
+    for p, r in enumerate(table.rows.tolist()):
+        here = present[r] if present.size else np.empty(0, bool)
+        for g, part in enumerate(table.groups):
+            squares = np.zeros(n)
+            spread_dense(
+                symbols.codes[r],
+                symbols.offsets,
+                here,
+                (part.group.arrays, part.group.layout_weights, _buffer(symbols)),
+                np.uint64(part.bases[p]),
+                part.values[part.first[p] : part.first[p + 1]],
+                plan.n_levels,
+                plan.root,
+                (by_frame[r], by_layout[r, g], squares),
+            )
+            total[r] += squares
+            own[r] += plan.groups(r)[g].weight * squares
+    scale = _scales(machine, symbols, own, total)
+    by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
+    by_layout *= scale[:, None, :, None]
+    words = cache(lambda: [one.words for one in _listed_evidence(machine, symbols)])
+    return [
+        Evidence(
+            by_frame[:, a:b].transpose(2, 0, 1),
+            by_layout[:, :, i].transpose(2, 0, 1),
+            machine.margins.intercepts,
+            partial(lambda i: words()[i], i),
+        )
+        for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
+    ]
+
+
+def _buffer(symbols: Symbols) -> np.ndarray:
+    return np.empty(symbols.lengths.max(initial=0), np.uint64)
+
+
+def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+    """Return the evidence in each sequence, by a list of all occurrences of words."""
     plan = machine.reader.plan_
-    _check_traceable(plan)
     weigh, constant = _weights(machine, symbols)
-    rows = np.flatnonzero(plan.row_weights)
-    n_groups, n_columns = len(plan.groups(0)), len(machine.margins.intercepts)
-    by_frame = np.zeros((n_columns, len(plan.row_weights), symbols.data.shape[1]))
-    by_layout = np.zeros((n_columns, len(plan.row_weights), n_groups))
-    own, total = np.zeros(len(plan.row_weights)), np.zeros(len(plan.row_weights))
-    found: list[tuple[int, int, Occurrences, np.ndarray]] = []
+    rows, offsets = np.flatnonzero(plan.row_weights), symbols.offsets
+    n, n_rows, n_groups = len(symbols), len(plan.row_weights), len(plan.groups(0))
+    n_columns = len(machine.margins.intercepts)
+    by_frame = np.zeros((n_columns, n_rows, symbols.data.shape[1]))
+    by_layout = np.zeros((n, n_columns, n_rows, n_groups))
+    own, total = np.zeros((n_rows, n)), np.zeros((n_rows, n))
+    found: list[tuple[int, int, _Read, np.ndarray]] = []
     for g in range(n_groups):
         weights_of = weigh(g)
         for p, r in enumerate(rows.tolist()):
             row, group = plan.row([symbols], r), plan.groups(r)[g]
-            read = GroupTask(group).occurrences(row)
+            read = _Read.of(GroupTask(group).occurrences(row))
             shares, squares = _shares(read, row, group, plan, partial(weights_of, p))
             total[r] += squares
             own[r] += group.weight * squares
             found.append((r, g, read, shares))
     scale = _scales(machine, symbols, own, total)
-    words: list[tuple[Any, ...]] = []
+    words: list[list[WordBlock]] = [[] for _ in range(n)]
     for r, g, read, shares in found:
-        shares *= scale[r]
-        by_layout[:, r, g] = shares.sum(axis=0)
-        _spread(read, plan.groups(r)[g], shares, by_frame[:, r])
-        words += [(r, g, *word) for word in _by_word(read, shares)]
-    return Evidence(by_frame, by_layout, constant, words)
+        shares *= scale[r][read.all.sequence][:, None]
+        np.add.at(by_layout[:, :, r, g], read.all.sequence, shares)
+        _spread(read.all, plan.groups(r)[g], shares, by_frame[:, r])
+        for i, block in _by_word(read, offsets, shares):
+            words[i].append(WordBlock(r, g, *block))
+    pieces = (by_frame[:, :, a:b] for a, b in pairwise(offsets.tolist()))
+    return [
+        Evidence(piece, by_layout[i], constant, partial(list, words[i]))
+        for i, piece in enumerate(pieces)
+    ]
 
 
 def _check_traceable(plan: Plan) -> None:
@@ -90,34 +193,61 @@ def _check_traceable(plan: Plan) -> None:
 
 
 def _scales(machine: Machine, symbols: Symbols, own: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return the factor of each row: from the norm of the row and the norm of the sequence."""
+    """Return the factor of each row and sequence: from the norms of the row and the sequence."""
     reader, plan = machine.reader, machine.reader.plan_
     scale = row_scale(plan, own, total) if plan.normalises_rows else np.ones_like(own)
     if not reader.normalize:
         return scale / reader.row_mean()
     if isinstance(reader, SequenceFeatures) and machine.table is None:
         return scale * inverse_root(reader.norms(symbols))  # words may share columns
-    return scale * inverse_root(np.array([(plan.row_weights * own * scale**2).sum()]))
+    return scale * inverse_root((plan.row_weights[:, None] * own * scale**2).sum(axis=0))
+
+
+class _Read(NamedTuple):
+    """All occurrences, and the distinct words of each sequence, in the order of the sequences.
+
+    Occurrence ``e`` is an occurrence of word ``ranks[e]``; `words` and `owners` are the codes and
+    the sequence of each word.
+    """
+
+    all: Occurrences
+    ranks: np.ndarray
+    words: np.ndarray
+    owners: np.ndarray
+
+    @classmethod
+    def of(cls, found: Occurrences) -> "_Read":
+        # ranks are in the order of the sequences, since the sequence is the first digit
+        ranks, first = rank_words(np.column_stack([found.sequence, found.words]))
+        return cls(found, ranks.astype(np.int64), found.words[first], found.sequence[first])
 
 
 def _shares(
-    read: Occurrences, row: Row, group: Group, plan: Plan, weights_of: Any
-) -> tuple[np.ndarray, float]:
-    """Return the evidence of every occurrence, before norms, and the sum of squared counts."""
-    n_words = np.array([row.data.size - layout.window[-1] for layout in group.layouts])[read.layout]
-    shares: Any = 0.0
-    squares = 0.0
-    amount = group.layout_weights[read.layout]
+    read: _Read, row: Row, group: Group, plan: Plan, weights_of: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the evidence of every occurrence, before norms, and sums of squared counts.
+
+    There is one sum of squared counts per sequence.
+    """
+    starts, sequence, layout, _ = read.all
+    windows = np.array([one.window[-1] for one in group.layouts])
+    n_words = np.maximum(np.diff(row.offsets)[sequence] - windows[layout], 1)
+    places = starts - row.offsets[sequence]
+    shares: Any = None
+    squares = np.zeros(row.n_sequences)
+    amount = group.layout_weights[layout]
     for c, (level, cell) in enumerate(plan.cells):
-        inside = np.flatnonzero(read.starts * 2**level // np.maximum(n_words, 1) == cell)
-        ids, weights = weights_of(c, read.words[inside])
-        count = np.bincount(ids, amount[inside], minlength=1)
+        inside = np.flatnonzero(places * 2**level // n_words == cell)
+        ids, weights = weights_of(c, read.words, read.owners)
+        shares = np.zeros((len(starts), weights.shape[1])) if shares is None else shares
+        word, counted = read.ranks[inside], amount[inside]
+        at = ids[word]
+        owners = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
+        owners[ids] = read.owners
+        count = np.bincount(at, counted, minlength=len(owners))
         embedded = np.sqrt(count) if plan.root else count
-        squares += float(embedded @ embedded)
-        factor = (amount[inside] * embedded[ids] / count[ids])[:, None]
-        full = np.zeros((len(read.starts), weights.shape[1]))
-        full[inside] = factor * weights
-        shares = shares + full
+        squares += np.bincount(owners, embedded**2, minlength=row.n_sequences)
+        shares[inside] += (counted * embedded[at] / count[at])[:, None] * weights[word]
     return shares, squares
 
 
@@ -126,18 +256,26 @@ def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndar
     for j, layout in enumerate(group.layouts):
         mine = read.layout == j
         places = layout.offsets or layout.window  # a word of wildcards only has no offsets
+        each = shares[mine].T / len(places)
         for offset in places:
-            np.add.at(frames.T, read.starts[mine] + offset, shares[mine] / len(places))
+            # a layout reads a frame once at most at each offset: no index occurs twice
+            frames[:, read.starts[mine] + offset] += each
 
 
-def _by_word(read: Occurrences, shares: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-    """Return codes, starts, layouts and evidence of the occurrences of every word."""
-    ranks, first = rank_words(read.words)
-    order = np.argsort(ranks, kind="stable")
-    ends = np.cumsum(np.bincount(ranks.astype(np.int64), minlength=len(first))).tolist()
-    pieces = (order[a:b] for a, b in pairwise([0, *ends]))
-    pairs = zip(read.words[first], pieces, strict=True)
-    return [(word, read.starts[i], read.layout[i], shares[i]) for word, i in pairs]
+def _by_word(
+    read: _Read, offsets: np.ndarray, shares: np.ndarray
+) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
+    """Yield the words of every sequence: codes, indptr, starts, layouts and evidence."""
+    order = np.argsort(read.ranks, kind="stable")
+    ends = np.append(0, np.cumsum(np.bincount(read.ranks, minlength=len(read.words))))
+    starts = (read.all.starts - offsets[read.all.sequence])[order]
+    layouts, shares = read.all.layout[order], shares[order]
+    cuts = np.searchsorted(read.owners, np.arange(len(offsets)))
+    for i, (a, b) in enumerate(pairwise(cuts.tolist())):
+        if a < b:
+            mine = slice(ends[a], ends[b])
+            indptr = ends[a : b + 1] - ends[a]
+            yield i, (read.words[a:b], indptr, starts[mine], layouts[mine], shares[mine])
 
 
 def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
@@ -188,14 +326,16 @@ class _Looked:
 
     table: GroupTable
 
-    def weights(self, p: int, cell: int, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers that tell words apart, and their weights in one cell."""
+    def weights(
+        self, p: int, cell: int, words: np.ndarray, owners: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a number of each word of each sequence, and its weights in one cell."""
         base = int(self.table.bases[p])
         known = np.all(words < base, axis=1)
         slots = self.table.slots(p, word_keys(np.where(known[:, None], words, 0), base))
         known &= slots >= 0
         weights = self.table.values[slots, cell].astype(float)
-        return rank_words(words)[0].astype(np.int64), np.where(known[:, None], weights, 0)
+        return np.arange(len(words)), np.where(known[:, None], weights, 0)
 
 
 @dataclass(frozen=True)
@@ -205,16 +345,18 @@ class _Columns:
     machine: LinearMachine
     g: int
 
-    def weights(self, p: int, cell: int, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers that tell columns apart, and their weights."""
+    def weights(
+        self, p: int, cell: int, words: np.ndarray, owners: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers that tell the columns of each sequence apart, and their weights."""
         features = self.machine.reader
         plan = features.plan_
         r = int(np.flatnonzero(plan.row_weights)[p])
         task = self.g * len(plan.cells) + cell
         column = features.columns_.columns_of(r, task, words, int(plan.n_symbols[r]))
-        ranks = rank_words(words)[0].astype(np.int64)
-        ids = np.where(column >= 0, column, column.max(initial=0) + 1 + ranks)
-        _, ids = np.unique(ids, return_inverse=True)
+        unknown = column.max(initial=0) + 1 + np.arange(len(column))
+        ids = np.where(column >= 0, column, unknown)
+        _, ids = np.unique(owners * (int(ids.max(initial=0)) + 1) + ids, return_inverse=True)
         factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[self.g].weight)
         weights = factor * self.machine.margins.coefficients[column]
         return ids, np.where(column[:, None] >= 0, weights, 0)

@@ -1,13 +1,14 @@
 """Explanations: why the classifier puts a sequence into its class."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.evidence import Evidence
+from mvdfq._utils.markup import table
+from mvdfq.explain.evidence import Evidence, WordBlock
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
 
@@ -128,6 +129,10 @@ class Explanation:
         Returns `channel_shares`, or raises an error if a transformer of the classifier has no
         method `channel_shares`. Called when the shares are first needed.
 
+    by_part : dict
+        Decision values by each part of a sum of kernels, (n_columns,) each; the parts sum to
+        `margins`.
+
     Examples
     --------
     >>> import mvdfq
@@ -150,6 +155,7 @@ class Explanation:
     names: list[Sequence[str]]
     channels: list[str]
     find_shares: Callable[[], np.ndarray]
+    by_part: dict[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -183,6 +189,11 @@ class Explanation:
     def by_layout(self) -> np.ndarray:
         """Evidence of each group of layouts, (n_columns, n_groups)."""
         return self.evidence.by_layout.sum(axis=1)
+
+    @property
+    def by_channel_frame(self) -> np.ndarray:
+        """Evidence of each channel and frame, (n_columns, n_channels, n_frames)."""
+        return np.einsum("krt,rc->kct", self.evidence.by_frame, self.channel_shares, optimize=True)
 
     @property
     def by_frame(self) -> np.ndarray:
@@ -224,6 +235,42 @@ class Explanation:
             raise ValueError(f"label must be one of {self.labels}, got {label!r}.")
         return min(found)[1:]
 
+    def between(self, first: Any, second: Any) -> "Explanation":
+        """Return the explanation of one class against another class, as a single column.
+
+        Parameters
+        ----------
+        first : object
+            The class that positive evidence is for.
+
+        second : object
+            The class that negative evidence is for.
+
+        Returns
+        -------
+        explanation : Explanation
+            One column: one-vs-one, the machine of the pair; one-vs-rest, the evidence for `first`
+            minus the evidence for `second`. The column sums to the difference of their margins.
+        """
+        if isinstance(self.labels[0], tuple):
+            column, sign = self.column((first, second))
+            weights = sign * (np.arange(len(self.labels)) == column)
+        else:
+            weights = np.zeros(len(self.labels))
+            weights[self.column(first)[0]] += 1
+            weights[self.column(second)[0]] -= 1
+        found = self.evidence
+        evidence = Evidence(
+            np.tensordot(weights, found.by_frame, axes=1)[None],
+            np.tensordot(weights, found.by_layout, axes=1)[None],
+            np.array([weights @ found.constant]),
+            lambda: [b._replace(shares=b.shares @ weights[:, None]) for b in found.words],
+        )
+        margins = np.array([weights @ self.margins])
+        by_part = {name: np.array([weights @ mine]) for name, mine in self.by_part.items()}
+        labels = [(first, second)]
+        return replace(self, labels=labels, margins=margins, evidence=evidence, by_part=by_part)
+
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
         """Return the words with the most evidence for or against a class.
 
@@ -241,13 +288,23 @@ class Explanation:
             The reasons, largest evidence first; ``print(reason)`` prints one line.
         """
         column, sign = self.column(label)
-        total = np.array([shares[:, column].sum() for *_, shares in self.evidence.words])
+        blocks = self.evidence.words
+        if not blocks:
+            return []
+        ends = np.cumsum([len(block.codes) for block in blocks])
+        total = np.concatenate([block.totals(column) for block in blocks])
         order = np.argsort(-np.abs(total), kind="stable")[:n]
-        return [self._reason(self.evidence.words[i], column, sign) for i in order]
+        places = np.searchsorted(ends, order, side="right")
+        return [
+            self._reason(blocks[b], int(w - ends[b]) + len(blocks[b].codes), column, sign)
+            for b, w in zip(places.tolist(), order.tolist(), strict=True)
+        ]
 
-    def _reason(self, word: tuple[Any, ...], column: int, sign: float) -> Reason:
-        row, group, codes, starts, layouts, shares = word
-        mine = sign * shares[:, column]
+    def _reason(self, block: WordBlock, w: int, column: int, sign: float) -> Reason:
+        """Return word `w` of a block as a reason."""
+        at = slice(*block.indptr[w : w + 2])
+        row, group, codes = block.row, block.group, block.codes[w]
+        starts, layouts, mine = block.starts[at], block.layouts[at], sign * block.shares[at, column]
         order = np.argsort(-np.abs(mine), kind="stable")
         offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))
         frames = starts[order] + offsets[0]
@@ -303,6 +360,7 @@ class Explanation:
             "by_channel": None if self._known_shares is None else self.by_channel.tolist(),
             "by_time": self.by_time.tolist(),
             "by_layout": self.by_layout.tolist(),
+            "by_part": {name: margins.tolist() for name, margins in self.by_part.items()},
             "sampling_rate": self.symbols.sampling_rate,
             "top": [vars(reason) for reason in self.top(n)],
         }
@@ -320,7 +378,7 @@ class Explanation:
         figure : matplotlib.figure.Figure
             Rows above, evidence below, with the same time axis.
         """
-        from mvdfq.explain.plot import plot_explanation
+        from mvdfq.figures.symbols import plot_explanation
 
         return plot_explanation(self, label)
 
@@ -351,6 +409,19 @@ class Explanation:
         return "\n".join(lines)
 
     __repr__ = __str__  # without the arrays, which are large
+
+    def _repr_html_(self) -> str:
+        """Return the strongest words and the channels, for notebooks."""
+        column, sign = self.column()
+        margin = float(sign * self.margins[column])
+        rows = [(reason.evidence, reason.text) for reason in self.top()]
+        text = table(["evidence", "word"], rows, f"{self.title()}, decision value {margin:+.3f}")
+        if self._known_shares is None:
+            return text
+        mine = sign * self.by_channel[column]
+        order = np.argsort(-np.abs(mine), kind="stable")[:10]
+        found = [(self.channels[c], float(mine[c])) for c in order]
+        return text + table(["channel", "evidence"], found)
 
 
 def _reversed(label: Any) -> Any:

@@ -1,82 +1,117 @@
 """Evidence of views: words of the rows of the first kernel, and filters by channel and frame."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.evidence import Evidence, find_evidence
+from mvdfq.explain.evidence import Evidence, WordBlock
+from mvdfq.explain.explanation import Explanation
 from mvdfq.machines.filter_words import FilterMachine
-from mvdfq.machines.standard import WordMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["add_evidence", "add_filters", "with_levels", "with_rows"]
+__all__ = ["LEVELS", "add_evidence", "filter_evidence", "filter_levels", "with_rows"]
 
 # Levels that channels are shown in.
 LEVELS = 8
 
 
-def add_evidence(
-    first: Evidence, machine: WordMachine, symbols: Symbols, rows: np.ndarray
-) -> Evidence:
-    """Add the evidence of a machine that reads the same symbols by the same layouts.
+def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence:
+    """Add the evidence of another machine that reads the same symbols by the same layouts.
 
     `rows` are the places of its rows; -1 for a row without words that differ, which has none.
     """
-    other = find_evidence(machine, symbols)
     by_frame, by_layout = first.by_frame.copy(), first.by_layout.copy()
     known = rows >= 0
     by_frame[:, rows[known]] += other.by_frame[:, known]
     by_layout[:, rows[known]] += other.by_layout[:, known]
-    words = {_key(word): word for word in first.words}
-    for row, *rest in other.words:
-        if rows[row] < 0:
-            continue
-        word = (int(rows[row]), *rest)
-        mine = words.get(_key(word))
-        words[_key(word)] = word if mine is None else (*mine[:-1], mine[-1] + word[-1])
-    return Evidence(by_frame, by_layout, first.constant + other.constant, list(words.values()))
+    words = partial(_merged, first, other, rows)
+    return Evidence(by_frame, by_layout, first.constant + other.constant, words)
 
 
-def _key(word: tuple[Any, ...]) -> tuple[Any, ...]:
-    row, group, codes, *_ = word
-    return row, group, codes.tobytes(), codes.dtype.str
+def _merged(first: Evidence, other: Evidence, rows: np.ndarray) -> list[WordBlock]:
+    """Return the words of two machines that read the same symbols by the same layouts."""
+    blocks = {(block.row, block.group): block for block in first.words}
+    for block in other.words:
+        row = int(rows[block.row])
+        if row >= 0:
+            mine = blocks.get((row, block.group))
+            block = block._replace(row=row)
+            blocks[row, block.group] = block if mine is None else _added(mine, block)
+    return list(blocks.values())
 
 
-def add_filters(first: Evidence, machine: FilterMachine, X: Sequences) -> Evidence:
-    """Add the evidence of filters to the last rows, one row per channel.
+def _added(first: WordBlock, other: WordBlock) -> WordBlock:
+    """Return a block with the evidence of both: both read the same words of the same row."""
+    assert first.codes.shape == other.codes.shape, "both machines read the same symbols"
+    return first._replace(shares=first.shares + other.shares)
+
+
+def filter_evidence(machines: list[FilterMachine], X: Sequences) -> Evidence:
+    """Return the evidence of filters in one sequence: one row per channel.
 
     The evidence of an occurrence is divided equally among the channels that the filter sums, the
-    responses that the word reads and the frames that each response reads. The layouts of the
-    machine come after those there are.
+    responses that the word reads and the frames that each response reads. There are two layouts
+    per dilation: single symbols and triples. Words are not listed: there are thousands.
     """
-    found, by_kind = machine.evidence(X)
-    by_frame = first.by_frame.copy()
-    by_frame[:, -X.n_rows :] += found
-    layouts = np.zeros((*first.by_layout.shape[:2], 2))
-    layouts[:, -X.n_rows :] = by_kind
-    by_layout = np.concatenate([first.by_layout, layouts], axis=2)
-    return Evidence(by_frame, by_layout, first.constant + machine.intercepts, first.words)
+    found = [machine.evidence(X) for machine in machines]
+    by_frame = np.sum([by_frame for by_frame, _ in found], axis=0)
+    by_layout = np.concatenate([by_layout for _, by_layout in found], axis=2)
+    constant = np.sum([machine.intercepts for machine in machines], axis=0)
+    return Evidence(by_frame, by_layout, constant, list)
 
 
-def with_rows(first: Evidence, n_rows: int) -> Evidence:
-    """Return the evidence with `n_rows` more rows, which have none yet."""
-    more = (0, 0), (0, n_rows), (0, 0)
-    by_frame, by_layout = np.pad(first.by_frame, more), np.pad(first.by_layout, more)
-    return replace(first, by_frame=by_frame, by_layout=by_layout)
-
-
-def with_levels(symbols: Symbols, X: Sequences) -> Symbols:
-    """Return the symbols with one more row per channel: its values in eight levels, to look at."""
+def filter_levels(X: Sequences) -> Symbols:
+    """Return every channel of one sequence in eight levels, to look at."""
     low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
     high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)
     width = np.where(high > low, high - low, 1)
     levels = np.floor((X.data - low) / width * LEVELS).clip(0, LEVELS - 1)
-    codes = np.where(np.isnan(levels), symbols.missing, np.nan_to_num(levels))
+    codes = np.where(np.isnan(levels), np.iinfo(np.uint8).max, np.nan_to_num(levels))
+    return Symbols(codes.astype(np.uint8), X.offsets, n_symbols=np.full(len(codes), LEVELS))
+
+
+def with_rows(
+    plain: Explanation,
+    evidence: Evidence,
+    symbols: Symbols,
+    row_names: Sequence[str],
+    offsets: Sequence[Any],
+    names: Sequence[Any],
+    find_shares: Callable[[], np.ndarray],
+) -> Explanation:
+    """Return the explanation with the rows and layouts of another machine after its own."""
+    dtype = max(plain.symbols.data.dtype, symbols.data.dtype)
+    parts = [part.astype(dtype) for part in (plain.symbols, symbols)]
     return replace(
-        symbols,
-        data=np.concatenate([symbols.data, codes.astype(symbols.data.dtype)]),
-        n_symbols=np.append(symbols.n_symbols, np.full(len(codes), LEVELS)),
-        channel_names=None,
+        plain,
+        evidence=_below(plain.evidence, evidence),
+        symbols=replace(
+            parts[0],
+            data=np.concatenate([part.data for part in parts]),
+            n_symbols=np.concatenate([part.n_symbols for part in parts]),
+            channel_names=None,
+        ),
+        row_names=[*plain.row_names, *row_names],
+        offsets=[*plain.offsets, *offsets],
+        names=[*plain.names, *names],
+        find_shares=lambda: np.concatenate([plain.find_shares(), find_shares()]),
     )
+
+
+def _below(first: Evidence, other: Evidence) -> Evidence:
+    """Return the evidence of two machines that read other rows by other layouts."""
+    by_frame = np.concatenate([first.by_frame, other.by_frame], axis=1)
+    n_rows, n_groups = first.by_layout.shape[1:]
+    more_rows, more_groups = other.by_layout.shape[1:]
+    mine = np.pad(first.by_layout, ((0, 0), (0, more_rows), (0, more_groups)))
+    mine[:, n_rows:, n_groups:] = other.by_layout
+
+    def words() -> list[WordBlock]:
+        moved = [b._replace(row=b.row + n_rows, group=b.group + n_groups) for b in other.words]
+        return [*first.words, *moved]
+
+    return Evidence(by_frame, mine, first.constant + other.constant, words)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.gram.plan import Plan
+from mvdfq.gram.weights import check_word_weights
 from mvdfq.kernels import Kernel, Spectrum
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
@@ -28,6 +29,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
     row_norm: str
     row_weights: Sequence[float] | None
     group_weights: Sequence[float] | None
+    word_weights: str | None
+    min_share: float | None
     pyramid: int
     n_symbols: int | Sequence[int] | None
     constant_rows: str
@@ -162,8 +165,8 @@ def warn_wordless(own: np.ndarray) -> None:
     if empty.size:
         listed = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
         warnings.warn(
-            f"The kernel finds no word in sequence {listed} (too short, or too many missing "
-            f"values); all kernel values of such a sequence are 0.",
+            f"The kernel finds no word in sequence {listed} (too short, too many missing values, "
+            f"or no word with a weight); all kernel values of such a sequence are 0.",
             stacklevel=4,
         )
 
@@ -219,7 +222,15 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         raise ValueError(f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.")
     if estimator.group_weights is not None and not kernel.has_groups:
         raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
+    check_word_weights(estimator.word_weights, estimator.min_share)
+    if estimator.word_weights is not None and not kernel.has_features:
+        raise ValueError(f"{kernel!r} is not a sum over words; pass word_weights=None.")
     if getattr(estimator, "n_features", None) is not None:
+        if estimator.word_weights is not None:
+            raise ValueError(
+                f"word_weights={estimator.word_weights!r} needs one column per word, but "
+                f"n_features={estimator.n_features!r} hashes words; pass n_features=None."
+            )
         if check_whole(estimator.n_features, "n_features") >= 2**31:
             raise ValueError(f"n_features must be below 2**31, got {estimator.n_features}.")
     gamma = getattr(estimator, "gamma", None)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.tiles import inverse_root
 from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
+from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted
 from mvdfq.kernels import Kernel
 
 __all__ = ["SequenceFeatures"]
@@ -18,12 +19,13 @@ __all__ = ["SequenceFeatures"]
 class SequenceFeatures(SequenceMap):
     r"""Count words into a sparse matrix whose inner products are the kernel.
 
-    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, \phi_{rgu}(x), \qquad
+    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, s_{rgu} \, \phi_{rgu}(x), \qquad
               K(x, y) = \langle \psi(x), \psi(y) \rangle
 
     A linear model on these features is the kernel model, at a cost linear in the number of
     sequences. Columns are the words of the training sequences; words first seen later have no
-    column, but they count in the normalization.
+    column, but they count in the normalization. With `word_weights`, columns are the words with a
+    weight, and other words do not count in the normalization.
 
     Parameters
     ----------
@@ -47,12 +49,23 @@ class SequenceFeatures(SequenceMap):
     group_weights : sequence of float, default=None
         One non-negative weight per group of layouts, for its Gram matrix.
 
+    word_weights : {"std", "idf"}, default=None
+        The weight :math:`s_{rgu}` of each word, measured on the training sequences. ``"std"``
+        divides by the standard deviation of :math:`\phi_{rgu}`; ``"idf"`` is
+        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where `n` is the number of training sequences and
+        :math:`n_u` of them hold the word. Words first seen after `fit` have the weight 0. None
+        gives all words the weight 1.
+
+    min_share : float, default=None
+        Words have the weight 0 unless more than this share of the training sequences hold the
+        word. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
+
     pyramid : int, default=1
         Number of levels of the temporal pyramid.
 
     n_features : int, default=None
         Hash words to this many columns, so that no vocabulary is kept; words in the same column
-        add their counts. None gives every word its own column.
+        add their counts. None gives every word its own column, which `word_weights` needs.
 
     n_symbols : int or sequence of int, default=None
         Size of the alphabet if X holds plain integers. `Mismatch` depends on this size.
@@ -79,6 +92,13 @@ class SequenceFeatures(SequenceMap):
            [0., 2.]])
     >>> features.get_feature_names_out()
     array(['row 0, +0: A', 'row 0, +0: B'], dtype=object)
+
+    Weights of words, as `TfidfVectorizer` of scikit-learn has them:
+
+    >>> features = SequenceFeatures(Spectrum(k=1), normalize=False, word_weights="idf")
+    >>> features.fit_transform(["ABA", "AC"]).toarray().round(3)
+    array([[2.   , 1.405, 0.   ],
+           [1.   , 0.   , 1.405]])
     """
 
     def __init__(
@@ -90,6 +110,8 @@ class SequenceFeatures(SequenceMap):
         row_norm: str = "none",
         row_weights: Sequence[float] | None = None,
         group_weights: Sequence[float] | None = None,
+        word_weights: str | None = None,
+        min_share: float | None = None,
         pyramid: int = 1,
         n_features: int | None = None,
         n_symbols: int | Sequence[int] | None = None,
@@ -102,6 +124,8 @@ class SequenceFeatures(SequenceMap):
         self.row_norm = row_norm
         self.row_weights = row_weights
         self.group_weights = group_weights
+        self.word_weights = word_weights
+        self.min_share = min_share
         self.pyramid = pyramid
         self.n_features = n_features
         self.n_symbols = n_symbols
@@ -216,9 +240,14 @@ class SequenceFeatures(SequenceMap):
                 f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
             )
         counted = count_words(collection, self.plan_, self.n_jobs)
-        self.columns_ = Buckets(self.n_features) if self.n_features else Vocabulary.of(counted)
+        n = len(collection)
+        if self.word_weights is not None:
+            kind = WORD_WEIGHTS[self.word_weights]
+            self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
+        words = Vocabulary.of(counted, self.plan_)
+        self.columns_ = words if self.n_features is None else Buckets(self.n_features)
         self.n_features_out_ = self.columns_.size
-        return len(collection), counted
+        return n, counted
 
     def norms(self, collection: Any) -> np.ndarray:
         """Return the squared length of the features of a collection, before normalization.

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.tiles import Gram, gram, inverse_root
+from mvdfq.gram.weights import WORD_WEIGHTS, weigh_words
 from mvdfq.kernels import Kernel
 from mvdfq.sequences import Ragged
 
@@ -17,12 +18,13 @@ __all__ = ["SequenceKernel"]
 class SequenceKernel(SequenceMap):
     r"""Compare every sequence with the sequences of `fit`: a Gram matrix as a transformer.
 
-    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u \phi_{rgu}(x) \, \phi_{rgu}(y)
+    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u s_{rgu}^2 \, \phi_{rgu}(x) \, \phi_{rgu}(y)
 
     where :math:`\phi_{rgu}(x)` counts the word `u` in row `r` as read by group `g` of the
-    kernel's layouts. Put `SequenceKernel` before ``SVC(kernel="precomputed")`` in a pipeline:
-    `fit_transform` returns K(train, train), `transform` returns K(new, train). The time of counting
-    is linear in the length of the sequences, the number of rows and the number of layouts.
+    kernel's layouts; the weights of rows, groups and words are 1 by default. Put `SequenceKernel`
+    before ``SVC(kernel="precomputed")`` in a pipeline: `fit_transform` returns K(train, train),
+    `transform` returns K(new, train). The time of counting is linear in the length of the
+    sequences, the number of rows and the number of layouts.
 
     Parameters
     ----------
@@ -47,6 +49,17 @@ class SequenceKernel(SequenceMap):
 
     group_weights : sequence of float, default=None
         One non-negative weight per group of layouts, for its Gram matrix.
+
+    word_weights : {"std", "idf"}, default=None
+        The weight :math:`s_{rgu}` of each word, measured on the training sequences. ``"std"``
+        divides by the standard deviation of :math:`\phi_{rgu}`; ``"idf"`` is
+        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where `n` is the number of training sequences and
+        :math:`n_u` of them hold the word. Words first seen after `fit` have the weight 0. None
+        gives all words the weight 1.
+
+    min_share : float, default=None
+        Words have the weight 0 unless more than this share of the training sequences hold the
+        word. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
@@ -93,6 +106,14 @@ class SequenceKernel(SequenceMap):
     >>> kernel = SequenceKernel(Spectrum(k=2), manifold=True).fit(["ABAB", "ABBA"])
     >>> kernel.transform(["ABA"]).round(3)
     array([[0.986, 0.816]])
+
+    Words that few sequences hold weigh more:
+
+    >>> X = ["AAB", "AAC", "AAB"]
+    >>> SequenceKernel(Spectrum(k=1)).fit_transform(X)[0, 1].round(3)
+    np.float64(0.8)
+    >>> SequenceKernel(Spectrum(k=1), word_weights="idf").fit_transform(X)[0, 1].round(3)
+    np.float64(0.642)
     """
 
     def __init__(
@@ -104,6 +125,8 @@ class SequenceKernel(SequenceMap):
         row_norm: str = "none",
         row_weights: Sequence[float] | None = None,
         group_weights: Sequence[float] | None = None,
+        word_weights: str | None = None,
+        min_share: float | None = None,
         pyramid: int = 1,
         gamma: float | None = None,
         n_symbols: int | Sequence[int] | None = None,
@@ -117,6 +140,8 @@ class SequenceKernel(SequenceMap):
         self.row_norm = row_norm
         self.row_weights = row_weights
         self.group_weights = group_weights
+        self.word_weights = word_weights
+        self.min_share = min_share
         self.pyramid = pyramid
         self.gamma = gamma
         self.n_symbols = n_symbols
@@ -140,7 +165,11 @@ class SequenceKernel(SequenceMap):
         self : SequenceKernel
             The fitted kernel.
         """
-        self.train_ = self._fit_plan(X, listed=False)
+        self.train_ = self._fit_plan(X, listed=self.word_weights is not None)
+        if self.word_weights is not None:
+            kind = WORD_WEIGHTS[self.word_weights]
+            options = self.min_share, self.n_jobs, self.memory_limit
+            self.plan_ = weigh_words(self.train_, self.plan_, kind, *options)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

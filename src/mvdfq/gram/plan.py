@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.short import Short
+from mvdfq.gram.factors import WordFactors
 from mvdfq.kernels import Group, Kernel
 from mvdfq.kernels.counting import GroupTask, Row, pyramid_cells
 from mvdfq.sequences import Ragged
@@ -16,13 +18,14 @@ __all__ = ["Plan"]
 BYTES_PER_WORD = 64
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Short):
     """A kernel with its options, for collections of known alphabets.
 
     `root` is the manifold embedding: square roots of counts, divided by the total of the row.
     `row_norm` says whether each row is then scaled to unit length. `listed` asks for one column
-    per word (explicit features), not only for the Gram matrix.
+    per word (explicit features), not only for the Gram matrix. `word_factors` holds the factors of
+    words by row and task; None means that all words have the factor 1.
     """
 
     kernel: Kernel
@@ -34,6 +37,7 @@ class Plan:
     n_levels: int = 1
     listed: bool = False
     vocabularies: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    word_factors: dict[tuple[int, int], WordFactors] | None = None
     # Groups by alphabet size, made once: some kernels have hundreds of layouts.
     _groups: dict[int, list[Group]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -104,12 +108,13 @@ class Plan:
 
     def only_row(self, r: int) -> "Plan":
         """Return the plan for only row `r`, with weight 1."""
-        words = {(0, d): found for (row, d), found in self.vocabularies.items() if row == r}
+        factors = self.word_factors
         return replace(
             self,
             n_symbols=self.n_symbols[r : r + 1],
             row_weights=np.ones(1),
-            vocabularies=words,
+            vocabularies=_of_row(self.vocabularies, r),
+            word_factors=None if factors is None else _of_row(factors, r),
         )
 
     def with_vocabularies(self, collection: Ragged) -> "Plan":
@@ -122,3 +127,8 @@ class Plan:
             for d, found in self.kernel.vocabulary(self.row([collection], r)).items()
         }
         return replace(self, vocabularies=words)
+
+
+def _of_row(found: dict[tuple[int, int], Any], r: int) -> dict[tuple[int, int], Any]:
+    """Return the entries of row `r`, as entries of the only row."""
+    return {(0, number): value for (row, number), value in found.items() if row == r}

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mvdfq._engines import cpu
+from mvdfq.gram.factors import WordFactors
 from mvdfq.kernels.counting import EXACT_SINGLE, Columns
 
 __all__ = ["Products"]
@@ -20,15 +21,24 @@ class Products:
 
     The first `n_left` sequences are left, and all other sequences are right. With `first_right` 0,
     all sequences are both left and right, and only the upper triangle of `values` is filled. `own`
-    holds the inner product of each sequence with itself.
+    holds the inner product of each sequence with itself, `total` the same without word factors.
     """
 
-    def __init__(self, n_left: int, first_right: int, n_sequences: int, root: bool):
+    def __init__(
+        self, n_left: int, first_right: int, n_sequences: int, root: bool, weighted: bool = False
+    ) -> None:
         self.symmetric = first_right == 0
         self.first_right = first_right
         self.n_left, self.n_sequences, self.root = n_left, n_sequences, root
         self.values = np.zeros((n_left, n_sequences - self.first_right))
         self.own = np.zeros(n_sequences)
+        self.total = np.zeros(n_sequences) if weighted else self.own
+        self.factors: WordFactors | None = None
+        self.base = 0
+
+    def weigh(self, factors: WordFactors, base: int) -> None:
+        """Multiply the columns added from now on by factors; keys of words are in `base`."""
+        self.factors, self.base = factors, base
 
     def add_columns(self, columns: Columns, bound: float) -> None:
         """Add the products of columns; the counts of a sequence sum to at most `bound`."""
@@ -36,14 +46,20 @@ class Products:
         if columns.multiplicity is not None:
             times = np.repeat(np.sqrt(columns.multiplicity), np.diff(columns.indptr))
             value = value * times.astype(value.dtype)
-        cpu.add_squares(columns.sequence, value, self.own)
+        cpu.add_squares(columns.sequence, value, self.total)
         degree = np.diff(columns.indptr)
+        used = np.full(len(degree), True)
+        if self.factors is not None:
+            factors = self.factors.of(columns.words, self.base)
+            used = factors > 0
+            value = value * np.repeat(factors, degree).astype(self._precision(bound))
+            cpu.add_squares(columns.sequence, value, self.own)
         left = right = degree
         if not self.symmetric:
             left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
             right = degree - left
-        work = left * right
-        dense = work * DENSE_GAIN >= self.values.size
+        work = left * right * used
+        dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
         self._add_frequent(columns, value, np.flatnonzero(dense), bound)
         cpu.add_outer_products(
             columns.indptr,
@@ -59,7 +75,11 @@ class Products:
     def add_dense(self, counts: np.ndarray, bound: float) -> None:
         """Add the products of counts in a dense (n_sequences, n_words) matrix."""
         values = self._embed(counts).astype(self._precision(bound), copy=False)
-        self.own += np.einsum("ij,ij->i", values, values, dtype=float)
+        self.total += np.einsum("ij,ij->i", values, values, dtype=float)
+        if self.factors is not None:
+            factors = self.factors.of_all(values.shape[1], self.base)
+            values = values[:, factors > 0] * factors[factors > 0].astype(values.dtype)
+            self.own += np.einsum("ij,ij->i", values, values, dtype=float)
         self._add_product(values)
 
     def _embed(self, count: np.ndarray) -> np.ndarray:
@@ -67,7 +87,8 @@ class Products:
 
     def _precision(self, bound: float) -> np.dtype:
         """Return float32 if products of whole numbers are exact in float32, else float64."""
-        return np.dtype("f4" if self.root or bound**2 < EXACT_SINGLE else "f8")
+        whole = bound**2 < EXACT_SINGLE and self.factors is None
+        return np.dtype("f4" if self.root or whole else "f8")
 
     def _add_frequent(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:
         for first in range(0, len(which), DENSE_COLUMNS):

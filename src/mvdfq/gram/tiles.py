@@ -45,12 +45,12 @@ class Gram:
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of the work: some tasks on one row of one tile."""
+    """One piece of the work: some tasks, with their numbers, on one row of one tile."""
 
     tile: tuple[slice, slice]
     row: int
     weight: float
-    tasks: tuple[Any, ...]
+    tasks: tuple[tuple[int, Any], ...]
 
 
 def gram(
@@ -109,8 +109,8 @@ def _jobs(tile: tuple[slice, slice], plan: Plan) -> Iterator[Job]:
     for r in np.flatnonzero(plan.row_weights).tolist():
         tasks = plan.tasks(r)
         size = -(-len(tasks) // per_row)
-        for weight, same in groupby(tasks, key=lambda pair: pair[0]):
-            alike = [task for _, task in same]
+        for weight, same in groupby(enumerate(tasks), key=lambda pair: pair[1][0]):
+            alike = [(t, task) for t, (_, task) in same]
             for first in range(0, len(alike), size):
                 yield Job(tile, r, weight, tuple(alike[first : first + size]))
 
@@ -124,8 +124,11 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan) -> Products:
     row = plan.row(parts, job.row)
     n_left = len(parts[0])
     first_right = n_left if len(parts) > 1 else 0
-    products = Products(n_left, first_right, row.n_sequences, plan.root)
-    for task in job.tasks:
+    factors = plan.word_factors
+    products = Products(n_left, first_right, row.n_sequences, plan.root, factors is not None)
+    for t, task in job.tasks:
+        if factors is not None:
+            products.weigh(factors[job.row, t], row.base)
         task.add_to(products, row)
     return products
 
@@ -140,7 +143,7 @@ def _add_row(
     """Add the kernel of one row to the tile, normalized and weighted as the plan says."""
     first = parts[0][1]
     number = _number_type(parts)
-    total = np.sum([part.own for _, part in parts], axis=0)
+    total = np.sum([part.total for _, part in parts], axis=0)
     own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
     values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
     rows, columns = tile
@@ -181,8 +184,8 @@ def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
 def row_scale(plan: Plan, own: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Return the factors that scale a row of each sequence to unit length, or to counts of sum 1.
 
-    `own` are the squared norms with the weights of groups, `total` the squared norms without these
-    weights: for square roots of counts, the sums of the counts.
+    `own` are the squared norms with the weights of groups and words, `total` the squared norms
+    without these weights: for square roots of counts, the sums of the counts.
     """
     return inverse_root(own if plan.row_norm == "cosine" else total)
 

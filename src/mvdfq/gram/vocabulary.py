@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import row_scale
@@ -16,8 +17,8 @@ from mvdfq.sequences import Ragged
 __all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
 
 
-@dataclass(frozen=True)
-class WordCounts:
+@dataclass(frozen=True, repr=False)
+class WordCounts(Short):
     """The words of one task, as a matrix of codes, and their counts as columns."""
 
     row: int
@@ -28,8 +29,8 @@ class WordCounts:
     n_symbols: int
 
 
-@dataclass(frozen=True)
-class Vocabulary:
+@dataclass(frozen=True, repr=False)
+class Vocabulary(Short):
     """The words that have a column, task by task, and the first column of each task."""
 
     words: dict[tuple[int, int], np.ndarray]
@@ -37,9 +38,11 @@ class Vocabulary:
     size: int
 
     @classmethod
-    def of(cls, counted: list[WordCounts]) -> "Vocabulary":
-        """Give every word that was counted a column."""
+    def of(cls, counted: list[WordCounts], plan: Plan) -> "Vocabulary":
+        """Give every word that was counted a column, unless its factor is 0."""
         words = {(part.row, part.task): part.words for part in counted}
+        if plan.word_factors is not None:
+            words = {place: plan.word_factors[place].words for place in words}
         ends = np.cumsum([0, *map(len, words.values())]).tolist()
         return cls(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
 
@@ -59,8 +62,8 @@ class Vocabulary:
         return names
 
 
-@dataclass(frozen=True)
-class Buckets:
+@dataclass(frozen=True, repr=False)
+class Buckets(Short):
     """A fixed number of columns; a hash function gives each word its column."""
 
     size: int
@@ -94,14 +97,20 @@ def assemble(
 ) -> tuple[sp.csr_array, np.ndarray]:
     """Embed and weight the counts of all tasks; return the matrix and each row's K(x, x)."""
     own, pieces = np.zeros(n_sequences), []
+    factors = None
+    if plan.word_factors is not None:
+        factors = np.concatenate([found.values for found in plan.word_factors.values()])
     for r, row_weight in enumerate(plan.row_weights):
         squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
         embedded = []
         for part in (part for part in counted if part.row == r):
             values, norms = _embedded(part, where, n_sequences, plan.root)
+            total += norms
+            if factors is not None:
+                values.data *= factors[values.col]
+                norms = np.bincount(values.row, values.data**2, minlength=n_sequences)
             embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
-            total += norms
         scale = np.ones(n_sequences)
         if plan.normalises_rows:
             scale = row_scale(plan, squares, total)
@@ -119,7 +128,8 @@ def _embedded(
 ) -> tuple[sp.coo_array, np.ndarray]:
     """Return the embedded counts of one task in their columns, and their squared norms.
 
-    Words without a column are not in the matrix, but they count in the norms.
+    Words without a column are not in the matrix, but they count in the norms. Word factors are
+    not in the values.
     """
     columns = where.columns_of(part.row, part.task, part.words, part.n_symbols)
     column = np.repeat(columns, np.diff(part.columns.indptr))

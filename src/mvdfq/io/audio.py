@@ -4,10 +4,12 @@ What a file holds (`audio_features`), and what all files of a folder hold, by se
 and with a cache (`read_audio`).
 """
 
+import signal
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,15 @@ import numpy as np
 from mvdfq._utils.threads import n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.cache import FeatureCache
-from mvdfq.io.decoding import decoded_features
+from mvdfq.io.cache import FeatureCache, size_limit
+from mvdfq.io.decoding import Header, decoded_features, header_of
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import AudioListing, list_audio
 from mvdfq.io.recipes import AudioRecipe, audio_recipe
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, offsets_of
 
-__all__ = ["FORMAT", "audio_features", "read_audio"]
+__all__ = ["FORMAT", "audio_features", "headers", "read_audio"]
 
 
 def read_audio(
@@ -70,7 +72,8 @@ def read_audio(
         Number of processes; None means one process, -1 means one process per processor.
 
     cache : str or Path, default=None
-        Folder that keeps features, found again by the content of the file and the recipe.
+        Folder that keeps features, found again by the content of the file and the recipe. The
+        variable MVDFQ_CACHE_SIZE limits its size (2 GiB); entries used longest ago go first.
 
     progress : callable, default=None
         Called with the number of files done and the number of all files.
@@ -107,27 +110,28 @@ def read_audio(
         source.leave_out(problem)
     features = {}
     jobs = [(file, recipe, store) for file in listing.files]
-    with closing(_extracted(jobs, workers)) as results:
+    with closing(_each(_attempt, jobs, workers)) as results:
         for i, result in enumerate(results):
             if isinstance(result, ReadError):
                 source.leave_out(result)
             else:
                 features[i] = result
             source.tell(i + 1, len(listing.files))
+    if store is not None:
+        store.trim(size_limit())
     if not features and not source.skipped:
-        source.fail("holds no files", FORMATS)
+        source.fail("holds no sound files", FORMATS)
     if not features:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
-    return _dataset(listing, [*features.values()], recipe, tuple(source.skipped))
+    return replace(
+        _dataset(listing, [*features.values()], recipe),
+        skipped=tuple(source.skipped),
+        remarks=tuple(listing.remarks),
+    )
 
 
-def _dataset(
-    listing: AudioListing,
-    features: list[np.ndarray],
-    recipe: AudioRecipe,
-    skipped: tuple[ReadError, ...],
-) -> Dataset:
+def _dataset(listing: AudioListing, features: list[np.ndarray], recipe: AudioRecipe) -> Dataset:
     for label, n in sorted(Counter(listing.labels).items()):
         if n == 1:
             warnings.warn(
@@ -142,28 +146,73 @@ def _dataset(
     labels, groups = [
         np.array(values) if values else None for values in (listing.labels, listing.groups)
     ]
-    return Dataset(X, y=labels, names=listing.names, groups=groups, skipped=skipped)
+    return Dataset(X, y=labels, names=listing.names, groups=groups)
 
 
-def _extracted(
-    jobs: list[tuple[Path, AudioRecipe, FeatureCache | None]], workers: int
-) -> Generator[np.ndarray | ReadError, None, None]:
-    """Yield the features of each file, or what is wrong with it, in order."""
+def headers(
+    files: Sequence[Path], recipe: AudioRecipe | str | None, deep: bool, n_jobs: int | None = None
+) -> Generator[Header | ReadError, None, None]:
+    """Yield the header of each file, or the error that `read_audio` has for it, in order.
+
+    Errors that only decoding shows are found with `deep`.
+    """
+    jobs = [(file, audio_recipe(recipe), deep) for file in files]
+    return _each(_header, jobs, n_threads(n_jobs) if deep else 1)
+
+
+def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header | ReadError:
+    try:
+        with opened(file) as stream:
+            return header_of(stream, shown(file), recipe, deep)
+    except ReadError as error:
+        return error
+
+
+def _each(
+    attempt: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], workers: int
+) -> Generator[Any, None, None]:
+    """Yield what `attempt` returns for each job, in order."""
     if workers == 1 or len(jobs) < 2:
-        yield from (_attempt(*job) for job in jobs)
+        yield from (attempt(*job) for job in jobs)
         return
     import joblib
 
     parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
-    results = parallel(joblib.delayed(_attempt)(*job) for job in jobs)
+    results: Any = ()
     try:
+        with _without_interrupts():
+            results = parallel(joblib.delayed(attempt)(*job) for job in jobs)
         # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result
     finally:
         with warnings.catch_warnings():  # joblib warns of work that nobody needs any more
             warnings.simplefilter("ignore", UserWarning)
-            results.close()
+            if results:
+                results.close()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back for the moment in which processes are started.
+
+    The processes inherit this for good, so that they print no tracebacks; the process that started
+    them ends them. A Ctrl-C that comes in this moment is raised after it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):  # they let Ctrl-C through when they start
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.ndarray | ReadError:

@@ -11,11 +11,27 @@ from typing import Any, BinaryIO
 from mvdfq.io.base import ReadError
 from mvdfq.io.formats import Glimpse
 
-__all__ = ["FORMATS", "MEND", "holds_sound", "is_sound", "opened", "shown", "unreadable"]
+__all__ = [
+    "FORMATS",
+    "MEND",
+    "holds_sound",
+    "is_sound",
+    "meant_as_sound",
+    "opened",
+    "shown",
+    "unreadable",
+]
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
-MEND = "repair or remove the file, or skip bad files"
+LEAVE_OUT = "leave it out with skip_bad=True"
+MEND = f"repair or remove the file, or {LEAVE_OUT}"
+# How the names of sound files end, of formats that are not read too: such a file is an error, and
+# is not passed over.
+ENDINGS = frozenset(
+    "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
+    "ape wv mpc amr ra spx".split()
+)
 FORMATS = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
 
 
@@ -35,17 +51,33 @@ def is_sound(glimpse: Glimpse) -> bool:
     return start[1] & 0x18 != 0x08 and start[2] & 0xF0 != 0xF0 and start[2] & 0x0C != 0x0C
 
 
+def meant_as_sound(path: Path) -> bool:
+    """Does the file begin like sound, or does its name say so? Pictures and notes are not sound."""
+    return _ends_as_sound(path.name) or is_sound(Glimpse(path))
+
+
+def _ends_as_sound(name: str) -> bool:
+    return name.rpartition(".")[2].lower() in ENDINGS
+
+
 def holds_sound(glimpse: Glimpse) -> bool:
-    """Is the file sound, or one of the first files of the folder?"""
-    return is_sound(glimpse) or any(is_sound(Glimpse(path)) for path in _some_files(glimpse.path))
+    """Is the file sound, or one of the first files of the folder, or are all called sound?"""
+    if is_sound(glimpse):
+        return True
+    files = _some_files(glimpse.path)
+    if any(is_sound(Glimpse(path)) for path in files):
+        return True
+    return bool(files) and all(_ends_as_sound(path.name) for path in files)
 
 
 def _some_files(folder: Path) -> list[Path]:
-    """A few files of a folder and of its sub-folders, without hidden files."""
+    """A few files of a folder and of its sub-folders, without hidden files; best by their names."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(place, name) for name in sorted(files)[:3] if not name.startswith(".")]
+        seen = sorted(name for name in files if not name.startswith("."))
+        seen.sort(key=_ends_as_sound, reverse=True)  # covers and notes come last
+        found += [Path(place, name) for name in seen[:3]]
         if len(found) >= FEW:
             break
     return found
@@ -82,9 +114,8 @@ def unreadable(file: str | Path, error: Exception) -> ReadError:
         problem = "is a link to a file that does not exist" if link else "there is no such file"
         return ReadError(shown(file), problem, MEND if link else "check the path")
     if isinstance(error, PermissionError):
-        return ReadError(
-            shown(file), "permission denied", "make the file readable, or skip bad files"
-        )
+        hint = f"make the file readable, or {LEAVE_OUT}"
+        return ReadError(shown(file), "permission denied", hint)
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return ReadError(shown(file), f"cannot be opened ({reason})", MEND)
 

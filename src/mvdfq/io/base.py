@@ -1,5 +1,7 @@
 """The data set that every reader returns, and the error for a file that cannot be read."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -7,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import HintedError
+from mvdfq._utils.short import counted, in_short
 
-__all__ = ["Dataset", "ReadError"]
+__all__ = ["Dataset", "ReadError", "check_kept"]
 
 
 class ReadError(HintedError, ValueError):
@@ -39,7 +42,14 @@ class ReadError(HintedError, ValueError):
         self.args = (self.path, problem, hint)
 
 
-@dataclass(frozen=True)
+def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
+    """Raise an error if fewer than half of the sequences could be read."""
+    if n_kept < len(problems):
+        problem = f"only {n_kept} of {n_kept + len(problems)} sequences can be read"
+        raise ReadError(path, problem, f"the first problem: {problems[0]}")
+
+
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """Sequences read from files, and what the files say about them.
 
@@ -63,6 +73,10 @@ class Dataset:
     skipped : tuple of ReadError, default=()
         The errors of files or sequences that were left out, with ``skip_bad=True``.
 
+    remarks : tuple of str, default=()
+        What the reader decided by itself: which columns hold times and labels, which files it
+        passed over.
+
     Examples
     --------
     >>> import numpy as np
@@ -78,9 +92,23 @@ class Dataset:
     groups: np.ndarray | None = None
     split: np.ndarray | None = None
     skipped: tuple[ReadError, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def __repr__(self) -> str:
+        """Return one short paragraph: what was read, and what the reader said."""
+        if isinstance(self.X, list):
+            lengths = sorted({len(x) for x in self.X})
+            long = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[:1]}"[1:-1]
+            words = [f"{counted(len(self), 'string')} of {long or 0} letters"]
+        else:
+            words = [self.X.in_words() if hasattr(self.X, "in_words") else in_short(self.X)]
+        for name, what in (("y", "class"), ("groups", "group"), ("split", "part")):
+            words += _kinds(getattr(self, name), what)
+        words += [f"{len(self.skipped)} skipped"] if self.skipped else []
+        return "\n".join([f"<Dataset: {'; '.join(words)}>", *map(str, self.remarks)])
 
     def take(self, indices: Any) -> "Dataset":
         """Return the data set of the sequences at `indices`, in the order of `indices`."""
@@ -110,8 +138,18 @@ class Dataset:
         names = [*self.names, *other.names]
         # Parts of one file share the list of what was skipped: list every problem once.
         skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))
-        return Dataset(X, names=names, skipped=skipped, **columns)
+        remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
+        return Dataset(X, names=names, skipped=skipped, remarks=remarks, **columns)
 
     def _columns(self) -> dict[str, Any]:
         """What is known about each sequence, one array per column."""
         return {"y": self.y, "groups": self.groups, "split": self.split}
+
+
+def _kinds(values: np.ndarray | None, what: str) -> list[str]:
+    """Say how many labels of each kind there are, if there are few kinds."""
+    if values is None:
+        return ["no labels"] if what == "class" else []
+    kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
+    few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
+    return [f"{counted(len(kinds), what)} ({few}{', ...' if len(kinds) > 5 else ''})"]

@@ -5,38 +5,79 @@ Memory does not grow with the length of the file but for the features made of it
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from math import gcd
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from mvdfq.io.audio_files import FORMATS, MEND
 from mvdfq.io.base import ReadError
+from mvdfq.io.hushed import hushed
 from mvdfq.io.recipes import AudioRecipe
 
-__all__ = ["decoded_features", "resampled"]
+__all__ = ["Header", "decoded_features", "header_of", "resampled"]
 
 # Samples decoded at a time, over all channels: 1 MB.
 BLOCK = 2**18
 # Rates that are resampled; the filter between two of them grows with the larger one.
 RATES = 1000, 384_000
+# A stream of unknown length announces 2**63 - 1 frames: it is measured while it is read.
+UNKNOWN = 2**62
 # Half a step of 16 bits. A recording that is never louder is silent; a codec may leave traces.
 SILENCE = 2.0**-16
 
 
+# The first bytes of formats whose decoders are silent; all else may be MP3.
+SILENT = b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS", b".snd", b"FORM"
+
+
+class Header(NamedTuple):
+    """What the header of a sound file says."""
+
+    seconds: float
+    kind: str
+
+
 def decoded_features(stream: BinaryIO, name: str, recipe: AudioRecipe) -> np.ndarray:
     """Return the features of an open file; errors call the file `name`."""
+    with _sound(stream, name, recipe) as sound:
+        blocks = _checked(_mono(sound), sound.samplerate, name, recipe)
+        return recipe.features(resampled(blocks, sound.samplerate, recipe.sr))
+
+
+def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = False) -> Header:
+    """Return the header of an open file; errors are those of `decoded_features`.
+
+    Only with `deep` are the samples decoded and checked too.
+    """
+    with _sound(stream, name, recipe) as sound:
+        if deep:
+            for _ in _checked(_mono(sound), sound.samplerate, name, recipe):
+                pass
+        elif sound.frames < UNKNOWN:
+            _check_length(sound.frames, sound.samplerate, name, recipe)
+        kind = f"{sound.format} {sound.samplerate} Hz, {sound.channels} channels"
+        return Header(sound.frames / sound.samplerate, kind)
+
+
+@contextmanager
+def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
+    """Open sound, check its header, and say what the decoder says about damage."""
     import soundfile  # here, so that all else works without the library it loads
 
     _check_whole(stream, name)
+    is_silent = stream.read(4) in SILENT
+    stream.seek(0)
     try:
-        with soundfile.SoundFile(stream) as sound:
+        with nullcontext() if is_silent else hushed(), soundfile.SoundFile(stream) as sound:
             _check_header(sound, name, recipe)
-            blocks = _checked(_mono(sound), sound.samplerate, name, recipe)
-            return recipe.features(resampled(blocks, sound.samplerate, recipe.sr))
+            yield sound
     except soundfile.LibsndfileError as error:
-        reason = error.error_string.rstrip(".")
+        reason = error.error_string.removeprefix("Error : ").rstrip(".")
+        if "does not exist" in reason:  # said of a stream in which no frame of MP3 is found
+            reason = "no sound is found in the file"
         raise ReadError(name, f"is damaged or not sound ({reason})", f"{FORMATS}; {MEND}") from None
 
 
@@ -57,8 +98,7 @@ def _check_header(sound: Any, name: str, recipe: AudioRecipe) -> None:
     if not RATES[0] <= sound.samplerate <= RATES[1]:
         problem = f"{sound.samplerate} samples per second"
         raise ReadError(name, problem, f"from {RATES[0]} to {RATES[1]} are read")
-    # A stream of unknown length announces 2**63 - 1: it is measured while it is read.
-    if sound.frames < 2**62 and sound.frames > recipe.max_duration * sound.samplerate:
+    if sound.frames < UNKNOWN and sound.frames > recipe.max_duration * sound.samplerate:
         raise _too_long(name, recipe)
 
 
@@ -91,12 +131,16 @@ def _checked(
         if n > recipe.max_duration * rate:
             raise _too_long(name, recipe)
         yield block
+    _check_length(n, rate, name, recipe)
+    if peak <= SILENCE:
+        raise ReadError(name, f"is silent for all of its {n / rate:.3g} s", MEND)
+
+
+def _check_length(n: int, rate: int, name: str, recipe: AudioRecipe) -> None:
     shortest = recipe.window_samples if recipe.center is True else recipe.frame_samples
     if n * recipe.sr < shortest * rate:
         problem = f"is too short: {n / rate:.3g} s, a window takes {shortest / recipe.sr:.3g} s"
         raise ReadError(name, problem, MEND)
-    if peak <= SILENCE:
-        raise ReadError(name, f"is silent for all of its {n / rate:.3g} s", MEND)
 
 
 def resampled(blocks: Iterable[np.ndarray], rate: int, wanted: int) -> Iterator[np.ndarray]:

@@ -1,15 +1,16 @@
 """A folder of tables: one series per file, one time point per row."""
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.columns import COLUMNS, Columns, Roles, looked_at
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.long import Growing, by_key, chunks
-from mvdfq.io.tables import COLUMNS, Columns, is_value, named_rows, rows_of
+from mvdfq.io.long import Growing
+from mvdfq.io.tables import Table, is_value, named_rows, table_of
 from mvdfq.io.text import Source
 
 __all__ = ["FORMAT"]
@@ -19,9 +20,21 @@ ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 
 
 def _is_csv_folder(glimpse: Glimpse) -> bool:
-    """Is there a table in the folder whose first lines hold a number?"""
-    files = csv_files(glimpse.path) if glimpse.path.is_dir() else []
+    """Is this one series, or a folder with a table whose first lines hold a number?"""
+    if not glimpse.path.is_dir():
+        return _is_one_series(glimpse)
+    files = csv_files(glimpse.path)
     return bool(files) and any(re.search(r"\d", line) for line in Glimpse(files[0]).lines)
+
+
+def _is_one_series(glimpse: Glimpse) -> bool:
+    """Is there a column of times, and are all other columns numbers, and not ids or labels?"""
+    looked = looked_at(glimpse)
+    if looked is None:
+        return False
+    roles, rows = looked
+    numbers = all(is_value(row[i]) for row in rows for i in roles.channels)
+    return roles.is_clock and numbers and not {"id", "label"} & {*roles.places}
 
 
 def csv_files(folder: Path) -> list[Path]:
@@ -32,26 +45,37 @@ def csv_files(folder: Path) -> list[Path]:
 
 
 def read_csv_folder(source: Source, **options: Any) -> Dataset:
-    """Read a folder with one series per file; `read_series` says which options there are."""
-    if not source.path.is_dir():
-        source.fail("not a folder")
-    columns, files = Columns(**options), csv_files(source.path)
-    if not files:
-        source.fail("no .csv file in the folder")
-    facts = _facts(source, files, columns)
+    """Read one series per file; `read_series` says which options there are.
+
+    The source is a folder, or one or several files as they lie in such a folder.
+    """
+    columns = Columns(**options)
+    named = list(_named_files(source))
     growing = Growing(source, columns)
-    for i, path in enumerate(files):
-        name = path.relative_to(source.path).as_posix()
+    facts = _facts(source, [path for _, path in named], columns)
+    for i, (name, path) in enumerate(named):
         who = growing.code("id", [name])[0]
         growing.paths[int(who)] = path
+        file = Source(path, max_bytes=source.max_bytes, remarks=source.remarks)
         try:
-            _add_file(growing, Source(path, max_bytes=source.max_bytes), name, facts(path))
+            _add_file(growing, file, name, facts(path))
         except ReadError as error:
             growing.spoil(who, error.problem, error.hint)
-        source.tell(i + 1, len(files))
+        source.tell(i + 1, len(named))
     if not growing.chunks:
         source.fail("no file that can be read", str(next(iter(growing.bad.values()))))
     return growing.dataset()
+
+
+def _named_files(source: Source) -> Iterator[tuple[str, Path]]:
+    """Yield the name of each series and its file; files in a folder are named from the folder."""
+    if not source.path.is_dir():
+        yield from ((path.as_posix(), path) for path in source.files or [source.path])
+        return
+    files = csv_files(source.path)
+    if not files:
+        source.fail("no .csv file in the folder")
+    yield from ((file.relative_to(source.path).as_posix(), file) for file in files)
 
 
 def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
@@ -59,8 +83,11 @@ def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
     if (source.path / METADATA).is_file():
         listed = _metadata(Source(source.path / METADATA), columns)
         return lambda path: _listed(listed, path, source.path)
+    # A label that the user names stands in the files; one file has no sub-folder.
+    if columns.label != "label" or not source.path.is_dir():
+        return lambda path: {}
     depths = {len(path.relative_to(source.path).parts) for path in files}
-    if columns.label is None or depths == {1}:
+    if depths == {1}:
         return lambda path: {}
     if depths != {2}:
         hint = f"make one folder per class, or write {METADATA} with file_name,label"
@@ -69,7 +96,7 @@ def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
 
 
 def _metadata(source: Source, columns: Columns) -> dict[str, dict[str, str]]:
-    keys = {"label": str(columns.label), "group": columns.group}
+    keys = {"label": str(columns.label), "group": str(columns.group)}
     listed: dict[str, dict[str, str]] = {}
     for line, row in named_rows(source, ["file_name"], list(keys.values())):
         if row["file_name"] in listed:
@@ -87,43 +114,48 @@ def _listed(listed: Mapping[str, dict[str, str]], path: Path, folder: Path) -> d
 
 def _add_file(growing: Growing, file: Source, name: str, facts: Mapping[str, str]) -> None:
     """Add a file whose rows are time points and whose header names the channels."""
-    rows = rows_of(file)
-    number, first = next(rows, (0, []))
-    if not first:
-        file.fail("the file is empty")
-    is_header = not all(map(is_value, first))
-    header = first if is_header else [str(i) for i in range(len(first))]
-    places = _check_file(growing, file, header, is_header)
-    done = 0
-    for chunk in chunks(rows if is_header else chain([(number, first)], rows)):
+    table = table_of(file)
+    roles = _roles(growing, file, table, facts)
+    n_cells, done = len(table.header), 0
+    for chunk in table.chunks():
         for line, row in chunk:
-            if len(row) != len(header):
-                file.fail(f"line {line}: {len(row)} cells, the first line has {len(header)}")
+            if len(row) != n_cells:
+                file.fail(f"line {line}: {len(row)} cells, the first line has {n_cells}")
         lines, cells = zip(*chunk, strict=True)
-        keyed = {key: [word] * len(lines) for key, word in {"id": name, **facts}.items()}
-        keyed["time"] = [str(i) for i in range(done, done + len(lines))]
-        growing.add(lines, keyed | by_key(list(zip(*cells, strict=True)), header, places))
+        keyed = roles.by_key(list(zip(*cells, strict=True)))
+        keyed |= {key: [word] * len(lines) for key, word in {"id": name, **facts}.items()}
+        growing.add(lines, keyed, roles)
         done += len(lines)
     if not done:
         file.fail("a header, but no values")
 
 
-def _check_file(
-    growing: Growing, file: Source, header: list[str], is_header: bool
-) -> dict[str, int]:
-    """Compare the channels with the channels of the first file; return the place of the time."""
-    columns, channels = growing.columns, growing.channels
-    if columns.label in header and is_header:
+def _roles(growing: Growing, file: Source, table: Table, facts: Mapping[str, str]) -> Roles:
+    """Return the role of each column; compare the channels with the channels of the first file."""
+    columns = Columns.of({**vars(growing.columns), **{key: key for key in facts}})
+    roles = columns.find(file, table.header, table.sample)
+    roles = replace(roles, places={k: i for k, i in roles.places.items() if k != "id"})
+    if "label" in facts and "label" in roles.places:
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"
-        file.fail(f"line 1: a column {columns.label!r} within one series", hint)
-    found = Columns(label=None, time=columns.time).find(file, header)
-    places = {key: place for key, place in found.items() if key == "time"}
-    own = [name for name in header if name != columns.time]
+        name = table.header[roles.places["label"]]
+        file.fail(f"line 1: a column {name!r} within one series", hint)
+    if not growing.channels:
+        growing.channels, growing.is_named = roles.names, table.is_named
+        growing.source.remark(f"columns: {roles.words()}")
+    channels = growing.channels
+    if set(roles.names) != set(channels) or table.is_named != growing.is_named:
+        hint = "channels=NAMES names the columns that all files have"
+        file.fail(f"line 1: channels {roles.names[:20]}, other files have {channels[:20]}", hint)
     if not channels:
-        growing.channels, growing.is_named = own, is_header
-    elif own != channels or is_header != growing.is_named:
-        file.fail(f"line 1: channels {own[:20]}, other files have {channels[:20]}")
-    return places
+        file.fail("line 1: no column besides times and labels")
+    return roles
 
 
-FORMAT = Format("csv-folder", _is_csv_folder, read_csv_folder, options=COLUMNS, is_series=True)
+FORMAT = Format(
+    "csv-folder",
+    _is_csv_folder,
+    read_csv_folder,
+    options=tuple(name for name in COLUMNS if name != "id"),
+    is_series=True,
+    takes_many=True,
+)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.io.base import Dataset
-from mvdfq.io.text import open_plain
+from mvdfq.io.text import decoded, open_plain
 
 __all__ = ["Format", "Glimpse"]
 
@@ -36,9 +36,10 @@ class Glimpse:
     def lines(self) -> list[str]:
         """The first lines of text, decompressed; a line that may be cut off is left out."""
         head = self._read(LOOK, plain=True)
-        if b"\0" in head:
+        text = decoded(head)
+        if "\0" in text:
             return []
-        lines = head.decode("utf-8-sig", errors="replace").splitlines()
+        lines = text.splitlines()
         return lines if len(head) < LOOK or len(lines) < 2 else lines[:-1]
 
     @cached_property

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mvdfq._utils.short import Short
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.text import read_lines
 
@@ -58,8 +59,8 @@ def read_splits(path: str | Path) -> dict[str, dict[str, list[str]]]:
     return splits
 
 
-@dataclass(frozen=True, eq=False)
-class HomologyTask:
+@dataclass(frozen=True, eq=False, repr=False)
+class HomologyTask(Short):
     """Tell the members of one family from all others, after training on related families.
 
     Parameters

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset
+from mvdfq.io.audio import headers
+from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.decoding import Header
+from mvdfq.io.listing import list_audio
 
 __all__ = ["facts_of", "facts_of_audio"]
 
@@ -24,7 +27,8 @@ def facts_of(data: Dataset) -> dict[str, Any]:
         "classes": {} if data.y is None else _counts(data.y),
         "groups": {} if data.groups is None else _counts(data.groups),
         "duplicates": _duplicates(data),
-        "bad": [str(problem) for problem in data.skipped],
+        "bad": [problem.message for problem in data.skipped],
+        "remarks": list(data.remarks),
     }
 
 
@@ -71,26 +75,28 @@ def _duplicates(data: Any) -> list[str]:
 
 
 def facts_of_audio(
-    path: Any, group_pattern: str | None = None, progress: Report | None = None
+    path: Any,
+    group_pattern: str | None = None,
+    progress: Report | None = None,
+    *,
+    recipe: Any = None,
+    deep: bool = False,
+    n_jobs: int | None = None,
 ) -> dict[str, Any]:
-    """Facts of sound files, from their headers."""
-    import soundfile
-
-    from mvdfq.io.listing import list_audio
-
+    """Facts of sound files, from their headers; `deep` decodes the files too."""
     listing = list_audio(path, group_pattern=group_pattern)
-    seconds, kinds, bad = [], Counter[str](), [str(problem) for problem in listing.problems]
-    for done, file in enumerate(listing.files, start=1):
-        try:
-            if not os.path.isfile(file):
-                raise OSError("not a regular file")
-            info = soundfile.info(file)
-            seconds.append(info.duration)
-            kinds[f"{info.format} {info.samplerate} Hz, {info.channels} channels"] += 1
-        except (RuntimeError, OSError, TypeError) as error:
-            bad.append(f"{file}: {error}")
+    good: dict[int, Header] = {}
+    bad = [problem.message for problem in listing.problems]
+    for i, found in enumerate(headers(listing.files, recipe, deep, n_jobs)):
+        if isinstance(found, ReadError):
+            bad.append(found.message)
+        else:
+            good[i] = found
         if progress is not None:
-            progress(done, len(listing.files))
+            progress(i + 1, len(listing.files))
+    listing.keep([*good])
+    seconds = [header.seconds for header in good.values()]
+    kinds = Counter(header.kind for header in good.values())
     return _lengths(np.array(seconds)) | {
         "unit of lengths": "seconds",
         "total hours": round(sum(seconds) / 3600, 3),
@@ -99,6 +105,7 @@ def facts_of_audio(
         "groups": _counts(listing.groups) if listing.groups else {},
         "duplicates": _equal_files(listing.files),
         "bad": bad,
+        "remarks": listing.remarks,
     }
 
 

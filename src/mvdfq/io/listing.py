@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.audio_files import MEND, is_sound, shown, unreadable
+from mvdfq._utils.short import Short
+from mvdfq.io.audio_files import MEND, meant_as_sound, shown, unreadable
 from mvdfq.io.base import ReadError
-from mvdfq.io.formats import Glimpse
 from mvdfq.io.tables import named_rows
 from mvdfq.io.text import Source, compiled
 
@@ -18,12 +18,13 @@ __all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
 METADATA = "metadata.csv"
 
 
-@dataclass
-class AudioListing:
+@dataclass(repr=False)
+class AudioListing(Short):
     """The sound files of a folder, and their names, labels and groups.
 
     Labels and groups are empty if there are none. Problems of the folder are in the order of
-    names, or of `metadata.csv`.
+    names, or of `metadata.csv`. Files in a folder that are not sound, such as pictures of covers,
+    are passed over.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -31,6 +32,23 @@ class AudioListing:
     labels: list[str] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     problems: list[ReadError] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+    # How the table of files was read.
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Say which files were passed over, in one line."""
+        n, some = len(self.passed_over), ", ".join(sorted(self.passed_over)[:5])
+        if not n:
+            return self.notes
+        files = "1 file that is" if n == 1 else f"{n} files that are"
+        return [*self.notes, f"passed over {files} not sound: {some}{', ...' if n > 5 else ''}"]
+
+    @property
+    def n_seen(self) -> int:
+        """Number of files that were looked at, sound or not."""
+        return len(self.files) + len(self.problems) + len(self.passed_over)
 
     def add(self, file: Path, name: str, label: str | None, group: str | None = None) -> None:
         """Add a file, or note why it cannot be added."""
@@ -103,19 +121,30 @@ def _from_folders(root: Path) -> AudioListing:
     listing = AudioListing()
     entries = _entries(root, listing)
     folders = [entry for entry in entries if os.path.isdir(entry)]
-    for entry in entries:
-        if not folders:
-            listing.add(entry, entry.name, None)
-        elif entry in folders:
-            before = len(listing.files) + len(listing.problems)
-            _walk(entry, root, listing, (_identity(root),))
-            if len(listing.files) + len(listing.problems) == before:
-                hint = "put the files of the class into the folder, or remove the folder"
-                listing.refuse(entry, "is an empty folder", hint)
-        elif is_sound(Glimpse(entry)):
+    for folder in folders:
+        before = listing.n_seen
+        _walk(folder, root, listing, (_identity(root),))
+        if listing.n_seen == before:
+            hint = "put the files of the class into the folder, or remove the folder"
+            listing.refuse(folder, "is an empty folder", hint)
+    has_classes = bool(listing.files or listing.problems)
+    for entry in (entry for entry in entries if entry not in folders):
+        if not has_classes:
+            _add_sound(listing, entry, entry.name, None)
+        elif meant_as_sound(entry):
             hint = "move the file into the folder of its class"
             listing.refuse(entry, "lies beside the class folders", hint)
+        else:
+            listing.passed_over.append(shown(entry.name))
+    listing.problems.sort(key=lambda problem: problem.path)
     return listing
+
+
+def _add_sound(listing: AudioListing, entry: Path, name: str, label: str | None) -> None:
+    if meant_as_sound(entry):
+        listing.add(entry, name, label)
+    else:
+        listing.passed_over.append(shown(name))
 
 
 def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...]) -> None:
@@ -129,7 +158,7 @@ def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...
             _walk(entry, root, listing, (*above, here))
         else:
             parts = entry.relative_to(root).parts
-            listing.add(entry, "/".join(parts), parts[0])
+            _add_sound(listing, entry, "/".join(parts), parts[0])
 
 
 def _identity(folder: Path) -> tuple[int, int]:
@@ -159,6 +188,7 @@ def _from_metadata(root: Path) -> AudioListing:
         else:
             listing.add(root / row["file_name"], row["file_name"], row["label"], row.get("group"))
     listing.problems += source.skipped
+    listing.notes += source.remarks
     return listing
 
 

@@ -1,34 +1,33 @@
 """Long tables, one time point per row, read in chunks."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.columns import COLUMNS, Columns, Roles, looked_at, some
 from mvdfq.io.formats import Format, Glimpse
+from mvdfq.io.resampling import at_one_rate
 from mvdfq.io.tables import (
-    COLUMNS,
     DECIMAL_COMMA,
+    LOOK,
     TABLES,
-    Columns,
-    first_rows,
     floats,
     is_given,
     is_number,
-    rows_of,
+    table_of,
 )
-from mvdfq.io.text import Source, moments
+from mvdfq.io.text import Source
+from mvdfq.io.times import moments, unit_of
+from mvdfq.sequences import Sequences
 from mvdfq.sequences.converters import from_long_table
 
-__all__ = ["CHUNK", "FORMAT", "Growing", "by_key", "channels_of", "chunks"]
-
-CHUNK = 20_000  # rows turned into numbers at a time
+__all__ = ["FORMAT", "Growing", "check_long"]
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
 # still exact as floats.
@@ -49,6 +48,8 @@ class Growing:
     # By the code of the sequence: the file it has to itself, and what is wrong with it.
     paths: dict[int, Path] = field(default_factory=dict)
     bad: dict[int, ReadError] = field(default_factory=dict)
+    # By the code of the sequence: seconds per unit of its times, None if not known.
+    units: dict[int, float | None] = field(default_factory=dict)
     is_named: bool = True
     # What a place in the file is called: Parquet has no lines.
     row: str = "line"
@@ -65,16 +66,26 @@ class Growing:
         known = self.words.setdefault(kind, {})
         return np.array([known.setdefault(cell, len(known)) for cell in cells], dtype=np.int64)
 
-    def add(self, lines: Sequence[int], cells: Mapping[str, Sequence[Any]]) -> None:
-        """Add rows, given as columns: id, time, label and group, and channels by ``:name``."""
+    def add(self, lines: Sequence[int], cells: Mapping[str, Sequence[Any]], roles: Roles) -> None:
+        """Add rows, given as columns: id, time, label and group, and channels by ``:name``.
+
+        Without a column of times, rows come in the order of the file.
+        """
         ids = self.code("id", cells["id"])
+        unit, clock = None, "time"
+        if "time" in cells:
+            clock = roles.header[roles.places["time"]]
+            unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
+        for who in np.unique(ids).tolist():
+            self.units.setdefault(who, unit)
+        cells = {"time": list(map(str, lines)), **cells}
         self._keep("id", ids)
         self._keep("line", np.array(lines))
         for kind in ("label", "group"):
             if kind in cells:
                 self._keep(kind, self.code(kind, cells[kind]))
         where = list(zip(lines, ids.tolist(), strict=True))
-        self._keep("time", self._each(moments, cells["time"], "time", where))
+        self._keep("time", self._each(moments, cells["time"], clock, where))
         for name in self.channels:
             column = cells[f":{name}"]
             reader = partial(self._states, name) if self._holds_text(name, column) else floats
@@ -138,6 +149,8 @@ class Growing:
         flags = tuple(self.is_text.get(name, False) for name in self.channels)
         names = tuple(self.channels) if self.is_named else None
         X = replace(X, channel_names=names, symbolic=flags if any(flags) else ())
+        _remark_constants(self.source, X)
+        X = at_one_rate(self.source, X, self._seconds(table, ids), self.columns.resample)
         _, first = np.unique(table["id"], return_index=True)
         columns = {
             key: np.array(list(self.words[key]))[table[key][first]]
@@ -147,8 +160,26 @@ class Growing:
         known = list(self.words["id"])
         skipped = (*self.source.skipped, *(self.bad[who] for who in sorted(self.bad)))
         return Dataset(
-            X, columns.get("label"), [known[i] for i in ids], columns.get("group"), skipped=skipped
+            X,
+            columns.get("label"),
+            [known[i] for i in ids],
+            columns.get("group"),
+            skipped=skipped,
+            remarks=tuple(self.source.remarks),
         )
+
+    def _seconds(self, table: Mapping[str, np.ndarray], ids: np.ndarray) -> list[np.ndarray | None]:
+        """Return the times of each sequence in seconds; None if the unit is not known."""
+        order = np.argsort(table["id"], kind="stable")
+        times = table["time"][order]
+        starts = np.searchsorted(table["id"][order], ids)
+        # Less the first time: a float holds the nanoseconds of a day, but not those since 1970.
+        return [
+            None if unit is None else (part - part[0]).astype(float) * unit
+            for part, unit in zip(
+                np.split(times, starts[1:]), map(self.units.get, ids.tolist()), strict=True
+            )
+        ]
 
     def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
         """Check that within a sequence times increase, and label and group do not change."""
@@ -160,7 +191,7 @@ class Growing:
         order = np.argsort(table["id"], kind="stable")
         ids, lines, times = table["id"][order], table["line"][order], table["time"][order]
         same = ids[1:] == ids[:-1]
-        hint = "sort the lines by time; mvdfq.from_long_table takes lines in any order"
+        hint = "sort the rows by time; time=None keeps the order of the rows"
         for i in np.flatnonzero(same & ~(np.diff(times) > 0)):
             word = "the same time twice" if times[i] == times[i + 1] else "an earlier time"
             spoil(ids[i], f"{lines[i + 1]}: {word}", hint)
@@ -171,6 +202,24 @@ class Growing:
         missing = [code for word, code in self.words.get("label", {}).items() if not is_given(word)]
         for i in np.flatnonzero(np.isin(table.get("label", np.empty(0)), missing)):
             spoil(table["id"][i], f"{table['line'][i]}: the label is missing")
+
+
+def _remark_constants(source: Source, X: Sequences) -> None:
+    """Say which channels do not change within any sequence: they may tell the subject or class."""
+    inside = np.ones(max(X.data.shape[1] - 1, 0), dtype=bool)
+    inside[X.offsets[1:-1] - 1] = False
+    changes = np.diff(X.data, axis=1) != 0
+    names = X.channel_names or tuple(map(str, range(X.n_rows)))
+    still = [
+        name
+        for name, change in zip(names, changes, strict=True)
+        if inside.any() and not change[inside].any() and change.any()
+    ]
+    if still:
+        source.remark(
+            f"{some(still)} never changes within a sequence; group=NAME, label=NAME or "
+            f"channels=NAMES keep such a column out of the channels"
+        )
 
 
 def _stable_code(word: str) -> float:
@@ -189,50 +238,45 @@ def _without(table: dict[str, np.ndarray], bad: np.ndarray) -> dict[str, np.ndar
 
 
 def _is_long(glimpse: Glimpse) -> bool:
-    """Does the header name a column of ids and a column of times?"""
-    columns, rows = Columns.of(glimpse.options), first_rows(glimpse.said)
-    return bool(rows) and {columns.id, columns.time} <= set(rows[0]) and "file_name" not in rows[0]
+    """Is there a column of ids, and a column of times or ids that repeat?"""
+    looked = looked_at(glimpse)
+    if looked is None:
+        return False
+    roles, rows = looked
+    if glimpse.options.get("id", "id") != "id":
+        return True
+    ids = [row[roles.places["id"]] for row in rows] if "id" in roles.places else []
+    return bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
 
 
 def read_long(source: Source, **options: Any) -> Dataset:
     """Read a table with one time point per row; `read_series` says which options there are."""
-    columns, rows = Columns(**options), rows_of(source)
-    _, header = next(rows, (0, []))
-    if not header:
-        source.fail("the file is empty")
-    places = columns.find(source, header)
-    growing = Growing(source, columns, channels_of(source, columns, header, places))
-    for chunk in chunks(rows):
-        kept = [row for row in chunk if len(row[1]) == len(header) and row[1][places["id"]]]
+    columns, table = Columns(**options), table_of(source)
+    roles = columns.find(source, table.header, table.sample)
+    check_long(source, roles)
+    growing = Growing(source, columns, roles.names, is_named=table.is_named)
+    id = roles.places["id"]
+    for chunk in table.chunks():
+        kept = [row for row in chunk if len(row[1]) == len(table.header) and row[1][id]]
         if len(kept) < len(chunk):
-            _spoil_torn(growing, chunk, len(header), places["id"])
+            _spoil_torn(growing, chunk, len(table.header), id)
         if kept:
             lines, cells = zip(*kept, strict=True)
-            growing.add(lines, by_key(list(zip(*cells, strict=True)), header, places))
+            growing.add(lines, roles.by_key(list(zip(*cells, strict=True))), roles)
     if not growing.chunks:
         source.fail("a header, but no lines that can be read")
     return growing.dataset()
 
 
-def channels_of(
-    source: Source, columns: Columns, header: Sequence[str], places: Mapping[str, int]
-) -> list[str]:
-    """Return the columns that are channels; refuse a table that cannot be a long table."""
-    for key, name in [("id", columns.id), ("time", columns.time)]:
-        if key not in places:
-            source.fail(f"line 1: no column {name!r}", f"pass {key}=..., the name of the column")
-    if "" in header:
-        source.fail(f"line 1: column {header.index('') + 1} has no name")
-    channels = [name for i, name in enumerate(header) if i not in places.values()]
-    if not channels:
+def check_long(source: Source, roles: Roles) -> None:
+    """Refuse a table that cannot be a long table; say what was taken as what."""
+    if "id" not in roles.places:
+        source.fail("line 1: no column of ids", f"id=NAME names one of {some(roles.header)}")
+    if "" in roles.names:
+        source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
+    if not roles.channels:
         source.fail("line 1: no column besides id, time, label and group")
-    return channels
-
-
-def chunks(rows: Iterator[tuple[int, list[str]]]) -> Iterator[list[tuple[int, list[str]]]]:
-    """Yield rows in chunks, so that only one chunk is held as text."""
-    while chunk := list(islice(rows, CHUNK)):
-        yield chunk
+    source.remark(f"columns: {roles.words()}")
 
 
 def _spoil_torn(
@@ -246,15 +290,6 @@ def _spoil_torn(
         if len(cells) != n_cells:
             who = growing.code("id", [name])[0]
             growing.spoil(who, f"line {line}: {len(cells)} cells, the header has {n_cells}")
-
-
-def by_key(
-    cells: Sequence[Any], header: Sequence[str], places: Mapping[str, int]
-) -> dict[str, Any]:
-    """Columns by what they are: id, time, label and group, and channels by ``:name``."""
-    special = {key: cells[place] for key, place in places.items()}
-    inner = [i for i in range(len(header)) if i not in places.values()]
-    return special | {f":{header[i]}": cells[i] for i in inner}
 
 
 FORMAT = Format("long-csv", _is_long, read_long, options=COLUMNS, extensions=TABLES, is_series=True)

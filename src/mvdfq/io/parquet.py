@@ -3,9 +3,10 @@
 from typing import Any
 
 from mvdfq.io.base import Dataset
+from mvdfq.io.columns import COLUMNS, Columns
 from mvdfq.io.formats import Format
-from mvdfq.io.long import CHUNK, Growing, by_key, channels_of
-from mvdfq.io.tables import COLUMNS, Columns
+from mvdfq.io.long import Growing, check_long
+from mvdfq.io.tables import CHUNK, LOOK
 from mvdfq.io.text import Source
 
 __all__ = ["FORMAT"]
@@ -27,8 +28,12 @@ def read_parquet(source: Source, **options: Any) -> Dataset:
 
 def _read_batches(source: Source, columns: Columns, file: Any) -> Dataset:
     header = file.schema_arrow.names
-    places = columns.find(source, header)
-    growing = Growing(source, columns, channels_of(source, columns, header, places), row="row")
+    first: Any = next(file.iter_batches(batch_size=LOOK), [])
+    sample = zip(*(_arrow_cells(source, column, True) for column in first), strict=True)
+    roles = columns.find(source, header, list(sample))
+    check_long(source, roles)
+    places = roles.places
+    growing = Growing(source, columns, roles.names, row="row")
     size, done = file.metadata.num_rows, 0
     if size * len(header) * 8 > source.max_bytes:
         source.fail(f"{size} rows of {len(header)} columns", "max_bytes allows more")
@@ -39,7 +44,7 @@ def _read_batches(source: Source, columns: Columns, file: Any) -> Dataset:
         rows = range(done + 1, done + 1 + len(batch))
         if "" in cells[places["id"]]:
             source.fail(f"row {rows[cells[places['id']].index('')]}: no id")
-        growing.add(rows, by_key(cells, header, places))
+        growing.add(rows, roles.by_key(cells), roles)
         done += len(batch)
         source.tell(done, size)
     if not done:

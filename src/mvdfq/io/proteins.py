@@ -1,7 +1,8 @@
 """FASTA files with labels; the labels stand in the headers or in a table."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,10 @@ def read_fasta(
     r"""Read a FASTA file, plain or gzipped.
 
     Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
-    ignored. A record is bad if it has no id, no residues, the id of an earlier record, a
-    character outside the alphabet, or no label although labels are asked for.
+    ignored. A record is bad if it has no id, no residues, a character outside the alphabet, or
+    no label although labels are asked for. Ids that repeat get numbers. Headers that recur as a
+    whole, such as ``>1`` and ``>0``, are labels, unless the user says where labels stand;
+    `Dataset.remarks` says so.
 
     Parameters
     ----------
@@ -92,18 +95,41 @@ def read_fasta(
         alphabet = "dna" if strands == "both" else "protein"
     _check_options(alphabet, lower, strands)
     source = Source(Path(path), skip_bad)
-    about = _labeller(source, label, group, labels)
+    records = list(read_records(path))
+    is_label = label is labels is group is None and _headers_are_labels(source, records)
+    about = _labeller(source, ".+" if is_label else label, group, labels)
 
     def read_case(record: Record) -> Case:
         residues = _residues(source, record, alphabet, lower)
         label, group = about(record)
-        return Case(residues, label, record.id, group)
+        return Case(residues, label, None if is_label else record.id, group)
 
     collect: Any = list
     if strands == "both" and alphabet is not None:
         collect = partial(both_strands, alphabet=alphabet)
-    records = ((record.line, record) for record in read_records(path))
-    return gather(source, records, read_case, collect)
+    return gather(source, ((record.line, record) for record in records), read_case, collect)
+
+
+def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
+    """Do whole headers recur, as labels do? Say so, and say if only their first words recur."""
+    known = Counter(record.header for record in records if record.header)
+    if not _recur(known):
+        words = Counter(record.id for record in records if record.id)
+        if _recur(words):
+            first = next(iter(words))
+            source.remark(
+                f"the first words of headers recur, such as {first!r}; label=0 reads labels"
+            )
+        return False
+    shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
+    more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
+    source.remark(f"the headers repeat and are read as labels: {shown}{more}")
+    return True
+
+
+def _recur(words: Counter[str]) -> bool:
+    """Does a word occur twice on average?"""
+    return 2 * len(words) <= words.total()
 
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
@@ -128,7 +154,7 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
         source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
     where = f"line {record.line}: record {record.id!r}"
     if not record.sequence:
-        source.fail(f"{where} is empty", "remove the record, or skip bad records")
+        source.fail(f"{where} is empty", "remove the record, or leave it out with skip_bad=True")
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:
@@ -139,7 +165,7 @@ def _advice(alphabet: str | None) -> str:
     """Say which alphabet takes the letter: both strands are known for DNA and RNA only."""
     if alphabet == "dna":
         return "alphabet='rna' takes RNA, strands='one' takes proteins"
-    return "alphabet=None takes any letters"
+    return "mvdfq.io.read_fasta(alphabet=None) takes any letters"
 
 
 def _labeller(
@@ -194,6 +220,6 @@ FORMAT = Format(
     "fasta",
     is_fasta,
     _read,
-    options=("label", "labels", "strands"),
+    options=("label", "group", "labels", "strands"),
     extensions=("fasta", "fa", "faa", "fna"),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset, ReadError, check_kept
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import group_expression, group_in
 from mvdfq.io.parts import joined_parts, parts_of
@@ -27,6 +27,11 @@ def read(
     *,
     recipe: Any = None,
     label: Any = None,
+    id: str | int | None = None,
+    time: str | int | None = None,
+    group: str | int | None = None,
+    channels: Sequence[str | int] | None = None,
+    resample: float | None = None,
     labels: str | Path | None = None,
     strands: str = "one",
     group_pattern: str | None = None,
@@ -49,8 +54,18 @@ def read(
         How sound becomes numbers, or a name in `AUDIO_RECIPES`.
 
     label : str or int, default=None
-        Which column, attribute or part of a FASTA header holds the label; ``"none"`` if a table
-        has no labels.
+        Which column, attribute or part of a FASTA header holds the label: a name, or a number
+        that counts from 0; ``"none"`` if a table has no labels.
+
+    id, time, group : str or int, default=None
+        Columns of a table, by name or number, as in `read_series`; ``"none"`` if there is none.
+        By default columns are recognised by name and content, and `Dataset.remarks` says how.
+
+    channels : sequence of str or int, default=None
+        Columns of a table that are channels; by default all columns that are nothing else.
+
+    resample : float, default=None
+        Rows per second that all sequences of a table are brought to, as in `read_series`.
 
     labels : str or Path, default=None
         A table ``id,label[,group]`` for FASTA files and profiles.
@@ -63,7 +78,8 @@ def read(
         Regular expression that finds the group in the name of a sequence.
 
     skip_bad : bool, default=False
-        Leave out sequences that cannot be read and list them in `Dataset.skipped`.
+        Leave out sequences that cannot be read and list them in `Dataset.skipped`. If fewer than
+        half of the sequences can be read, that is an error.
 
     n_jobs : int, default=None
         Number of processes for sound files.
@@ -92,15 +108,15 @@ def read(
     paths = [Path(one) for one in path] if several else [Path(path)]  # type: ignore[union-attr, arg-type]
     if not paths:
         raise ValueError("path must name at least one file, got an empty list.")
-    record = named_format(format, RECORDS) if format else find_format(paths[0], RECORDS, {})
-    given = {"recipe": recipe, "label": label, "labels": labels, "cache": cache}
-    given["strands"] = None if strands == "one" else strands
-    _refuse_unused(record, given)
-    given |= {"group_pattern": group_pattern, "n_jobs": n_jobs}
-    options = {key: value for key, value in given.items() if value is not None}
-    if record.is_series and str(label).lower() == "none":
-        options["label"] = None
-    if record.takes_many and several:
+    columns = {"id": id, "time": time, "group": group, "channels": channels, "resample": resample}
+    columns = _given(columns | {"label": label})
+    record = named_format(format, RECORDS) if format else find_format(paths[0], RECORDS, columns)
+    options = {"recipe": recipe, "labels": labels, "cache": cache}
+    options["strands"] = None if strands == "one" else strands
+    options = _given(options) | columns
+    _refuse_unused(record, list(options))
+    options |= _given({"group_pattern": group_pattern, "n_jobs": n_jobs})
+    if record.takes_many and several and not any(map(Path.is_dir, paths)):
         return _read_file(record, Source(paths[0], skip_bad, progress, files=paths), options)
     parts = [_read_path(one, record, skip_bad, progress, options) for one in paths]
     data = reduce(Dataset.joined, parts)
@@ -112,9 +128,11 @@ def read_series(
     format: str | None = None,
     *,
     label: str | int | None = "label",
-    id: str = "id",
-    time: str = "time",
-    group: str = "group",
+    id: str | int = "id",
+    time: str | int | None = "time",
+    group: str | int | None = "group",
+    channels: Sequence[str | int] | None = None,
+    resample: float | None = None,
     categories: Mapping[str, Sequence[Any]] | None = None,
     time_first: bool = False,
     skip_bad: bool = False,
@@ -148,19 +166,30 @@ def read_series(
         One of the names above; by default the format is recognised by content.
 
     label : str, int or None, default="label"
-        The column or attribute that holds labels; in a wide table also the number of the column
-        (-1 is the last column). None: labels are not read. If no column is called ``"label"``,
-        the only column that can hold labels is taken; a long table then has no labels.
+        The column or attribute that holds labels: its name or, in a table, its number (0 is the
+        first column, -1 the last). None: labels are not read. If no column is called ``"label"``
+        or ``"class"``, the only end of a wide table that can hold labels is taken; a long table
+        then has no labels.
 
-    id : str, default="id"
-        The column that names the sequence of each row.
+    id : str or int, default="id"
+        The column that names the sequence of each row; by default it is recognised by its name.
 
-    time : str, default="time"
-        The column of times, numbers or ISO dates, which must increase within a sequence. Times
-        give only the order: frames count as evenly spaced.
+    time : str, int or None, default="time"
+        The column of times: numbers, dates or clock times, which must increase within a sequence.
+        By default it is recognised by its name or content; other columns of times are left out.
+        None: rows come in the order of the file. ``"clock:ms"`` says that the column ``clock``
+        holds milliseconds. Times give the sampling rate; rows count as evenly spaced.
 
-    group : str, default="group"
-        The column of groups, if there is one.
+    group : str, int or None, default="group"
+        The column of groups, if there is one; by default it is recognised by its name.
+
+    channels : sequence of str or int, default=None
+        The columns that are channels; by default all columns that are nothing else. Columns that
+        are not listed are left out.
+
+    resample : float, default=None
+        Rows per second. All sequences are brought to this rate by straight lines between rows; a
+        lower rate takes means. Gaps in time and missing values stay missing.
 
     categories : mapping of str to sequence, default=None
         Column -> states, in the order of their codes, for long tables and folders. A column of
@@ -203,6 +232,7 @@ def read_series(
     (array([2, 1]), ('x', 'y'), array(['up', 'down'], dtype='<U4'))
     """
     options: dict[str, Any] = {"label": label, "id": id, "time": time, "group": group}
+    options |= {"channels": channels, "resample": resample}
     options |= {"categories": categories or {}, "time_first": time_first}
     record = None
     if format is not None:
@@ -210,10 +240,16 @@ def read_series(
     return _read_path(Path(path), record, skip_bad, progress, options, max_bytes)
 
 
-def _refuse_unused(record: Format, given: Mapping[str, Any]) -> None:
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that the user gave; "none" says that there is no such column."""
+    given = {key: value for key, value in options.items() if value is not None}
+    return {key: None if str(value).lower() == "none" else value for key, value in given.items()}
+
+
+def _refuse_unused(record: Format, given: Sequence[str]) -> None:
     """Refuse options that the format does not understand, rather than ignore them."""
-    for name, value in given.items():
-        if value is not None and name not in record.options:
+    for name in given:
+        if name not in record.options:
             raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
 
 
@@ -265,6 +301,8 @@ def _read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Da
     """Read a file with the options that the format understands."""
     understood = {key: value for key, value in options.items() if key in record.options}
     try:
-        return record.read(source, **understood)
+        data = record.read(source, **understood)
     except OSError as error:
         source.fail(error.strerror or str(error))
+    check_kept(source.path, len(data), data.skipped)
+    return data

@@ -25,8 +25,6 @@ from mvdfq.io.spectral import (
 
 __all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "stored_recipe"]
 
-# Part of the key of a cache entry: raise it if the same recipe gives different numbers.
-VERSION = 1
 N_BANDS = 64
 ADDITIONS = ("delta", "fft64")
 CHOICES = {
@@ -167,7 +165,7 @@ class AudioRecipe:
     @cached_property
     def key(self) -> str:
         """The whole recipe as a short string; features with the same key are the same."""
-        text = repr((VERSION, astuple(self)))
+        text = repr(astuple(self))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def features(self, blocks: Iterable[np.ndarray]) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mvdfq.io import arff, audio, folder, long, npz, parquet, profiles, proteins, ts, wide
 from mvdfq.io.base import ReadError
+from mvdfq.io.columns import looked_at, some
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.parts import parts_of
 from mvdfq.io.text import Source
@@ -33,7 +34,7 @@ RECORDS: list[Format] = [
 FORMATS = tuple(record.name for record in RECORDS)
 
 
-def recognise(path: str | Path) -> str:
+def recognise(path: str | Path, **columns: Any) -> str:
     r"""Return the format of a file or folder, one of `FORMATS`, by its content.
 
     The ending of the name decides only if the content shows no format.
@@ -42,6 +43,9 @@ def recognise(path: str | Path) -> str:
     ----------
     path : str or Path
         The file or folder, or the common name of a training and a test file.
+
+    **columns : dict
+        What the user says about the columns of a table, see `read`.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def recognise(path: str | Path) -> str:
     >>> recognise(path)
     'fasta'
     """
-    return find_format(Path(path), RECORDS, {}).name
+    return find_format(Path(path), RECORDS, columns).name
 
 
 def named_format(name: str, records: Sequence[Format]) -> Format:
@@ -102,4 +106,10 @@ def _not_recognised(path: Path, records: Sequence[Format]) -> ReadError:
         except ReadError as error:  # text that is UTF-16 or damaged, or not text at all
             return error
     names = ", ".join(record.name for record in records)
-    return ReadError(path, "the format is not recognised", f"name the format, one of {names}")
+    hint = f"name the format, one of {names}"
+    looked = looked_at(Glimpse(path)) if path.is_file() else None
+    if looked is not None and len(looked[0].header) > 1:
+        columns = some(looked[0].header)
+        hint = f"id=NAME names the column that tells sequences apart, one of {columns}; "
+        hint += "if each row is a series, format='wide-csv' reads the table"
+    return ReadError(path, "the format is not recognised", hint)

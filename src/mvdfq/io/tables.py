@@ -2,82 +2,114 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import chain, islice
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, pairwise
 
 import numpy as np
 
 from mvdfq.io.text import MISSING, Source
 
 __all__ = [
-    "COLUMNS",
+    "CHUNK",
     "DECIMAL_COMMA",
     "LOOK",
     "TABLES",
-    "Columns",
+    "Table",
+    "counts_up",
     "first_rows",
     "floats",
     "is_given",
     "is_number",
     "is_value",
+    "named_columns",
     "named_rows",
     "rows_of",
+    "table_of",
 ]
 
 # How the names of tables end.
 TABLES = ("csv", "tsv", "txt")
 
+CHUNK = 20_000  # rows turned into numbers at a time
+
+# What separates cells. The order decides between marks that separate the same numbers.
+MARKS = "\t;|, "
+# The first line of some spreadsheet programs.
+SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
+
 # Rows that are looked at to find the delimiter, the header and the label.
 LOOK = 100
 
 # Quantifiers are possessive (a second + after each), so that no cell takes more than linear time.
-DECIMAL_COMMA = re.compile(r"[-+]?\d*+,\d++")
+DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The names of the columns of a table, and the states of columns that hold words."""
+@dataclass
+class Table:
+    """The names of the columns, the first rows, and all rows with their line numbers."""
 
-    label: str | int | None = "label"
-    id: str = "id"
-    time: str = "time"
-    group: str = "group"
-    categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    header: list[str]
+    is_named: bool
+    sample: list[list[str]]
+    rows: Iterator[tuple[int, list[str]]]
 
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> "Columns":
-        """Return the columns that are named in the options of a reader."""
-        return cls(**{key: value for key, value in options.items() if key in COLUMNS})
-
-    def find(self, source: Source, header: Sequence[str]) -> dict[str, int]:
-        """Return the places of id, time, label and group; refuse a header without named columns."""
-        _check_names(source, header)
-        keys = {"id": self.id, "time": self.time, "label": self.label, "group": self.group}
-        found = {key: header.index(str(name)) for key, name in keys.items() if name in header}
-        if isinstance(self.label, str) and self.label != "label" and "label" not in found:
-            source.fail(f"line 1: no column {self.label!r}", f"there are {list(header)[:20]}")
-        for name in set(self.categories) - set(header):
-            source.fail(f"line 1: no column {name!r}, but categories names this column")
-        return found
+    def chunks(self) -> Iterator[list[tuple[int, list[str]]]]:
+        """Yield rows in chunks, so that only one chunk is held as text."""
+        while chunk := list(islice(self.rows, CHUNK)):
+            yield chunk
 
 
-COLUMNS = tuple(column.name for column in fields(Columns))
+def table_of(source: Source) -> Table:
+    """Open a table whose rows have the same columns; columns without names are "0", "1", ..."""
+    rows = rows_of(source)
+    first = list(islice(rows, LOOK))
+    if not first:
+        source.fail("the file is empty")
+    header, is_named = named_columns([row for _, row in first])
+    body = first[1:] if is_named else first
+    return Table(header, is_named, [row for _, row in body], chain(body, rows))
 
 
-def _check_names(source: Source, header: Sequence[str]) -> None:
-    for j, name in enumerate(header):
-        if name in header[:j]:
-            source.fail(f"line 1: two columns {name!r}", "names of columns must differ")
+def named_columns(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
+    """Return the names in the first row, or numbers if the first row holds values too."""
+    first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    # A word above numbers is a name. A column of words does not tell.
+    columns = [[cell for cell in column if is_given(cell)] for column in zip(*below, strict=True)]
+    told = [
+        name
+        for name, cells in zip(first, columns, strict=False)
+        if 2 * sum(map(is_value, cells)) > len(cells)
+    ] or first
+    if counts_up(first[1:] if not first[0] else first) or not all(map(is_value, told)):
+        return list(first), True
+    return list(map(str, range(len(first)))), False
+
+
+def counts_up(cells: Sequence[str]) -> bool:
+    """Are the cells 0, 1, 2, ..., the names that data frames give to columns?"""
+    if len(cells) < 3 or not all(cell.isdigit() for cell in cells):
+        return False
+    return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
 
 
 def rows_of(source: Source) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a table of numbers that are not blank, with their line numbers."""
     lines = (line for _, line in source.lines())
-    first = list(islice(lines, LOOK))
-    return _rows(source, chain(first, lines), _delimiter(first))
+    first, delimiter = _without_notes(list(islice(lines, LOOK)))
+    return _rows(source, chain(first, lines), delimiter)
+
+
+def _without_notes(lines: Sequence[str]) -> tuple[list[str], str]:
+    """Return the first lines with the comments above the table made blank, and the delimiter."""
+    lines, mark = list(lines), ""
+    for i, line in enumerate(map(str.strip, lines)):
+        told = SEPARATOR.fullmatch(line)
+        if line and line[0] not in "#%" and not told:
+            break
+        lines[i], mark = "", told[1] if told else mark
+    return lines, mark or _delimiter(lines)
 
 
 def named_rows(
@@ -111,7 +143,7 @@ def named_rows(
 def first_rows(lines: Sequence[str]) -> list[list[str]]:
     """Return the rows of the first lines of a file, or an empty list if they are not a table."""
     try:
-        return [row for _, row in _parsed(lines[:LOOK], _delimiter(lines[:LOOK]))]
+        return [row for _, row in _parsed(*_without_notes(lines[:LOOK]))]
     except csv.Error:
         return []
 
@@ -126,7 +158,7 @@ def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tupl
 def _parsed(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield rows that are not blank, as stripped cells: the only call of the csv module."""
     # A cell in quotes may go on in the next line, and holds the newline then.
-    whole = (f"{line}\n" for line in lines)
+    whole = (f"{line.strip() if delimiter == ' ' else line}\n" for line in lines)
     # strict: a quote in the wrong place is an error, not a cell that swallows the file.
     reader = csv.reader(whole, delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
@@ -139,12 +171,18 @@ def _parsed(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """Of tab, semicolon and comma, the mark that separates the most numbers."""
+    """Of the marks in the first line, the mark that separates the most numbers; else the comma.
+
+    Of two marks that separate the same numbers, the rarer mark is taken: "1,5;2,5" has two cells.
+    """
+    lines = [line for line in lines if line.strip()]
+    marks = [mark for mark in MARKS if lines and mark in lines[0].strip()]
     scores = {
         mark: sum(bool(NUMBER.fullmatch(c.strip())) for line in lines for c in line.split(mark))
-        for mark in "\t;,"
+        for mark in marks
     }
-    return max(scores, key=lambda mark: (scores[mark], sum(line.count(mark) for line in lines)))
+    # One column of numbers with decimal commas: the name above it holds no comma.
+    return max(scores, key=lambda mark: scores[mark]) if scores else ";"
 
 
 def is_given(word: str) -> bool:
@@ -171,14 +209,24 @@ def floats(cells: Sequence[str]) -> np.ndarray:
         values = np.array(list(map(float, cells)))
     except ValueError:
         values = np.array([_float(cell) if is_given(cell) else np.nan for cell in cells])
+        _refuse_both_marks(cells)
     if np.isinf(values).any():
         raise ValueError(f"value {np.isinf(values).argmax() + 1} is infinite")
     return values
 
 
 def _float(cell: str) -> float:
+    if DECIMAL_COMMA.fullmatch(cell):
+        return float(cell.replace(".", "").replace(",", "."))
     try:
         return float(cell)
     except ValueError:
-        comma = "; write numbers with a decimal point" if DECIMAL_COMMA.fullmatch(cell) else ""
-        raise ValueError(f"{cell[:40]!r} is not a number{comma}") from None
+        raise ValueError(f"{cell[:40]!r} is not a number") from None
+
+
+def _refuse_both_marks(cells: Sequence[str]) -> None:
+    """Refuse 1,234 beside 1.5: the comma may separate thousands."""
+    comma = next(filter(DECIMAL_COMMA.fullmatch, cells), None)
+    point = next((cell for cell in cells if "," not in cell and "." in cell), None)
+    if comma is not None and point is not None:
+        raise ValueError(f"{comma[:40]!r} beside {point[:40]!r}: write all decimals the same way")

@@ -21,7 +21,8 @@ __all__ = [
     "as_sequences",
     "channel_values",
     "compiled",
-    "moments",
+    "decoded",
+    "encoding_of",
     "numbers",
     "open_plain",
     "read_lines",
@@ -45,6 +46,8 @@ class Source:
     # All files, where the user named several and the reader takes them together.
     files: Sequence[Path] = ()
     skipped: list[ReadError] = field(default_factory=list)
+    # What the reader decided by itself; each remark once, in order.
+    remarks: dict[str, None] = field(default_factory=dict)
 
     @property
     def stem(self) -> str:
@@ -65,6 +68,10 @@ class Source:
             raise error
         self.skipped.append(error)
 
+    def remark(self, text: str) -> None:
+        """Note what the reader decided by itself, once."""
+        self.remarks[text] = None
+
     def tell(self, done: int, total: int) -> None:
         """Report progress, if the user passed a function for progress."""
         if self.progress is not None:
@@ -73,8 +80,9 @@ class Source:
     def lines(self, lenient: bool = False) -> Iterator[tuple[int, str]]:
         r"""Yield the lines, numbered from 1, without line ends; gzip is recognised by content.
 
-        Text that is not UTF-8 is refused. With `lenient`, a foreign byte appears as ``\xe9``
-        instead: headers of old protein files hold such bytes.
+        Text that is neither UTF-8 nor UTF-16 is read as Windows-1252, which spreadsheet programs
+        write. With `lenient`, a foreign byte appears as ``\xe9`` instead: headers of old protein
+        files hold such bytes.
         """
         try:
             size, untold = self.path.stat().st_size, 0
@@ -105,8 +113,6 @@ class Source:
             yield line
 
     def _decoded(self, number: int, line: str, lenient: bool) -> str:
-        if number == 1 and line.startswith(("\udcff\udcfe", "\udcfe\udcff")):
-            self.fail("line 1: the text is UTF-16", "save the file as UTF-8")
         if "\0" in line:
             self.fail(f"line {number}: binary data, not text")
         line = line.rstrip("\n")
@@ -118,7 +124,8 @@ class Source:
         except UnicodeDecodeError:
             if line.lstrip()[:1] in ("#", "%"):  # names of authors in comments of the archives
                 return "#"
-            self.fail(f"line {number}: the text is not UTF-8", "save the file as UTF-8")
+            self.remark(f"{self.path}: the text is not UTF-8 and is read as Windows-1252")
+            return content.decode("cp1252", "replace")
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -127,8 +134,26 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def _as_text(raw: IO[bytes]) -> IO[str]:
-    # Bytes that are not UTF-8 become surrogates, so that an error can name the line of the bytes.
-    return io.TextIOWrapper(open_plain(raw), "utf-8-sig", errors="surrogateescape")
+    plain = io.BufferedReader(open_plain(raw))  # type: ignore[type-var]
+    encoding = encoding_of(plain.peek(2))
+    # Bytes that are not UTF-8 become surrogates, so that each line can be decoded by itself.
+    errors = "replace" if encoding == "utf-16" else "surrogateescape"
+    return io.TextIOWrapper(plain, encoding, errors=errors)
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of the beginning of a file, which may be cut off within a letter."""
+    encoding = encoding_of(content)
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        is_cut = encoding == "utf-16" or error.start > len(content) - 4
+        return content.decode(encoding if is_cut else "cp1252", "replace")
+
+
+def encoding_of(start: bytes) -> str:
+    """Return the encoding that the first bytes of a text tell: UTF-16 has a mark, UTF-8 may."""
+    return "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
 
 
 def open_plain(raw: IO[bytes]) -> IO[bytes]:
@@ -178,20 +203,6 @@ def channel_values(channels: Sequence[str]) -> np.ndarray:
         shown = [channel.count(",") + 1 for channel in channels][:20]
         raise ValueError(f"channels of different lengths: {shown}")
     return values.reshape(len(channels), -1)
-
-
-def moments(times: Sequence[str]) -> np.ndarray:
-    """Times as numbers: unchanged, or nanoseconds since 1970 if they are ISO dates."""
-    try:
-        return np.array(times, dtype=float)
-    except ValueError:
-        pass
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy has no time zones, and reads them right
-        dates = np.array([time.strip() for time in times], dtype="datetime64[ns]")
-    if np.isnat(dates).any():
-        raise ValueError("a time is missing")
-    return dates.astype(np.int64)
 
 
 def compiled(pattern: str, name: str) -> re.Pattern[str]:

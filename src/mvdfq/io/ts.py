@@ -13,7 +13,8 @@ import numpy as np
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, channel_values, moments, numbers
+from mvdfq.io.text import MISSING, Source, channel_values, numbers
+from mvdfq.io.times import moments
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["FORMAT", "write_ts"]

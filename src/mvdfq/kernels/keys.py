@@ -4,7 +4,16 @@ import numpy as np
 
 from mvdfq.symbols.base import code_dtype
 
-__all__ = ["KEY_BITS", "bits", "find_words", "pack_words", "rank_words", "word_codes", "word_keys"]
+__all__ = [
+    "KEY_BITS",
+    "bits",
+    "find_sorted",
+    "find_words",
+    "pack_words",
+    "rank_words",
+    "word_codes",
+    "word_keys",
+]
 
 # Keys, and everything that is packed together with a key, are 64 bits wide.
 KEY_BITS = 64
@@ -50,7 +59,17 @@ def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:
     array([ 1, -1])
     """
     keys = pack_words(np.concatenate([vocabulary, words]))
-    known, wanted = keys[: len(vocabulary)], keys[len(vocabulary) :]
+    return find_sorted(keys[: len(vocabulary)], keys[len(vocabulary) :])
+
+
+def find_sorted(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the index of each wanted key among ascending keys, -1 for an unknown key.
+
+    Examples
+    --------
+    >>> find_sorted(np.array([1, 20], np.uint64), np.array([20, 11], np.uint64))
+    array([ 1, -1])
+    """
     at = np.searchsorted(known, wanted)
     hit = np.append(known, np.uint64(0))[at] == wanted
     return np.where(hit & (at < len(known)), at, -1)

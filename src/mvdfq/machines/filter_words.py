@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from mvdfq._engines import filter_words
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
 from mvdfq.machines.standard import StandardGram
@@ -46,8 +47,8 @@ def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) ->
     return out
 
 
-@dataclass
-class FilterMachine:
+@dataclass(repr=False)
+class FilterMachine(Short):
     """A machine that keeps one weight per word of every row, and column.
 
     `weights` is (n_rows, 10, n_columns); `norms` is the share of each row in the squared norms of

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.short import Short
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
@@ -26,8 +27,8 @@ from mvdfq.symbols.base import Symbols
 __all__ = ["KernelMachine", "LinearMachine", "Machine"]
 
 
-@dataclass
-class Machine:
+@dataclass(repr=False)
+class Machine(Short):
     """What kernel and linear machines share: the margins of new sequences.
 
     The word table is made when it is first needed, if it fits into the memory limit.
@@ -75,7 +76,7 @@ class Machine:
         raise NotImplementedError
 
 
-@dataclass
+@dataclass(repr=False)
 class KernelMachine(Machine):
     """Machines on kernel values, with the `norms` and `scale` of the training sequences."""
 
@@ -130,7 +131,7 @@ class KernelMachine(Machine):
             return None
 
 
-@dataclass
+@dataclass(repr=False)
 class LinearMachine(Machine):
     """Machines on explicit features: the coefficients are the weights of words.
 

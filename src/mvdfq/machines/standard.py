@@ -13,6 +13,7 @@ weights of words are all that is kept.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ import scipy.sparse as sp
 
 from mvdfq._engines import lookup
 from mvdfq._utils.memory import DEFAULT_MEMORY
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
@@ -29,24 +31,53 @@ from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import GroupTable, WordTable
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Learned", "Piece", "StandardGram", "WordMachine", "first_slots", "root_shares"]
+__all__ = [
+    "Learned",
+    "Piece",
+    "StandardGram",
+    "WordMachine",
+    "first_slots",
+    "pieces_of",
+    "root_shares",
+]
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], Any]]
+# Rows of one piece.
+ROWS = 8
 # Columns with a deviation below this are constant but for rounding: shares are at most 1.
 SMALLEST = 1e-6
 
 
-def root_shares(symbols: Symbols, plan: Plan, row: int) -> sp.csr_array:
-    """Return the roots of the shares of all words of one row, (n_sequences, n_columns).
+def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> sp.csr_array:
+    """Return the roots of the shares of all words of some rows, (n_sequences, n_columns).
 
-    The columns are the words of all groups and cells: group by group, word by word, cell by cell.
+    The columns are the words of all rows, groups and cells: row by row, group by group, word by
+    word, cell by cell.
     """
-    found = count_words(plan.row([symbols], row), plan.groups(row), plan.n_levels)
-    total = np.maximum(found.sum(axis=1), np.finfo(np.float32).tiny)
-    found.data /= np.repeat(total, np.diff(found.indptr))
-    np.sqrt(found.data, out=found.data)
-    return found
+    parts = []
+    for r in rows.tolist():
+        found = count_words(plan.row([symbols], r), plan.groups(r), plan.n_levels)
+        total = np.maximum(found.sum(axis=1), np.finfo(np.float32).tiny)
+        found.data /= np.repeat(total, np.diff(found.indptr))
+        np.sqrt(found.data, out=found.data)
+        parts.append(found)
+    return sp.hstack(parts, format="csr")
+
+
+def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
+    """Return pieces of a few rows each: rows that stand side by side and have one alphabet.
+
+    Many rows would take much memory, and one row alone makes a product of matrices with few
+    columns, which is slower than its size.
+    """
+    pieces: list[Piece] = []
+    cuts = np.flatnonzero(np.diff(symbols.n_symbols, prepend=-1, append=-1))
+    for a, b in pairwise(cuts.tolist()):
+        for start in range(a, b, ROWS):
+            rows = np.arange(start, min(start + ROWS, b))
+            pieces.append((rows, partial(root_shares, symbols, plan, rows)))
+    return pieces
 
 
 def first_slots(plan: Plan) -> list[np.ndarray]:
@@ -114,8 +145,8 @@ class StandardGram:
             )
 
 
-@dataclass(frozen=True)
-class Scale:
+@dataclass(frozen=True, repr=False)
+class Scale(Short):
     """Mean of every column and 1 / its deviation, 0 for a column that is left out."""
 
     mean: np.ndarray
@@ -164,7 +195,7 @@ def _measured(min_share: float, piece: Piece) -> tuple[Scale, np.ndarray, np.nda
     return scale, z, z @ z.T
 
 
-@dataclass
+@dataclass(repr=False)
 class WordMachine(Machine):
     """A machine that keeps one weight per word and column.
 

@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 from sklearn.svm import SVC, LinearSVC
 
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 
 __all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
@@ -64,8 +65,8 @@ class Problems:
         return (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
 
 
-@dataclass(frozen=True)
-class Margins:
+@dataclass(frozen=True, repr=False)
+class Margins(Short):
     """Machines side by side: ``margins = values @ coefficients + intercepts``."""
 
     coefficients: np.ndarray

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import lookup
+from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root, row_scale
@@ -48,8 +49,8 @@ class TableTooLarge(Exception):
     """The word table does not fit into the memory limit."""
 
 
-@dataclass(frozen=True)
-class GroupTable:
+@dataclass(frozen=True, repr=False)
+class GroupTable(Short):
     """The words that one group of layouts reads, row by row, and their weights.
 
     `values` is (n_slots, n_cells, n_columns); row `r` owns the slots from ``first[r]`` to
@@ -76,8 +77,8 @@ class GroupTable:
         return np.where(places < 0, -1, places + self.first[r])
 
 
-@dataclass(frozen=True)
-class WordTable:
+@dataclass(frozen=True, repr=False)
+class WordTable(Short):
     """Weights of all words; `margins` looks up the words of new sequences.
 
     `rows` are the rows in use; margins are divided by `mean` or, if `mean` is None, by the norm of
@@ -142,7 +143,12 @@ class WordTable:
 
 
 def has_table(plan: Plan) -> bool:
-    """Tell whether a kernel is a sum over words whose keys fit into 64 bits."""
+    """Tell whether a kernel is a sum over words whose keys fit into 64 bits.
+
+    With word factors, the norm of a new sequence needs the factors too, which tables do not have.
+    """
+    if plan.word_factors is not None:
+        return False
     return plan.counts_groups and all(
         int(n_symbols) ** group.length < 2**64 - 1
         for r, n_symbols in enumerate(plan.n_symbols)

@@ -84,10 +84,11 @@ def run(
     folder : str or Path
         The folder of the data; it holds ``gtzan``, ``artist20``, ``ismir2004``, ``proteins``.
 
-    readings : sequence of str, default=("text", "comment", "tuned")
+    readings : sequence of str, default=("text", "comment", "tuned", "inferred")
         Which settings to run: the settings of the paper's text, the settings in comments of its
-        source, or the settings that inner validation chooses. Text and comment are computed with
-        both multi-class schemes, because the paper does not name its scheme.
+        source, the settings that inner validation chooses, or settings that were inferred from the
+        printed figures. Text and comment are computed with both multi-class schemes, because the
+        paper does not name its scheme.
 
     protocols : sequence of str, default=None
         How the data are cut into folds; None is all protocols of the table, the paper's first.

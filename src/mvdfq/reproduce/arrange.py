@@ -29,6 +29,7 @@ READING_WORDS = {
     "text": "settings of the text",
     "comment": "settings in comments",
     "tuned": "settings chosen by inner validation",
+    "inferred": "settings inferred from the printed figures",
 }
 SCHEME_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 # Protocols that the paper does not have: its figures are of plain folds.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from mvdfq.io.audio import read_audio
+from mvdfq.io.audio import headers, read_audio
 from mvdfq.io.audio_files import unreadable
 from mvdfq.io.base import ReadError
 from mvdfq.io.listing import list_audio
@@ -76,7 +76,15 @@ def genre_folder(name: str, folder: Path) -> MusicSet:
     listing = list_audio(folder)
     if not listing.labels:
         raise ReadError(folder, "holds no sound files", "expected a sub-folder for each genre")
+    _check_headers(listing.files)
     return MusicSet(name, _views(listing.files), np.array(listing.labels))
+
+
+def _check_headers(files: list[Path]) -> None:
+    """Raise the first error that headers show, before files are decoded for minutes."""
+    for found in headers(files, "gtzan", deep=False):
+        if isinstance(found, ReadError):
+            raise found
 
 
 def album_folder(name: str, folder: Path) -> MusicSet:
@@ -84,6 +92,7 @@ def album_folder(name: str, folder: Path) -> MusicSet:
     listing = list_audio(folder, group_pattern=r"^([^/]+/[^/]+)/")
     if not listing.groups:
         raise ReadError(folder, "holds no albums", "expected recordings in artist/album")
+    _check_headers(listing.files)
     groups = np.array(listing.groups)
     return MusicSet(name, _views(listing.files), np.array(listing.labels), groups)
 

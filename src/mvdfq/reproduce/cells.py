@@ -6,6 +6,7 @@ from inspect import signature
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from mvdfq.classifier.presets import Settings
 from mvdfq.gram.kernel import SequenceKernel
@@ -14,8 +15,9 @@ from mvdfq.kernels import Kernel
 __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 
 # A reading is one answer to the question which settings the paper used: the settings printed in
-# the text, the settings in comments of its source, or the settings that inner validation chooses.
-READINGS = ("text", "comment", "tuned")
+# the text, the settings in comments of its source, the settings that inner validation chooses, or
+# settings that were found by trying which settings give the printed figures.
+READINGS = ("text", "comment", "tuned", "inferred")
 # Quantizers in words, for people, and the parameters that the words tell. A quantizer with other
 # changed parameters is written out.
 WORDS = {
@@ -23,9 +25,10 @@ WORDS = {
     "CodebookQuantizer": ("{n_codewords} codewords", {"n_codewords"}),
     "HashingQuantizer": ("{n_bits} bits", {"n_bits"}),
     "Letters": ("as they are", {"alphabet"}),
+    "Delta": ("with deltas", set()),
 }
 # Parameters that are always written out.
-SIZES = {"n_bins"}
+SIZES = {"n_bins", "n_codewords"}
 # Values of kernel parameters that are not written out.
 USUAL = {"dilation": 1, "neighbourhood": "full"}
 
@@ -35,23 +38,38 @@ class StringMethod:
     """A quantizer and a string kernel.
 
     `view` names the form of the data that the method reads; `symbols` is None if the data are
-    symbols already.
+    symbols already. `frames` transforms the numbers before the quantizer. Inner validation chooses
+    the penalty if `C` is None; both multi-class schemes are trained if `scheme` is empty.
     """
 
     symbols: Any
     kernel: Kernel
     manifold: bool = False
     view: str = "mfcc"
+    frames: Any = None
+    C: float | None = None
+    scheme: str = ""
 
     @classmethod
     def of(cls, settings: Settings, view: str = "mfcc") -> "StringMethod":
         """Return the method of a preset's settings."""
         return cls(settings.symbols, settings.kernel, settings.manifold, view)
 
+    def quantizer(self) -> Any:
+        """Return frames and symbols as one transformer, not fitted."""
+        symbols = clone(self.symbols)
+        return symbols if self.frames is None else make_pipeline(clone(self.frames), symbols)
+
     @property
     def encoder(self) -> str:
         """View and quantizer in words; methods with equal words share the symbols."""
-        return f"{self.view} {_described(self.symbols)}"
+        before = "" if self.frames is None else f"{_described(self.frames)}, "
+        return f"{self.view} {before}{_described(self.symbols)}"
+
+    @property
+    def counted(self) -> str:
+        """The kernel in words; methods with equal words compare equal symbols equally."""
+        return f"{_described(self.kernel)}{', manifold' if self.manifold else ''}"
 
     @property
     def learns_words(self) -> bool:
@@ -69,8 +87,12 @@ class StringMethod:
         )
 
     def __str__(self) -> str:
-        root = ", manifold" if self.manifold else ""
-        return f"{self.encoder}, {_described(self.kernel)}{root}"
+        scheme = f", {self.scheme}" if self.scheme else ""
+        return f"{self.encoder}, {self.counted}{self._penalty}{scheme}"
+
+    @property
+    def _penalty(self) -> str:
+        return "" if self.C is None else f", C={self.C:g}"
 
     @property
     def label(self) -> str:
@@ -80,7 +102,8 @@ class StringMethod:
         root = ", root" if self.manifold else ""
         symbols = "" if self.symbols is None else f"{_short(self.symbols)}, "
         kernel = f"{type(self.kernel).__name__}({values})"
-        return f"{_seen(self.view)}{symbols}{kernel}{root}"
+        frames = "" if self.frames is None else f"{_short(self.frames)}, "
+        return f"{_seen(self.view)}{frames}{symbols}{kernel}{root}{self._penalty}"
 
 
 @dataclass(frozen=True)

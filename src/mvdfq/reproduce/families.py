@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.evaluation import roc50
 from mvdfq.io.homology import HomologyTask
@@ -16,7 +17,6 @@ from mvdfq.machines.svm import Problems, fit_margins
 from mvdfq.reproduce.residues import protein_gram
 from mvdfq.reproduce.runner import Record
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
-from mvdfq.reproduce.sources import source_digest
 
 __all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "rank_families"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.reproduce.cells import Cell, EstimatorMethod
 from mvdfq.reproduce.runner import Record, complete
 from mvdfq.reproduce.sets import Cut, MusicSet
-from mvdfq.reproduce.sources import source_digest
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.workshop import POLICY, Workshop
 
@@ -48,8 +48,8 @@ class FoldJob:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sorting by this puts cells that share the symbols of a fold next to each other."""
-        return self.seed, self.protocol, self.cut.name, self.cell.methods[0].encoder
+        """Sorting by this puts cells that share rows, or the symbols of a fold, together."""
+        return self.cell.methods[0].encoder, self.seed, self.protocol, self.cut.name
 
 
 def _baselines(cell: Cell) -> list[str]:

@@ -9,6 +9,7 @@ row has two symbols only, so its words have five symbols, as in the table of run
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mvdfq.frames import Delta
 from mvdfq.io.scales import AMINO_ACIDS
 from mvdfq.kernels import Kernel, Mismatch, Profile, Spatial, Spectrum
 from mvdfq.reproduce.cells import Cell, StringMethod
@@ -42,6 +43,14 @@ LETTERS = Alphabet("letters", Letters(AMINO_ACIDS))
 # As many bins as amino acids, so every score of a BLOSUM row is a symbol.
 SCORES = Alphabet("BLOSUM62 rows", DirectQuantizer(20, strategy="kmeans"))
 BINS = Alphabet("BLOSUM62 rows", DirectQuantizer(6))
+# The bins of the inferred reading of music, and slopes along the protein. A bin is narrower than
+# the step between two scores, so every score is a symbol here too: only the slopes are new.
+SLOPES = StringMethod(
+    DirectQuantizer(32, strategy="uniform", margin=1.5),
+    Spectrum(3),
+    view="BLOSUM62 rows",
+    frames=Delta(),
+)
 BITS = {n: Alphabet("BLOSUM62 rows", HashingQuantizer(n)) for n in (32, 64)}
 # Whole scores from -64 to 64; every score is a symbol.
 PROFILE_SCORES = Alphabet("log-odds", DirectQuantizer(129, strategy="kmeans"))
@@ -55,7 +64,15 @@ WIDTHS = {0: (0.35, 0.5, 0.7), 1: (0.15, 0.25, 0.35)}
 
 def cells(has_profiles: bool) -> list[Cell]:
     """Return all cells; without profiles the cells on profiles have no methods."""
-    return [*_spectrum(), *_mismatch(), *_sssk(), *_rbf(), *_comments(), *_profiles(has_profiles)]
+    return [
+        *_spectrum(),
+        *_mismatch(),
+        *_sssk(),
+        *_rbf(),
+        *_comments(),
+        *_inferred(),
+        *_profiles(has_profiles),
+    ]
 
 
 def _cell(name: str, kernel: str, reading: str, *methods: Any, setting: str = "") -> Cell:
@@ -143,6 +160,14 @@ def _comments() -> list[Cell]:
         _cell(quantized, "SSSK", "comment", SCORES.method(triples)),
         replace(_cell(clusters, "", "comment"), why_not=QUOTED),
         replace(_cell(f"{clusters} (2D BLOSUM)", "", "comment"), why_not=QUOTED),
+    ]
+
+
+def _inferred() -> list[Cell]:
+    kernels = {"Spectrum": Spectrum(3), "Mismatch(5,1)": Mismatch(5, 1), "SSSK": Spatial(3, 1, 5)}
+    return [
+        _cell(QUANTIZED, name, "inferred", replace(SLOPES, kernel=kernel))
+        for name, kernel in kernels.items()
     ]
 
 

@@ -5,7 +5,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.tiles import inverse_root
@@ -61,7 +60,8 @@ def protein_gram(
     """Return the normalized kernel values of all pairs of proteins.
 
     Nothing is learned from the proteins: bins and bits are learned from the twenty amino acids,
-    and every whole score of a profile is a symbol.
+    and every whole score of a profile is a symbol. The range of slopes alone is that of all
+    proteins, because amino acids have no slopes.
     """
     if isinstance(method, MeanMethod):
         parts = [protein_gram(part, data, n_jobs, memory_limit) for part in method.methods]
@@ -78,10 +78,11 @@ def _symbols(method: StringMethod, data: ProteinSet) -> Any:
         return X
     if method.view == "log-odds":
         X = X.with_data(np.round(X.data))
-        return clone(method.symbols).fit_transform(X)
-    known = [AMINO_ACIDS]
-    learned = known if method.view == "letters" else substitution_rows(known)
-    return clone(method.symbols).fit(learned).transform(X)
+    elif method.frames is None:
+        known = [AMINO_ACIDS]
+        learned = known if method.view == "letters" else substitution_rows(known)
+        return method.quantizer().fit(learned).transform(X)
+    return method.quantizer().fit_transform(X)
 
 
 def descriptors(name: str) -> np.ndarray:

@@ -11,10 +11,10 @@ from mvdfq.reproduce.show import Block, blocks
 
 __all__ = ["html_section", "page"]
 
-# The colours of the page around the sections.
+# The colours of the page around the sections, as on the page of a report.
 PAGE_STYLE = (
-    "body { margin: 0; background: #ffffff; }\n"
-    "@media (prefers-color-scheme: dark) { body { background: #14181d; } }"
+    "body { margin: 0; background: #faf8f4; }\n"
+    "@media (prefers-color-scheme: dark) { body { background: #11141a; } }"
 )
 
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import CANDIDATES, Trained, Trainer, inner_folds
 from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
+from mvdfq.reproduce.row_grams import RowGrams
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.shelf import Shelf
 
@@ -37,8 +38,8 @@ POLICY = (
 class Workshop:
     """Trains and tests methods, and keeps what other cells and folds can use again.
 
-    Several kernels share the symbols of a fold. All folds share the kernel matrix of a method that
-    learns nothing from the training part. `Trainer` chooses C and trains, as it does for
+    Several kernels share the symbols of a fold. Folds share the kernel matrices of equal rows, see
+    `RowGrams`. `Trainer` chooses C and trains, as it does for
     `SequenceClassifier`; docs/decisions.md says why the cells do not use the classifier itself.
     """
 
@@ -46,7 +47,10 @@ class Workshop:
     memory_limit: Any = None
     choice: int = CHOICE
     _symbols: Shelf = field(default_factory=lambda: Shelf(KEPT), repr=False)
-    _grams: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    _rows: RowGrams = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._rows = RowGrams(self.n_jobs, self.memory_limit)
 
     def run(
         self, methods: tuple[Method, ...], data: MusicSet, cut: Cut, protocol: str, seed: int
@@ -77,7 +81,7 @@ class Workshop:
             inner = None if groups is None else groups[cut.train]
             # Where groups are held apart, a class may have no member in the training part.
             known, y = np.unique(data.y[cut.train], return_inverse=True)
-            trained = self._train(K[np.ix_(cut.train, cut.train)], y, inner, seed)
+            trained = self._train(K[np.ix_(cut.train, cut.train)], y, inner, seed, method)
             values = K[np.ix_(cut.test, cut.train)]
             return {
                 problems.scheme: {
@@ -93,29 +97,27 @@ class Workshop:
         if method.symbols is None:
             return X
         key = method.encoder, len(X), train.tobytes()
-        return self._symbols.once(key, lambda: clone(method.symbols).fit(X[train]).transform(X))
+        return self._symbols.once(key, lambda: method.quantizer().fit(X[train]).transform(X))
 
     def _gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips."""
-        if method.symbols is not None or method.learns_words:
-            return self._compute_gram(method, symbols, train)
-        key = str(method)  # the method learns nothing, so the matrix is the same in every fold
-        if key not in self._grams:
-            self._grams[key] = self._compute_gram(method, symbols, train)
-        return self._grams[key]
+        compute = self._compute_gram if method.learns_words else self._rows.gram
+        return compute(method, symbols, train)
 
     def _compute_gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
         kernel = method.sequence_kernel(self.n_jobs, self.memory_limit).fit(symbols[train])
         return kernel.compare(kernel.read_new(symbols), None)[0]
 
     def _train(
-        self, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, folds: int = FOLDS
+        self, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, method, folds: int = FOLDS
     ) -> list[tuple[Problems, Trained]]:
-        """Train both schemes on classes 0, 1, ...; every class has a member."""
-        both = [Problems(len(np.unique(y)), scheme) for scheme in SCHEMES]
+        """Train the schemes of a method on classes 0, 1, ...; every class has a member."""
+        schemes = [method.scheme] if method.scheme else SCHEMES
+        penalties = CANDIDATES if method.C is None else [method.C]
+        problems = [Problems(len(np.unique(y)), scheme) for scheme in schemes]
         ones = np.ones(len(y))
-        trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in both]
-        return [(trainer.problems, trainer(lambda _: K)) for trainer in trainers]
+        trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in problems]
+        return [(trainer.problems, trainer(lambda _: K, penalties)) for trainer in trainers]
 
     def _choose(self, methods, data, cut, groups, seed) -> Method:
         """Return the method that does best in inner validation on some of the training part."""
@@ -133,13 +135,14 @@ class Workshop:
             return _estimated_score(method, X[some], y, groups, seed)
         symbols = self._few_symbols(method, X, some)
         K = self._compute_gram(method, symbols, np.arange(len(some)))
-        return max(_validated(each) for _, each in self._train(K, y, groups, seed, CHOICE_FOLDS))
+        trained = self._train(K, y, groups, seed, method, CHOICE_FOLDS)
+        return max(_validated(each) for _, each in trained)
 
     def _few_symbols(self, method: StringMethod, X: Any, some: np.ndarray) -> Any:
         if method.symbols is None:
             return X[some]
         key = method.encoder, "some", some.tobytes()
-        return self._symbols.once(key, lambda: clone(method.symbols).fit_transform(X[some]))
+        return self._symbols.once(key, lambda: method.quantizer().fit_transform(X[some]))
 
 
 def _predicted(problems: Problems, trained: Trained, values: np.ndarray) -> np.ndarray:

@@ -14,6 +14,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from mvdfq._utils.short import counted
+
 __all__ = [
     "Ragged",
     "Sequences",
@@ -29,7 +31,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ragged:
     """Sequences of unequal length as one flat array.
 
@@ -57,8 +59,26 @@ class Ragged:
     channel_names: tuple[str, ...] | None = None
     sampling_rate: float | None = None
 
+    _row = "row"  # what a row is called in words
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.in_words()}>"
+
+    def in_words(self) -> str:
+        """Return what the collection holds: numbers of sequences, rows and frames, and names."""
+        words = [counted(len(self), "sequence"), counted(self.n_rows, self._row)]
+        if self.channel_names:
+            names, more = self.channel_names[:6], len(self.channel_names) - 6
+            words[-1] += f" ({', '.join(names)}{f' and {more} more' if more > 0 else ''})"
+        if len(self):
+            low, high = self.lengths.min(), self.lengths.max()
+            words.append(f"{low} to {high} frames long" if low < high else f"{low} frames long")
+        if self.sampling_rate is not None:
+            words.append(f"{self.sampling_rate:g} frames per second")
+        return ", ".join(words)
 
     @property
     def shape(self) -> tuple[int]:
@@ -107,7 +127,7 @@ class Ragged:
         return replace(self, data=data, offsets=self.offsets if offsets is None else offsets)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sequences(Ragged):
     """A checked collection of multivariate sequences: floats, NaN where a value is missing.
 
@@ -144,6 +164,16 @@ class Sequences(Ragged):
     """
 
     symbolic: tuple[bool, ...] = ()
+
+    _row = "channel"
+
+    def in_words(self) -> str:
+        """Return what the collection holds, with the share of missing values and symbols."""
+        words = [super().in_words()]
+        missing = float(np.isnan(self.data).mean()) if self.data.size else 0.0
+        words += [f"{missing:.2%} of the values missing"] if missing else []
+        words += [f"symbols in {sum(self.symbolic)} of them"] if any(self.symbolic) else []
+        return ", ".join(words)
 
     @property
     def symbolic_mask(self) -> np.ndarray:
@@ -242,10 +272,7 @@ def check_collection(X: Any) -> None:
             "is a value too."
         )
     if hasattr(X, "columns") or isinstance(X, Mapping):
-        raise TypeError(
-            "X must be a list of sequences, got a table; mvdfq.from_long_table(X) reads a table "
-            "with one line per id and time."
-        )
+        raise TypeError(_table_hint(X))
     if isinstance(X, Iterator):
         raise TypeError(
             f"X must be a list of sequences, got {type(X).__name__}; pass list(X), because an "
@@ -253,6 +280,20 @@ def check_collection(X: Any) -> None:
         )
     if not isinstance(X, Iterable):
         raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
+
+
+def _table_hint(X: Any) -> str:
+    """Say how a table is passed: a row is a time point, or a row is a sequence."""
+    long = "mvdfq.from_long_table(X) reads a table with one line per id and time"
+    columns = getattr(X, "columns", None)
+    names = {str(name).lower() for name in columns} if isinstance(columns, Iterable) else set()
+    if not names or {"id", "time"} <= names:
+        return f"X must be a list of sequences, got a table; {long}."
+    return (
+        f"X must be a list of sequences, got a table of {len(names)} columns; if each row is one "
+        f"univariate sequence, pass X.to_numpy(), without columns of labels. {long}; "
+        f"id=NAME and time=NAME name these columns."
+    )
 
 
 def _check_axes(X: Any, n_channels: int | None) -> None:
@@ -367,13 +408,23 @@ def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> No
         if len(x) != len(first):
             raise ValueError(
                 f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}; "
-                f"all sequences must have the same channels."
+                f"all sequences must have the same channels.{_time_first_hint(parts)}"
             )
         if other != flags:
             raise ValueError(
                 f"Sequence {i} has letters in other channels than sequence 0; all sequences must "
                 f"have letters in the same channels."
             )
+
+
+def _time_first_hint(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> str:
+    widths = {x.shape[1] for x, _ in parts}
+    if len(widths) != 1:
+        return ""
+    return (
+        f" All sequences have {widths.pop()} columns: if time comes first in your arrays, read "
+        f"them with mvdfq.from_time_first."
+    )
 
 
 def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
@@ -427,7 +478,10 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
 
 def _check_channel_count(sequences: Sequences, n_channels: int | None) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected.")
+        hint = ""
+        if {*sequences.lengths.tolist()} == {n_channels}:
+            hint = " If time comes first in your arrays, read them with mvdfq.from_time_first."
+        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected.{hint}")
 
 
 def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str, ...] | None:
@@ -444,10 +498,10 @@ def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str
     return names
 
 
-def check_sampling_rate(rate: Any) -> Any:
+def check_sampling_rate(rate: Any, name: str = "sampling_rate") -> Any:
     """Return the sampling rate; refuse a rate that is neither None nor a positive number."""
     if rate is not None and not (is_number(rate) and 0 < rate < np.inf):
-        raise ValueError(f"sampling_rate must be a positive number, got {rate!r}.")
+        raise ValueError(f"{name} must be a positive number, got {rate!r}.")
     return rate
 
 

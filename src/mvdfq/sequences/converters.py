@@ -60,9 +60,10 @@ def from_long_table(
     time: str = "time",
     channels: Sequence[str] | None = None,
     label: str | None = None,
+    group: str | None = None,
     categories: Mapping[str, Sequence[Any]] | None = None,
     sampling_rate: float | None = None,
-) -> tuple[Sequences, np.ndarray, np.ndarray | None]:
+) -> tuple[Any, ...]:
     """Read a table with one line per sequence and time: ``id, time, channels..., label``.
 
     Parameters
@@ -77,10 +78,14 @@ def from_long_table(
         Column that orders the lines of a sequence: numbers or dates without missing values.
 
     channels : sequence of str, default=None
-        Columns that become channels; by default all columns but `id`, `time` and `label`.
+        Columns that become channels; by default all columns but `id`, `time`, `label` and `group`.
 
     label : str, default=None
         Column with the class of the sequence, the same on all lines of a sequence.
+
+    group : str, default=None
+        Column with the group of the sequence (a subject, a device), the same on all lines of a
+        sequence. If given, a fourth value is returned.
 
     categories : mapping of str to sequence, default=None
         For a column of states or words: the values of the column, in the order of their codes.
@@ -102,6 +107,9 @@ def from_long_table(
     labels : ndarray of shape (n_sequences,) or None
         The class of each sequence, if `label` was given.
 
+    groups : ndarray of shape (n_sequences,)
+        The group of each sequence; returned only if `group` was given.
+
     Examples
     --------
     >>> from mvdfq import from_long_table
@@ -111,7 +119,7 @@ def from_long_table(
     (array([3, 7]), ('x', 'y'), [[0.1, 0.5], [2.0, 1.0]])
     """
     check_sampling_rate(sampling_rate)
-    keys = [id, time] if label is None else [id, time, label]
+    keys = [id, time, *(name for name in (label, group) if name is not None)]
     columns = _columns(table, keys, channels)
     names = [c for c in columns if c not in keys] if channels is None else list(channels)
     symbolic = _check_categories(categories or {}, names)
@@ -123,7 +131,11 @@ def from_long_table(
         parts = list(map(partial(_on_grid, sampling_rate), parts, times, ids.tolist()))
     X = _channels_first(parts, channel_names=names, sampling_rate=sampling_rate)
     X = replace(X, symbolic=tuple(c in symbolic for c in names))
-    return X, ids, None if label is None else _labels(columns[label][order], starts, ids, label)
+    labels, groups = [
+        None if name is None else _constants(columns[name][order], starts, ids, name, what)
+        for name, what in ((label, "label"), (group, "group"))
+    ]
+    return (X, ids, labels) if group is None else (X, ids, labels, groups)
 
 
 def _channels_first(X: list[np.ndarray], **options: Any) -> Sequences:
@@ -259,17 +271,19 @@ def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, who: Any) -> np.n
     return out
 
 
-def _labels(column: np.ndarray, starts: np.ndarray, ids: np.ndarray, name: str) -> np.ndarray:
-    """Return the label of each sequence; refuse a label that changes within a sequence."""
+def _constants(
+    column: np.ndarray, starts: np.ndarray, ids: np.ndarray, name: str, what: str
+) -> np.ndarray:
+    """Return the label or group of each sequence, which must not change within a sequence."""
     for part, who in zip(np.split(column, starts[1:]), ids.tolist(), strict=True):
         if _is_missing(part).any():
             raise ValueError(
-                f"Sequence {who!r} has a line without a label; column {name!r} must have the same "
+                f"Sequence {who!r} has a line without a {what}; column {name!r} must have the same "
                 f"value on all lines of a sequence."
             )
         if np.any(part != part[0]):
             raise ValueError(
-                f"Sequence {who!r} has several values in column {name!r}; a label must be the same "
-                f"on all lines of a sequence."
+                f"Sequence {who!r} has several values in column {name!r}; a {what} must be the "
+                f"same on all lines of a sequence."
             )
     return column[starts]

@@ -10,7 +10,7 @@ from mvdfq.sequences import Ragged, gather, offsets_of
 __all__ = ["Symbols", "check_symbols", "code_dtype"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Symbols(Ragged):
     """A collection of sequences of symbols, one code per row and frame.
 
@@ -41,6 +41,11 @@ class Symbols(Ragged):
     """
 
     n_symbols: np.ndarray = None  # type: ignore[assignment]
+
+    def in_words(self) -> str:
+        """Return what the collection holds, with the sizes of the alphabets."""
+        sizes = sorted({*self.n_symbols.tolist()})
+        return f"{super().in_words()}, {' to '.join(map(str, sizes[:1] + sizes[1:][-1:]))} symbols"
 
     @property
     def codes(self) -> np.ndarray:

@@ -25,12 +25,16 @@ N_CELLS = 4096
 
 
 def uniform_edges(
-    values: np.ndarray, n_bins: int, percentiles: tuple[float, float] | None = None
+    values: np.ndarray,
+    n_bins: int,
+    percentiles: tuple[float, float] | None = None,
+    margin: float = 1.0,
 ) -> np.ndarray:
     """Return bins of equal width between the extremes, or between two percentiles.
 
-    A bin is found by comparing with its edges: ``floor((f - low) / width)`` would put 0.3 into
-    the third instead of the fourth of ten bins of [0, 1].
+    The bins cover `margin` times this range, with the same centre. A bin is found by comparing
+    with its edges: ``floor((f - low) / width)`` would put 0.3 into the third instead of the fourth
+    of ten bins of [0, 1].
     """
     if not values.size:
         return np.array([-np.inf, np.inf])
@@ -38,6 +42,8 @@ def uniform_edges(
         low, high = float(values.min()), float(values.max())
     else:
         low, high = np.percentile(values, percentiles).tolist()
+    added = (margin - 1) * (high - low) / 2  # exactly 0 for margin 1: the ends stay as they are
+    low, high = low - added, high + added
     return np.array([low + (high - low) * i / n_bins for i in range(n_bins)] + [high])
 
 

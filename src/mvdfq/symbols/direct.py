@@ -25,8 +25,8 @@ __all__ = ["DirectQuantizer"]
 
 STRATEGIES = ("quantile", "uniform", "kmeans", "gaussian")
 
-# If a larger share of values lies outside the training range (not counting the share that `range`
-# cuts off), the values are probably in other units or from another sensor.
+# If a larger share of values lies outside all bins (not counting the share that `range` cuts off),
+# the values are probably in other units or from another sensor.
 MANY_OUTSIDE = 0.5
 
 # Larger values overflow: k-means and gaussian bins take squares, the other strategies multiply
@@ -41,8 +41,8 @@ class DirectQuantizer(SequenceTransformer):
 
     where :math:`e_1 < \dots < e_{B-1}` are the breakpoints learned for the channel [1]_.
     Codes start at 0; the paper's codes start at 1. With ``strategy="uniform"`` and
-    ``out_of_range="special"`` both agree: 0 means below the training range, :math:`B + 1` means
-    above the training range. NaN becomes the code of a missing value. Cost: `fit` sorts each
+    ``out_of_range="special"`` both agree: 0 means below all bins, :math:`B + 1` means above all
+    bins. NaN becomes the code of a missing value. Cost: `fit` sorts each
     channel once at most; `transform` compares every value with every breakpoint, many values at
     a time.
 
@@ -58,13 +58,19 @@ class DirectQuantizer(SequenceTransformer):
         the equally probable bins of a normal law, as in SAX [2]_.
 
     out_of_range : {"special", "clip"}, default="special"
-        What uniform bins do with values outside the training range: ``"special"`` gives two more
-        symbols (alphabet :math:`B + 2`), ``"clip"`` uses the outermost bins (alphabet
-        :math:`B`). The outer bins of the other strategies are unbounded.
+        What uniform bins do with values outside all bins: ``"special"`` gives two more symbols
+        (alphabet :math:`B + 2`), ``"clip"`` uses the outermost bins (alphabet :math:`B`). The
+        outer bins of the other strategies are unbounded.
 
     range : tuple of two float, default=None
         Percentiles between which uniform bins lie, for example ``(1, 99)``, so that single spikes
         do not stretch the bins; None means the smallest and the largest value.
+
+    margin : float, default=1.0
+        Width that uniform bins cover, as a factor of the range :math:`[a, b]` of each channel; at
+        least 1. The bins lie between :math:`(a + b)/2 - m (b - a)/2` and
+        :math:`(a + b)/2 + m (b - a)/2` for the margin :math:`m`. A larger margin leaves room for
+        new values beyond the training values, and makes the bins wider.
 
     adaptive : {None, "budget"} or float, default=None
         Choose the number of k-means bins per channel. A number: the fewest bins, `n_bins` at most,
@@ -83,8 +89,8 @@ class DirectQuantizer(SequenceTransformer):
     Attributes
     ----------
     bin_edges_ : list of ndarray of shape (n_bins + 1,)
-        Edges of the bins of each channel. The outermost edges are the ends of the training range
-        and matter only for special codes. Empty for symbolic channels.
+        Edges of the bins of each channel. The outermost edges are the ends of the training range,
+        widened by `margin`, and matter only for special codes. Empty for symbolic channels.
 
     categories_ : list of ndarray
         Distinct values of symbolic channels; empty for numeric channels.
@@ -107,6 +113,8 @@ class DirectQuantizer(SequenceTransformer):
     array([[0, 1, 1, 2, 3, 4, 5]], dtype=uint8)
     >>> quantizer.bin_edges_
     [array([0., 1., 2., 3., 4.])]
+    >>> DirectQuantizer(n_bins=4, strategy="uniform", margin=1.5).fit([[0.0, 4.0]]).bin_edges_
+    [array([-1. ,  0.5,  2. ,  3.5,  5. ])]
     """
 
     bin_edges_: list[np.ndarray]
@@ -120,6 +128,7 @@ class DirectQuantizer(SequenceTransformer):
         strategy: str = "quantile",
         out_of_range: str = "special",
         range: Any = None,
+        margin: float = 1.0,
         adaptive: Any = None,
         per_sequence: bool = False,
         symbolic: Any = None,
@@ -128,6 +137,7 @@ class DirectQuantizer(SequenceTransformer):
         self.strategy = strategy
         self.out_of_range = out_of_range
         self.range = range
+        self.margin = margin
         self.adaptive = adaptive
         self.per_sequence = per_sequence
         self.symbolic = symbolic
@@ -239,10 +249,11 @@ class DirectQuantizer(SequenceTransformer):
         """Raise an error for values so large that their bins would overflow."""
         extremes = [f.reduce(X.data, axis=1, initial=0) for f in (np.fmin, np.fmax)]
         low, high = np.array(extremes, dtype=float)
-        for j in np.flatnonzero(~symbolic & (np.maximum(-low, high) > MAX_SIZE[self.strategy])):
+        largest = MAX_SIZE[self.strategy] / self.margin
+        for j in np.flatnonzero(~symbolic & (np.maximum(-low, high) > largest)):
             raise ValueError(
                 f"Channel {channel_names(X)[j]} holds values from {low[j]:g} to {high[j]:g}: the "
-                f"range is too wide for {self.strategy} bins, at most {MAX_SIZE[self.strategy]:g}; "
+                f"range is too wide for {self.strategy} bins, at most {largest:g}; "
                 f"divide the channel by a constant."
             )
 
@@ -263,7 +274,7 @@ class DirectQuantizer(SequenceTransformer):
     def _edges(self, values: np.ndarray, n_bins: int) -> np.ndarray:
         """Return the edges of the bins of one channel."""
         if self.strategy == "uniform":
-            return uniform_edges(values, n_bins, self.range)
+            return uniform_edges(values, n_bins, self.range, self.margin)
         if self.strategy == "quantile":
             return quantile_edges(values, n_bins)
         if self.strategy == "kmeans":
@@ -318,7 +329,10 @@ class DirectQuantizer(SequenceTransformer):
         for b in np.ravel(self.n_bins).tolist():
             if not isinstance(b, int) or not 2 <= b < 2**16 - 2:
                 raise ValueError(f"n_bins must be integers from 2 to 65533, got {self.n_bins!r}.")
+        if not is_number(self.margin) or not 1 <= self.margin < np.inf:
+            raise ValueError(f"margin must be a finite number of at least 1, got {self.margin!r}.")
         self._check_option("range", "uniform", self.range is None)
+        self._check_option("margin", "uniform", self.margin == 1)
         self._check_option("adaptive", "kmeans", self.adaptive is None)
         self._check_option("per_sequence", "gaussian", not self.per_sequence)
         if self.range is not None and not _are_percentiles(self.range):

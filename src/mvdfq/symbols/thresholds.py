@@ -84,8 +84,8 @@ class ThresholdQuantizer(SequenceTransformer):
         X = self._read_training(X)
         self._refuse_symbols(X)
         # frames at equal distances, the same frames in every run
-        sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)]
-        self.thresholds_ = np.stack([_quantiles(row, n) for row in sample.astype(float)])
+        sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)].astype(float)
+        self.thresholds_ = _quantiles(sample, n)
         return self
 
     def transform(self, X: Any) -> Symbols:
@@ -151,8 +151,13 @@ class ThresholdQuantizer(SequenceTransformer):
 
 
 def _quantiles(values: np.ndarray, n: int) -> np.ndarray:
-    """Return `n` equally spaced inner quantiles; NaN if there are no values."""
-    present = values[~np.isnan(values)]
-    if not present.size:
-        return np.full(n, np.nan)
-    return np.quantile(present, np.arange(1, n + 1) / (n + 1))
+    """Return `n` equally spaced inner quantiles of each row; NaN for a row without values."""
+    levels = np.arange(1, n + 1) / (n + 1)
+    found = np.full((len(values), n), np.nan)
+    gaps = np.isnan(values)
+    whole = ~gaps.any(axis=1) & (values.shape[1] > 0)
+    if whole.any():
+        found[whole] = np.quantile(values[whole], levels, axis=1).T
+    for r in np.flatnonzero(~whole & ~gaps.all(axis=1)):
+        found[r] = np.quantile(values[r, ~gaps[r]], levels)
+    return found

@@ -89,6 +89,17 @@ def _check_plan(value: Any) -> None:
         k = value.kernel.k
         fits = words.shape[1] == k and (words < value.n_symbols[r]).all()
         require(fits, f"vocabularies must hold words of {k} symbols of the alphabet of row {r}")
+    if value.word_factors is not None:
+        wanted = {(r, t) for r in range(len(value.n_symbols)) for t in range(len(value.tasks(r)))}
+        same = set(value.word_factors) == wanted
+        require(same, f"word_factors must hold one entry per row and task, {len(wanted)} in all")
+
+
+def _check_word_factors(value: Any) -> None:
+    _check_words(value.words, "words")
+    check_array(value.values, "values", (len(value.words),))
+    usable = (np.isfinite(value.values) & (value.values > 0)).all()
+    require(usable, f"values must be finite and positive, got {value.values}")
 
 
 def _check_weights(weights: np.ndarray, name: str) -> None:
@@ -190,6 +201,9 @@ def _check_words_view(value: Any) -> None:
     n_rows = len(value.machine.reader.n_symbols_)
     check_array(value.rows, "rows", (n_rows,), np.int64)
     require((value.rows >= 0).all(), f"rows must not be negative, got {value.rows}")
+    for step in steps_of(value.encoder):
+        is_fitted = hasattr(step, "n_channels_in_")
+        require(is_fitted, f"the encoder of a view must be fitted, got {step!r}, which is not")
 
 
 def _check_classifier(value: Any) -> None:
@@ -223,6 +237,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "Symbols": _check_symbols,
     "SequenceTransformer": _check_transformer,
     "Plan": _check_plan,
+    "WordFactors": _check_word_factors,
     "Vocabulary": _check_vocabulary,
     "Buckets": _check_buckets,
     "SequenceMap": _check_reader,

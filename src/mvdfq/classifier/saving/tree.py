@@ -36,6 +36,7 @@ CLASSES = {
     "SequenceFeatures": "mvdfq.gram.features",
     **dict.fromkeys(["Problems", "Margins"], "mvdfq.machines.svm"),
     "Plan": "mvdfq.gram.plan",
+    "WordFactors": "mvdfq.gram.factors",
     "Symbols": "mvdfq.symbols",
     "Sequences": "mvdfq.sequences",
     **dict.fromkeys(["Vocabulary", "Buckets"], "mvdfq.gram.vocabulary"),

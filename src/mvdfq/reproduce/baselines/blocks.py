@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mvdfq.sequences.summary import mean_and_variance
+
 __all__ = ["averaged", "block_starts", "mean_and_variance"]
 
 
@@ -17,12 +19,3 @@ def averaged(x: np.ndarray, n_blocks: int) -> np.ndarray:
         return x
     starts = block_starts(n_frames, n_blocks)
     return np.add.reduceat(x, starts, axis=1) / np.diff(starts, append=n_frames)
-
-
-def mean_and_variance(x: np.ndarray) -> np.ndarray:
-    """Return the means of all rows, then their variances; NaN for a row that holds only NaN."""
-    known = ~np.isnan(x)
-    with np.errstate(invalid="ignore"):  # 0 / 0 gives this NaN
-        mean = np.where(known, x, 0.0).sum(axis=1) / known.sum(axis=1)
-        squares = np.where(known, (x - mean[:, None]) ** 2, 0.0)
-        return np.concatenate([mean, squares.sum(axis=1) / known.sum(axis=1)])

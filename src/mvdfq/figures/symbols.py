@@ -1,8 +1,10 @@
-"""Pictures by matplotlib, which is imported only when a picture is drawn."""
+"""Figure of an explanation: rows of symbols above the evidence in time."""
 
 from typing import Any
 
 import numpy as np
+
+from mvdfq.figures.canvas import AGAINST, FOR, new_figure
 
 __all__ = ["plot_explanation"]
 
@@ -12,13 +14,12 @@ MOST_ROWS = 30
 
 def plot_explanation(explanation: Any, label: Any = None) -> Any:
     """Draw the rows of symbols and, below, the evidence for and against a class over time."""
-    from matplotlib.figure import Figure
-
     column, sign = explanation.column(label)
     rows = _rows_that_count(explanation.by_row[column])
     height = 2 + 0.22 * len(rows)
-    figure = Figure(figsize=(10, height + 2), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[height, 2])
+    figure, (above, below) = new_figure(
+        10, height + 2, nrows=2, sharex=True, height_ratios=[height, 2]
+    )
     _draw_rows(above, explanation, rows, figure)
     _draw_evidence(below, explanation, sign * explanation.by_time[column])
     figure.suptitle(f"Predicted: {explanation.predicted}", parse_math=False)
@@ -58,8 +59,8 @@ def _draw_rows(axes: Any, explanation: Any, rows: np.ndarray, figure: Any) -> No
 
 def _draw_evidence(axes: Any, explanation: Any, evidence: np.ndarray) -> None:
     edges, label = _times(explanation)
-    axes.stairs(np.maximum(evidence, 0), edges, fill=True, color="tab:green", label="for")
-    axes.stairs(np.minimum(evidence, 0), edges, fill=True, color="tab:red", label="against")
+    axes.stairs(np.maximum(evidence, 0), edges, fill=True, color=FOR, label="for")
+    axes.stairs(np.minimum(evidence, 0), edges, fill=True, color=AGAINST, label="against")
     axes.axhline(0, color="black", linewidth=0.5)
     axes.set_xlabel(label)
     axes.legend(loc="upper right", fontsize="x-small")

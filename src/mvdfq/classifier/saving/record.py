@@ -1,0 +1,44 @@
+"""What a classifier was trained on, in a few plain values that a model file keeps."""
+
+import hashlib
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+__all__ = ["training_record"]
+
+PACKAGES = ("mvdfq", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def training_record(X: Any, y: np.ndarray) -> dict[str, Any]:
+    """Return number, lengths, rate, classes and digest of training sequences, and the versions.
+
+    The digest is SHA-256 of the values, the lengths and the labels, in the order of training: two
+    models with the same digest saw the same data.
+    """
+    labels, counts = np.unique(y, return_counts=True)
+    low, middle, high = np.percentile(X.lengths, [0, 50, 100]).tolist()
+    return {
+        "n_sequences": len(X),
+        "shortest": int(low),
+        "median_length": middle,
+        "longest": int(high),
+        "sampling_rate": X.sampling_rate,
+        "classes": dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True)),
+        "digest": _digest(X, y),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in PACKAGES},
+        },
+    }
+
+
+def _digest(X: Any, y: np.ndarray) -> str:
+    found = hashlib.sha256()
+    found.update(repr((X.data.dtype.str, X.data.shape, [str(label) for label in y])).encode())
+    found.update(X.offsets.astype("<i8").tobytes())
+    for row in X.data:  # one row at a time, so that large data are not copied
+        found.update(np.ascontiguousarray(row).tobytes())
+    return found.hexdigest()

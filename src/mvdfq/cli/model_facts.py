@@ -1,0 +1,102 @@
+"""``mvdfq inspect MODEL``: what a model expects, and what it was trained on."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from mvdfq.cli.inner import class_counts, inner_facts
+from mvdfq.cli.output import Format, key_of, note, show_facts, show_json, table
+from mvdfq.cli.predict import load
+
+__all__ = ["inspect_model", "is_model"]
+
+UNKNOWN = "not recorded"
+MOST_NAMES = 6
+
+
+def is_model(path: Path) -> bool:
+    """Tell whether a file is a model file; arrays in an .npz file are a zip file too."""
+    from mvdfq.classifier.saving.file import DESCRIPTION
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return DESCRIPTION in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def inspect_model(path: Path, format: Format) -> None:
+    """Show the facts of a model file."""
+    clf = load(path)
+    facts = _facts(path, clf, format)
+    if format is Format.json:
+        show_json({key_of(name): value for name, value in facts.items()})
+        return
+    training = facts.pop("training") or {}
+    classes = facts.pop("classes")
+    versions = training.pop("versions", None)
+    facts |= {
+        "channel_names": _some(facts["channel_names"]),
+        "recipe": _in_words(facts["recipe"]),
+        "training sequences": sum(classes.values()),
+        "training lengths": _lengths(training, "letters" if facts["letters"] else "frames"),
+        "training data": f"SHA-256 {training['digest'][:16]}" if training else UNKNOWN,
+        "versions": _in_words(versions) or UNKNOWN,
+    }
+    show_facts({k.replace("_", " "): v for k, v in facts.items() if v is not None}, format)
+    if format is Format.human:
+        table([{"class": k, "training sequences": n} for k, n in classes.items()])
+        if not training:
+            note("An earlier version wrote this model, without a record of the training data.")
+
+
+def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:
+    source, training = getattr(clf, "source_", {}), getattr(clf, "training_", None)
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "format": source.get("format"),
+        "strands": source.get("strands"),
+        "recipe": source.get("recipe"),
+        "letters": _letters(clf),
+        "channels": clf.n_channels_in_,
+        "channel_names": list(clf.channel_names_in_ or []) or None,
+        "classes": class_counts(clf),
+        "settings": " ".join(repr(clf).split()),
+        "kernel": " ".join(repr(clf.kernel_.kernel).split()),
+        "C": clf.C_,
+        **inner_facts(clf, format),
+        "training": training,
+    }
+
+
+def _letters(clf: Any) -> str | None:
+    alphabets = getattr(clf.symbols_, "alphabets_", None)
+    return ", ".join(alphabets) if alphabets else None
+
+
+def _some(names: list[str] | None) -> str | None:
+    if names is None:
+        return None
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+
+
+def _in_words(values: dict[str, Any] | None) -> str | None:
+    if values is None:
+        return None
+    return ", ".join(f"{key} {value}" for key, value in values.items())
+
+
+def _lengths(training: dict[str, Any], unit: str) -> str:
+    """Return the lengths of the training sequences as text, in seconds if the rate is known."""
+    if not training:
+        return UNKNOWN
+    low, middle, high = (training[key] for key in ("shortest", "median_length", "longest"))
+    shown = f"{low} to {high} {unit}, median {middle:g}"
+    rate = training["sampling_rate"]
+    if rate is None:
+        return shown
+    seconds = f"{low / rate:.2f} to {high / rate:.2f} s, median {middle / rate:.2f} s"
+    return f"{seconds} ({shown}, {rate:g} frames per second)"

@@ -1,0 +1,117 @@
+"""Options and calls of the commands that write a page."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
+from mvdfq.cli.output import note
+
+__all__ = [
+    "Details",
+    "NoAudio",
+    "PageOptions",
+    "RemoveChannels",
+    "ReportPath",
+    "command_line",
+    "write_explanation",
+]
+
+PANEL = "The page"
+ReportPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        help="Page to write, a file that ends in .html; .json and .csv with its numbers are "
+        "written beside it.",
+        rich_help_panel=PANEL,
+    ),
+]
+Details = Annotated[
+    str,
+    typer.Option(
+        "--details",
+        help="Number of sequences that the page shows with curves and evidence, or all.",
+        rich_help_panel=PANEL,
+    ),
+]
+NoAudio = Annotated[
+    bool,
+    typer.Option("--no-audio", help="Put no sound clips into the page.", rich_help_panel=PANEL),
+]
+RemoveChannels = Annotated[
+    bool,
+    typer.Option(
+        "--remove-channels",
+        help="Evaluate again without each channel; this takes one evaluation per channel.",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
+class PageOptions:
+    """What the command line says about the page; checked before data are read."""
+
+    def __init__(
+        self, path: Path | None, details: str, no_audio: bool, remove_channels: bool
+    ) -> None:
+        self.path, self.no_audio, self.remove_channels = path, no_audio, remove_channels
+        self.details: int | str = details
+        if path is None:
+            return
+        if path.suffix not in (".html", ".htm"):
+            raise Refused(f"--report must end in .html, got {path}.", "name another file", USAGE)
+        if not path.absolute().parent.is_dir():
+            raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
+        if details != "all":
+            if not details.isdecimal() or int(details) < 1:
+                message = f"--details must be a whole number above 0 or all, got {details}."
+                raise Refused(message, "for example --details 60", USAGE)
+            self.details = int(details)
+
+    def recorder(self) -> Any:
+        """Return what `mvdfq.evaluate` calls after every fold; None if no page is wanted."""
+        if self.path is None:
+            return None
+        from mvdfq.pages.run import Recorder
+
+        return Recorder()
+
+    def write(
+        self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: dict[str, Any]
+    ) -> Path | None:
+        """Write the page of an evaluation, if one is wanted; return its path."""
+        if self.path is None:
+            return None
+        from mvdfq.pages.api import finish, run_of
+        from mvdfq.pages.clips import sound_files
+
+        run = run_of(clf, read.X, read.y, read.names or None, read.groups, result, recorder)
+        about = {"title": data.absolute().name, "command": command_line()}
+        audio = None if self.no_audio else sound_files(data, run.names)
+        wanted = rules if self.remove_channels else None
+        finish(run, about, self.details, wanted, audio, self.path)
+        return self.path
+
+
+def command_line() -> str:
+    """Return the command as it was typed."""
+    return shlex.join(["mvdfq", *sys.argv[1:]])
+
+
+def write_explanation(
+    clf: Any, read: Any, which: int, data: Path, path: Path, quiet: bool = False
+) -> None:
+    """Write the page of one sequence."""
+    from mvdfq.pages.clips import sound_files
+    from mvdfq.pages.single import explanation_page
+
+    names = read.names or [str(i) for i in range(len(read))]
+    files = sound_files(data, [names[which]])
+    name = names[which] if files is None else Path(names[which]).name
+    text = explanation_page(clf, read.X, which, name, command_line(), files)
+    path.write_text(text, encoding="utf-8")
+    note(f"page: {path}", quiet)

@@ -1,0 +1,110 @@
+"""Options that hold for a whole command: progress, the cache of features, columns of tables.
+
+`with_shared` adds the options to a command and carries them out, so that the command itself does
+not have to pass them on.
+"""
+
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mvdfq.cli.columns import OPTIONS, set_columns
+
+__all__ = ["default_cache", "with_shared"]
+
+
+class Mode(StrEnum):
+    """How progress is shown."""
+
+    auto = "auto"
+    bar = "bar"
+    lines = "lines"
+    none = "none"
+
+
+ProgressMode = Annotated[
+    Mode,
+    typer.Option(
+        "--progress",
+        help="How progress is shown. lines: one line per 10 % or 30 s. auto: a bar in a terminal, "
+        "else lines for work of more than 2 s.",
+    ),
+]
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Do not use or keep audio features in the cache; see mvdfq cache.",
+        rich_help_panel="Reading data",
+    ),
+]
+
+IS_CACHED: ContextVar[bool] = ContextVar("IS_CACHED", default=True)
+
+
+def with_shared(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with --progress if it has --quiet, and what reads data if it has --as."""
+    known = signature(command).parameters
+    added: dict[str, tuple[Any, Any]] = {}
+    if "quiet" in known:
+        added["progress"] = ProgressMode, Mode.auto
+    if "as_" in known:
+        added["no_cache"] = NoCache, False
+        added |= {name: (kind, None) for name, kind in OPTIONS.items()}
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        own = {name: options.pop(name, default) for name, (_, default) in added.items()}
+
+        def carry_out() -> None:
+            _show_progress(own.get("progress", Mode.none))
+            IS_CACHED.set(not own.get("no_cache", False))
+            set_columns(own)
+            command(*arguments, **options)
+
+        copy_context().run(carry_out)  # the settings end with the command
+
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in added.items()
+    ]
+    run.__signature__ = signature(command).replace(  # type: ignore[attr-defined]
+        parameters=[*known.values(), *more]
+    )
+    run.__annotations__ = command.__annotations__ | {k: kind for k, (kind, _) in added.items()}
+    return run
+
+
+def _show_progress(mode: Mode) -> None:
+    """Set what shows progress in this command."""
+    from mvdfq._utils.bar import BARS, GAP, Lines, rich_bar
+
+    if mode is Mode.auto and not sys.stderr.isatty():
+        BARS.set(lambda transient: Lines(GAP, shows_quick=False))
+    elif mode is Mode.lines:
+        BARS.set(lambda transient: Lines(gap=0))
+    elif mode is Mode.none:
+        BARS.set(lambda transient: None)
+    else:
+        BARS.set(lambda transient: rich_bar(transient, force=True))
+
+
+def default_cache() -> Path | None:
+    """Return the folder of the cache; None if it is switched off or cannot be created."""
+    from mvdfq.io.cache import features_folder
+
+    if not IS_CACHED.get():
+        return None
+    folder = features_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # a home without the right to write: the cache only saves time
+        return None
+    return folder

@@ -1,0 +1,75 @@
+"""Figure of one sequence: every channel as a curve, the evidence as the colour behind it."""
+
+from typing import Any
+
+import numpy as np
+
+from mvdfq.figures.canvas import AGAINST, FOR, new_figure, time_axis
+from mvdfq.sequences import check_sequences
+
+__all__ = ["evidence"]
+
+# More channels than this cannot be told apart in a picture: the strongest are drawn.
+MOST_CHANNELS = 20
+
+
+def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
+    """Draw the channels of a sequence over the exact evidence of each channel and moment.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The result of `SequenceClassifier.explain` for `x`.
+
+    x : array-like of shape (n_channels, n_timepoints)
+        The sequence.
+
+    label : object, default=None
+        The class, or in one-vs-one the pair; None means the predicted class.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+        One band per channel, and the sum of all channels below.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.make_autoregressive(20, 2, 30, random_state=0)
+    >>> clf = mvdfq.SequenceClassifier("mvdfq-sssk", C=1).fit(X, y)
+    >>> figure = mvdfq.figures.evidence(clf.explain(X[0]), X[0])
+    """
+    column, sign = explanation.column(label)
+    shares = sign * explanation.by_channel_frame[column]
+    values = check_sequences(x if hasattr(x, "offsets") else [x]).data
+    shown = np.sort(np.argsort(-np.abs(shares).sum(axis=1), kind="stable")[:MOST_CHANNELS])
+    figure, axes = new_figure(
+        9, 1.4 + 0.6 * len(shown), nrows=len(shown) + 1, sharex=True, squeeze=False
+    )
+    per_unit, unit = time_axis(explanation.symbols.sampling_rate)
+    edges = np.arange(shares.shape[1] + 1) / per_unit
+    largest = float(np.abs(shares).max()) or 1.0
+    for axis, c in zip(axes[:, 0], shown.tolist(), strict=False):
+        _band(axis, edges, values[c], shares[c] / largest)
+        axis.set_ylabel(explanation.channels[c], rotation=0, ha="right", parse_math=False)
+    below, total = axes[-1, 0], shares.sum(axis=0)
+    below.stairs(np.maximum(total, 0), edges, fill=True, color=FOR)
+    below.stairs(np.minimum(total, 0), edges, fill=True, color=AGAINST)
+    below.set_xlabel(unit)
+    below.set_ylabel("all", rotation=0, ha="right")
+    figure.suptitle(f"evidence for {explanation.title(label)}", parse_math=False)
+    return figure
+
+
+def _band(axes: Any, edges: np.ndarray, row: np.ndarray, shares: np.ndarray) -> None:
+    """Draw one channel over its evidence, which is between -1 and 1."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("evidence", [AGAINST, "white", FOR])
+    known = row[~np.isnan(row)]
+    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    bounds = [low, high if high > low else low + 1]
+    image = np.sign(shares) * np.abs(shares) ** 0.65  # weak evidence stays visible
+    axes.pcolormesh(edges, bounds, image[None], cmap=colours, vmin=-1, vmax=1, rasterized=True)
+    axes.plot((edges[:-1] + edges[1:]) / 2, row, color="black", linewidth=0.9)
+    axes.set_yticks([])

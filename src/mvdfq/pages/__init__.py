@@ -1,0 +1,1 @@
+"""The report: one page about a classifier and its sequences, and the numbers behind the page."""

@@ -1,0 +1,271 @@
+"""`mvdfq.report`: evaluate or judge, gather the numbers, write the page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mvdfq.classifier.estimator import SequenceClassifier
+from mvdfq.classifier.search import SequenceClassifierCV
+from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
+from mvdfq.pages.clips import sound_clips
+from mvdfq.pages.contents import contents, tidy
+from mvdfq.pages.files import write_csv, write_json
+from mvdfq.pages.html import page
+from mvdfq.pages.matters import removal
+from mvdfq.pages.run import Recorder, Run
+from mvdfq.sequences import check_sequences
+
+__all__ = ["Report", "clips_of", "finish", "fitted_run", "report", "run_of"]
+
+DETAILS = 60
+AS_GIVEN = "fitted classifier"
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """A report that was made: its numbers, and the page if one was written.
+
+    Parameters
+    ----------
+    data : dict
+        All numbers of the page, ready for JSON; the guide describes the keys.
+
+    clips : dict
+        Sounds of the page, by the place of the sequence in ``data["sequences"]``.
+
+    path : Path, default=None
+        The page; None until `write` was called.
+
+    Examples
+    --------
+    >>> from mvdfq import Report
+    >>> Report({"verdict": {"accuracy": 0.5}}, {})
+    Report(accuracy=0.5, path=None)
+    """
+
+    data: dict[str, Any]
+    clips: dict[str, Any]
+    path: Path | None = None
+
+    def write(self, path: str | Path) -> "Report":
+        """Write the page, and its numbers beside it as .json and .csv.
+
+        Parameters
+        ----------
+        path : str or Path
+            The page, a file that ends in ``.html``; existing files are replaced.
+
+        Returns
+        -------
+        report : Report
+            The same report with the path.
+        """
+        path = Path(path)
+        if path.suffix not in (".html", ".htm"):
+            raise ValueError(f"path must end in .html, got {str(path)!r}; name another file.")
+        path.write_text(page(self.data, self.clips), encoding="utf-8")
+        write_json(self.data, path.with_suffix(".json"))
+        write_csv(self.data, path.with_suffix(".csv"))
+        return Report(self.data, self.clips, path)
+
+    def __repr__(self) -> str:
+        path = None if self.path is None else str(self.path)
+        return f"Report(accuracy={self.data['verdict']['accuracy']}, path={path})"
+
+
+def report(
+    clf: Any,
+    X: Any,
+    y: Any,
+    names: Sequence[str] | None = None,
+    path: str | Path | None = "report.html",
+    *,
+    protocol: str | None = None,
+    groups: Any = None,
+    split: Any = None,
+    seeds: Sequence[int] = (0,),
+    details: int | str = DETAILS,
+    remove_channels: bool = False,
+    audio: Sequence[Any] | None = None,
+    title: str = "",
+    command: str = "",
+) -> Report:
+    """Write one HTML page about a classifier and its sequences.
+
+    The page shows accuracy beside baselines, confusions, a map of the sequences, single sequences
+    with the exact evidence of every channel and moment, what matters, what each class looks like,
+    whether the probabilities can be trusted, and the health of the data. The page is one file and
+    needs no network. The same numbers are written beside the page as ``.json`` and ``.csv``.
+
+    Parameters
+    ----------
+    clf : SequenceClassifier or SequenceClassifierCV
+        A classifier that is not fitted is evaluated by a protocol. A fitted classifier judges `X`
+        as it is: pass sequences that the classifier did not learn from.
+
+    X : list of array-like of shape (n_channels, n_timepoints)
+        The sequences, or any other input of `mvdfq.check_sequences`.
+
+    y : array-like of shape (n_sequences,)
+        The labels of the sequences.
+
+    names : sequence of str, default=None
+        Names of the sequences; None means their indices.
+
+    path : str, Path or None, default="report.html"
+        The page; None writes no file.
+
+    protocol : str, default=None
+        How to cut the sequences into folds, as in `mvdfq.evaluate`. None means: no folds for a
+        fitted classifier; ``"split"`` if `split` is given; ``"5-fold"`` otherwise.
+
+    groups, split : array-like of shape (n_sequences,), default=None
+        As in `mvdfq.evaluate`.
+
+    seeds : sequence of int, default=(0,)
+        k-fold protocols are repeated with each seed; the page shows sequences of the first.
+
+    details : int or "all", default=60
+        Number of sequences that are shown with curves and evidence: typical, wrong and least
+        sure sequences first.
+
+    remove_channels : bool, default=False
+        Whether to evaluate again without each channel; this takes one evaluation per channel.
+
+    audio : sequence of path, default=None
+        The sound file of each sequence; short clips are put into the page.
+
+    title : str, default=""
+        Title of the page.
+
+    command : str, default=""
+        The command that made the report, to be shown on the page.
+
+    Returns
+    -------
+    report : Report
+        The numbers and the path of the page.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=0)
+    >>> clf = mvdfq.SequenceClassifier("mvdfq-sssk", C=10)
+    >>> made = mvdfq.report(clf, X, y, path=None, protocol="3-fold", details=3)
+    >>> made.data["verdict"]["n"], len(made.data["details"])
+    (30, 3)
+    """
+    if not isinstance(clf, SequenceClassifier | SequenceClassifierCV):
+        raise TypeError(f"clf must be a SequenceClassifier, got {type(clf).__name__}.")
+    if details != "all" and (not isinstance(details, int) or details < 1):
+        raise ValueError(f"details must be a whole number above 0 or 'all', got {details!r}.")
+    X, y = check_sequences(X), np.asarray(y)
+    rules = {"groups": groups, "split": split, "seeds": seeds}
+    if protocol is None and _is_fitted(clf):
+        if remove_channels:
+            raise ValueError("remove_channels=True needs a protocol; pass protocol='5-fold'.")
+        run = fitted_run(clf, X, y, names, groups=groups)
+    else:
+        rules["protocol"] = protocol or ("split" if split is not None else "5-fold")
+        recorder = Recorder()
+        result = evaluate(clf, X, y, visit=recorder, **rules)
+        run = run_of(clf, X, y, names, groups, result, recorder)
+    about = {"title": title, "command": command}
+    return finish(run, about, details, remove_channels and rules, audio, path)
+
+
+def finish(
+    run: Run,
+    about: dict[str, Any],
+    details: int | str = DETAILS,
+    rules: Any = None,
+    audio: Sequence[Any] | None = None,
+    path: str | Path | None = None,
+) -> Report:
+    """Gather the numbers of a run and write the page; `rules` ask for removal of channels."""
+    data = contents(run, about, None if details == "all" else int(details))
+    data["matters"]["removal"] = tidy(removal(run, rules)) if rules else None
+    made = Report(data, {} if audio is None else clips_of(run, data, audio))
+    return made if path is None else made.write(path)
+
+
+def run_of(
+    clf: Any,
+    X: Any,
+    y: np.ndarray,
+    names: Sequence[str] | None,
+    groups: Any,
+    result: Evaluation,
+    recorder: Recorder,
+) -> Run:
+    """Return the run of an evaluation, with the classifier for questions about all sequences."""
+    X, y = check_sequences(X), np.asarray(y)
+    names = [str(i) for i in range(len(X))] if names is None else list(map(str, names))
+    if len(names) != len(X):
+        raise ValueError(f"names must hold one name per sequence ({len(X)}), got {len(names)}.")
+    groups = None if groups is None else np.asarray(groups)
+    given: list[str] = []
+    places: np.ndarray | None
+    if not recorder.trains[0].size:  # a fitted classifier judges sequences as they are
+        reference, places = recorder.kept[0], None
+        given = list(map(str, getattr(reference, "source_", {}).get("names", [])))
+    elif len(recorder.trains) == 1:
+        reference, places = recorder.kept[0], recorder.trains[0]
+    else:
+        inner = useful_groups(groups)
+        reference, places = clone(clf).fit(X, y, groups=inner), np.arange(len(X))
+        reference = getattr(reference, "best_estimator_", reference)
+    return Run(clf, X, y, names, groups, result, recorder, reference, places, given)
+
+
+def fitted_run(
+    clf: Any,
+    X: Any,
+    y: Any,
+    names: Sequence[str] | None = None,
+    train: tuple[Any, Any] | None = None,
+    groups: Any = None,
+) -> Run:
+    """Return the run of a fitted classifier that judges `X`: one fold, nothing is fitted.
+
+    `train` are the sequences and labels that it learned from, if known; then `names` and `groups`
+    begin with those of the training sequences.
+    """
+    X, y = check_sequences(X), np.asarray(y)
+    n = 0 if train is None else len(train[0])
+    if train is not None:
+        X, y = check_sequences(train[0]).joined(X), np.concatenate([np.asarray(train[1]), y])
+    test = np.arange(n, len(X))
+    labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
+    fold = Fold("test", 0, test, y[test], clf.predict(X[test]))
+    recorder = Recorder()
+    recorder(clf, X[test], fold, np.arange(n))
+    result = Evaluation("split" if n else AS_GIVEN, labels, [fold])
+    return run_of(clf, X, y, names, groups, result, recorder)
+
+
+def _is_fitted(clf: Any) -> bool:
+    return hasattr(clf, "machine_") or hasattr(clf, "best_estimator_")
+
+
+def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:
+    """Return the clips of the sequences in detail, then of others, around the most evidence."""
+    if len(audio) != len(run.X):
+        message = f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}."
+        raise ValueError(message)
+    moments = {one["sequence"]: _moment(one, data["sampling_rate"]) for one in data["details"]}
+    places = list(dict.fromkeys([*moments, *range(len(run.tested))]))
+    files = [None if audio[i] is None else Path(audio[i]) for i in run.tested]
+    return tidy(sound_clips(files, places, [moments.get(p, 0.0) for p in places]))
+
+
+def _moment(detail: dict[str, Any], rate: float | None) -> float:
+    """Return the second of the strongest evidence of a sequence; 0 if the rate is not known."""
+    if not rate or not detail["total"]:
+        return 0.0
+    strongest = int(np.argmax(np.abs(detail["total"])))
+    return float(detail["edges"][strongest] / rate)

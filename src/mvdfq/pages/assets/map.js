@@ -1,0 +1,118 @@
+// Panel 3: a map of the collection; near means alike.
+const map = { only: null, current: -1, places: [] };
+
+function mapPanel() {
+  const explained = data.map.explained.map((share) => percent(share, 0));
+  const label = `Map of ${count} sequences by ${data.map.method}. Arrow keys move between sequences, Enter opens one.`;
+  const { canvas, paint } = canvasOf(label, (width) => Math.min(Math.max(width * 0.62, 280), 560), drawMap);
+  canvas.id = "map-canvas";
+  redraws.push(paint);
+  const at = (event) => nearest(event.offsetX, event.offsetY, 16);
+  const focus = (i) => { map.current = i; paint(); };
+  canvas.addEventListener("pointermove", (event) => {
+    const i = at(event);
+    if (i !== map.current) focus(i);
+    tip(i < 0 ? "" : titleOf(i), event.clientX, event.clientY);
+    canvas.style.cursor = i < 0 ? "default" : "pointer";
+  });
+  canvas.addEventListener("pointerleave", () => { focus(-1); tip(""); });
+  canvas.addEventListener("click", (event) => { const i = at(event); if (i >= 0) { tip(""); openSequence(i); playClip(i); } });
+  canvas.addEventListener("keydown", (event) => mapKey(event, canvas, focus));
+  canvas.addEventListener("blur", () => tip(""));
+  panel("map", "Map", "The collection: near means alike",
+    h("p", { class: "lead" }, `Kernel PCA of the similarities; the two axes show ${explained.join(" and ")} of the variance. A ring marks a wrong sequence. ${hasClips() ? "A click plays a short clip." : ""}`),
+    h("div", { class: "map" }, canvas), legend(paint), behind(allSequences, "Table of all sequences"));
+}
+
+function drawMap(context, width, height) {
+  const xs = sequences.x, ys = sequences.y, pad = 18;
+  const [lowX, highX] = extent(xs), [lowY, highY] = extent(ys);
+  const size = count > 2000 ? 2.6 : count > 500 ? 3.6 : 5;
+  const faint = css("--line"), wrong = css("--ink");
+  const shapes = data.classes.map((_, c) => new Path2D(markPath(c, size)));
+  map.places = xs.map((x, i) => [
+    pad + ((x - lowX) / (highX - lowX || 1)) * (width - 2 * pad),
+    height - pad - ((ys[i] - lowY) / (highY - lowY || 1)) * (height - 2 * pad)]);
+  const order = [...map.places.keys()].sort((a, b) => isWrong(a) - isWrong(b));
+  for (const i of order) {
+    const c = sequences.truth[i], off = map.only !== null && map.only !== c;
+    context.save();
+    context.translate(...map.places[i]);
+    context.globalAlpha = off ? 0.5 : 0.85;
+    context.fillStyle = off ? faint : colour(c);
+    context.fill(shapes[c]);
+    if (isWrong(i) && !off) ring(context, size + 3.5, wrong, 1.6);
+    context.restore();
+  }
+  if (map.current >= 0) {
+    context.save();
+    context.translate(...map.places[map.current]);
+    ring(context, size + 7, css("--accent"), 3);
+    context.restore();
+  }
+}
+function ring(context, radius, style, width) {
+  context.globalAlpha = 1;
+  context.strokeStyle = style;
+  context.lineWidth = width;
+  context.beginPath();
+  context.arc(0, 0, radius, 0, 7);
+  context.stroke();
+}
+function extent(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
+  return [low, high];
+}
+
+function nearest(x, y, within) {
+  let best = -1, least = within * within;
+  map.places.forEach(([a, b], i) => {
+    if (map.only !== null && map.only !== sequences.truth[i]) return;
+    const d = (a - x) ** 2 + (b - y) ** 2;
+    if (d < least) [best, least] = [i, d];
+  });
+  return best;
+}
+
+// The nearest point in the direction of an arrow key.
+function mapKey(event, canvas, focus) {
+  const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  if (event.key === "Enter" && map.current >= 0) { tip(""); openSequence(map.current); playClip(map.current); return; }
+  if (!step) return;
+  event.preventDefault();
+  const [x0, y0] = map.current < 0 ? [0, 0] : map.places[map.current];
+  let best = map.current < 0 ? 0 : map.current, least = Infinity;
+  map.places.forEach(([x, y], i) => {
+    const along = (x - x0) * step[0] + (y - y0) * step[1], across = Math.abs((x - x0) * step[1]) + Math.abs((y - y0) * step[0]);
+    if (i !== map.current && along > 0 && along + 2 * across < least) [best, least] = [i, along + 2 * across];
+  });
+  focus(best);
+  const box = canvas.getBoundingClientRect();
+  tip(titleOf(best), box.left + map.places[best][0], box.top + map.places[best][1]);
+  canvas.setAttribute("aria-label", `Map. ${titleOf(best)}`);
+}
+
+function legend(paint) {
+  const buttons = data.classes.map((name, c) => h("button", { type: "button", "aria-pressed": "false", onclick: () => {
+    map.only = map.only === c ? null : c;
+    buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(map.only === k)));
+    paint();
+  } }, mark(c), name));
+  return h("div", { class: "legend", role: "group", "aria-label": "Classes: show one class alone" }, buttons);
+}
+
+function allSequences() {
+  let found = [...Array(count).keys()];
+  const columns = ["sequence", "true class", "said", "sure", "frames"];
+  const table = pagedTable(columns, count, (k) => {
+    const i = found[k];
+    return [sequenceButton(i), className(sequences.truth[i]), className(sequences.predicted[i]) + (isWrong(i) ? " (wrong)" : ""), percent(sequences.confidence[i]), sequences.length[i]];
+  }, "All sequences");
+  const search = h("input", { type: "search", placeholder: "Part of a name or class", "aria-label": "Search sequences", oninput: () => {
+    const text = search.value.toLowerCase();
+    found = [...Array(count).keys()].filter((i) => `${sequences.name[i]}\n${className(sequences.truth[i])}`.toLowerCase().includes(text));
+    table.update(found.length);
+  } });
+  return h("div", {}, search, table);
+}

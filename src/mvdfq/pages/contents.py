@@ -1,0 +1,80 @@
+"""All numbers of a report: one dict, ready for JSON; docs/guide/report.md documents it."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.version import __version__
+from mvdfq.pages.atlas import atlas
+from mvdfq.pages.details import details
+from mvdfq.pages.health import health
+from mvdfq.pages.matters import matters
+from mvdfq.pages.run import Run
+from mvdfq.pages.trust import trust
+from mvdfq.pages.verdict import confusions, verdict
+from mvdfq.pages.words import class_words, explained
+
+__all__ = ["SCHEMA", "contents", "tidy"]
+
+SCHEMA = "mvdfq report 1"
+
+
+def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str, Any]:
+    """Return the panels of a report as plain numbers and text.
+
+    `about` holds title, data and command; `n_details` is the number of sequences in detail.
+    """
+    whys = explained(run)
+    place = atlas(run)
+    found = {
+        "schema": SCHEMA,
+        "about": {**about, "version": __version__, "classifier": _classifier(run)},
+        "classes": [str(label) for label in run.labels],
+        "channels": run.channel_names,
+        "sampling_rate": run.X.sampling_rate,
+        "verdict": verdict(run),
+        "confusions": confusions(run),
+        "sequences": _sequences(run, place.pop("x"), place.pop("y")),
+        "map": place,
+        "details": details(run, n_details),
+        "matters": matters(run, list(whys.values())),
+        "class_words": class_words(run, whys),
+        "trust": trust(run),
+        "health": health(run),
+    }
+    return tidy(found)
+
+
+def _classifier(run: Run) -> str:
+    return " ".join(repr(run.estimator).split())
+
+
+def _sequences(run: Run, x: list[float], y: list[float]) -> dict[str, Any]:
+    """Return the judged sequences, one column per fact."""
+    columns = {
+        "name": [run.names[i] for i in run.tested],
+        "truth": run.truth.tolist(),
+        "predicted": run.predicted.tolist(),
+        "confidence": run.confidence.tolist(),
+        "length": run.X.lengths[run.tested].tolist(),
+        "fold": run.fold_of.tolist(),
+        "x": x,
+        "y": y,
+    }
+    if run.groups is not None:
+        columns["group"] = [str(run.groups[i]) for i in run.tested]
+    return columns
+
+
+def tidy(value: Any, digits: int = 5) -> Any:
+    """Round floats to `digits` significant digits; None in place of NaN, which JSON lacks."""
+    if isinstance(value, dict):
+        return {key: tidy(one, digits) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [tidy(one, digits) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

@@ -1,0 +1,148 @@
+"""One sequence in the user's own terms: curves, exact evidence, words, neighbours."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mvdfq.explain.explanation import Explanation, Reason
+from mvdfq.frames.steps import UnknownShares
+from mvdfq.pages.batches import explanations
+from mvdfq.pages.choice import chosen
+from mvdfq.pages.curves import bin_edges, curve, letters_of, sums
+from mvdfq.pages.run import Run
+from mvdfq.pages.similar import nearest
+
+__all__ = ["details", "other_class"]
+
+# Points of a curve, and the bytes that all curves of a page may take.
+MOST_POINTS = 300
+MOST_BYTES = 560_000
+# A sequence shows this many channels; the evidence of further channels is added up.
+MOST_CHANNELS = 40
+WORDS, NEIGHBOURS = 12, 3
+
+
+def details(run: Run, n: int | None) -> list[dict[str, Any]]:
+    """Return the details of the `n` sequences that tell most; None means all sequences."""
+    places = chosen(run, n)
+    n_channels = min(run.X.n_rows, MOST_CHANNELS)
+    # a bin takes one byte of evidence and two points of a curve, each 4/3 characters of text
+    bins = int(MOST_BYTES // max(len(places) * n_channels * 4, 1))
+    points = int(np.clip(2 * bins, 40, MOST_POINTS))
+    found = {}
+    for f in np.unique(run.fold_of[places]):
+        mine = places[run.fold_of[places] == f]
+        for place, why in zip(mine.tolist(), _explained(run, int(f), mine), strict=True):
+            found[place] = _detail(run, int(f), place, points, why)
+    return [found[place] for place in places.tolist()]
+
+
+def other_class(run: Run, place: int) -> int:
+    """Return the class to compare with: the true class, or the second most probable class."""
+    if run.truth[place] != run.predicted[place]:
+        return int(run.truth[place])
+    probabilities = run.probabilities[place].copy()
+    probabilities[run.predicted[place]] = -1
+    return int(probabilities.argmax())
+
+
+def _explained(run: Run, f: int, places: np.ndarray) -> Iterator[Explanation | str]:
+    """Yield the explanation of each sequence, or the reason why there is none."""
+    try:
+        yield from explanations(run.model(f), run.X[run.tested[places]])
+    except ValueError as error:  # not every kernel counts words
+        yield from [str(error)] * len(places)
+
+
+def _detail(run: Run, f: int, place: int, points: int, why: Explanation | str) -> dict[str, Any]:
+    x, other = run.X[int(run.tested[place])], other_class(run, place)
+    plain = {
+        "sequence": place,
+        "against": other,
+        "probabilities": run.probabilities[place].tolist(),
+        "n_frames": x.shape[1],
+    }
+    if isinstance(why, str):
+        return plain | _channels(run, x, None, points) | {"note": why}
+    both = why.between(run.labels[run.predicted[place]], run.labels[other])
+    return plain | _channels(run, x, both, points) | _reasons(run, f, both, place)
+
+
+def _channels(run: Run, x: np.ndarray, why: Explanation | None, points: int) -> dict[str, Any]:
+    """Return curves and evidence of the channels that count most, in the order of channels."""
+    evidence = _evidence(why)
+    strength = np.ones(len(x)) if evidence is None else np.abs(evidence).sum(axis=1)
+    shown = np.sort(np.argsort(-strength, kind="stable")[:MOST_CHANNELS])
+    edges = bin_edges(x.shape[1], points if x.shape[1] <= points else points // 2)
+    found: dict[str, Any] = {
+        "edges": edges.tolist(),
+        "channels": shown.tolist(),
+        "curves": [_curve(run, x, int(c), points) for c in shown],
+        "evidence": None,
+        "total": None if why is None else sums(why.by_time[0], edges).tolist(),
+    }
+    if evidence is not None:
+        found["evidence"] = sums(evidence[shown], edges).tolist()
+        found["by_channel"] = evidence.sum(axis=1).tolist()
+    return found
+
+
+def _evidence(why: Explanation | None) -> np.ndarray | None:
+    try:
+        return None if why is None else why.by_channel_frame[0]
+    except UnknownShares:
+        return None
+
+
+def _curve(run: Run, x: np.ndarray, c: int, points: int) -> Any:
+    """Return the points of one channel, or its letters as text."""
+    text = letters_of(x[c]) if run.X.symbolic_mask[c] else None
+    return curve(x[c], points) if text is None else text
+
+
+def _reasons(run: Run, f: int, why: Explanation, place: int) -> dict[str, Any]:
+    top, clf = why.top(WORDS), run.model(f)
+    words = [{"evidence": reason.evidence, "text": reason.text, "frame": reason.frames[0],
+              "span": reason.offsets[-1] + 1} for reason in top]  # fmt: skip
+    return {
+        "margin": float(why.margins[0]),
+        "constant": float(why.constant[0]),
+        "words": words,
+        "neighbours": [_neighbour(run, f, clf, index, value, top, why)
+                       for index, value in nearest(run, place, NEIGHBOURS)],
+    }  # fmt: skip
+
+
+def _neighbour(
+    run: Run, f: int, clf: Any, index: int, value: float, top: list[Reason], why: Explanation
+) -> dict[str, Any]:
+    """Return a training sequence with the evidence of the strongest words that it holds too."""
+    label = clf.classes_.tolist()[clf.train_y_[index]]
+    train = getattr(clf.kernel_, "train_", None)
+    common = [] if train is None else [r for r in top if _holds(train, index, r, why)]
+    name, place = run.training_name(f, int(clf.train_index_[index]))
+    return {
+        "name": name,
+        "sequence": place,
+        "class": run.labels.index(label),
+        "similarity": value,
+        "words_in_common": len(common),
+        "evidence_in_common": float(sum(reason.evidence for reason in common)),
+    }
+
+
+def _holds(train: Any, index: int, reason: Reason, why: Explanation) -> bool:
+    """Tell whether a training sequence holds a word, with the same gaps."""
+    row = why.row_names.index(reason.row)
+    if row >= train.n_rows:  # filters have no words
+        return False
+    names = list(why.names[row])
+    codes = [names.index(name) if name in names else -1 for name in reason.symbols]
+    values = train[index][row]
+    span = reason.offsets[-1]
+    if len(values) <= span:
+        return False
+    n = len(values) - span
+    hits = [values[o : o + n] == code for o, code in zip(reason.offsets, codes, strict=True)]
+    return bool(np.all(hits, axis=0).any())

@@ -1,0 +1,98 @@
+"""Data health: what may be wrong with the sequences before a classifier sees them."""
+
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.base import Dataset
+from mvdfq.io.inspection import facts_of
+from mvdfq.pages.run import Run
+from mvdfq.pages.similar import similarities
+
+__all__ = ["health"]
+
+# Kernel value of near duplicates: no pair of different utterances of the bundled vowels reaches it.
+NEAR = 0.99
+LISTED = 50
+
+
+def health(run: Run) -> dict[str, Any]:
+    """Return lengths, gaps, constant channels, class balance, duplicates and mixed groups."""
+    X, n = run.X, len(run.X)
+    facts = facts_of(Dataset(X, run.y, [str(i) for i in range(n)]))
+    constant = facts["constant channels"]
+    return {
+        "n_sequences": n,
+        "n_channels": X.n_rows,
+        "sampling_rate": X.sampling_rate,
+        "lengths": _histogram(X.lengths),
+        "missing": np.isnan(X.data).mean(axis=1).tolist() if X.data.size else [0.0] * X.n_rows,
+        "sequences_with_gaps": facts["sequences with gaps"],
+        "constant_channels": [] if constant == "none" else constant.split(", "),
+        "classes": [int(np.sum(run.y == label)) for label in run.labels],
+        "exact_duplicates": _exact(run, facts["duplicates"]),
+        "near_duplicates": _near(run),
+        "groups_on_both_sides": _mixed_groups(run),
+    }
+
+
+def _histogram(lengths: np.ndarray) -> dict[str, Any]:
+    low, high = int(lengths.min()), int(lengths.max())
+    edges = np.linspace(low, high + 1, min(20, high - low + 1) + 1)
+    counts = np.histogram(lengths, edges)[0]
+    return {
+        "shortest": low,
+        "median": float(np.median(lengths)),
+        "longest": high,
+        "edges": edges.tolist(),
+        "counts": counts.tolist(),
+    }
+
+
+def _exact(run: Run, lines: list[str]) -> dict[str, Any]:
+    """Return sets of equal sequences, and how many sets are on both sides of a fold."""
+    sets = [[int(i) for i in line.split(" = ")] for line in lines]
+    across = [one for one in sets if _is_across(run, one)]
+    return {
+        "n": len(sets),
+        "n_across": len(across),
+        "n_labels_differ": sum(len({str(run.y[i]) for i in one}) > 1 for one in sets),
+        "sets": [[run.names[i] for i in one] for one in (across or sets)[:LISTED]],
+    }
+
+
+def _is_across(run: Run, places: list[int]) -> bool:
+    """Tell whether equal sequences are in the training part and the test part of a fold."""
+    return any(
+        np.isin(places, fold.test).any() and np.isin(places, train).any()
+        for fold, train in zip(run.folds, run.recorder.trains, strict=False)
+    )
+
+
+def _near(run: Run) -> dict[str, Any] | None:
+    """Return pairs across the split whose kernel value is at least `NEAR`; None if not computed."""
+    K = similarities(run)
+    if K is None:
+        return None
+    left, right = np.nonzero((K >= NEAR) & run.training_sides())
+    order = np.argsort(-K[left, right], kind="stable")[:LISTED]
+    pairs = [
+        {
+            "sequence": int(left[o]),
+            "training": run.reference_name(int(right[o])),
+            "similarity": float(min(K[left[o], right[o]], 1.0)),
+        }
+        for o in order
+    ]
+    return {"threshold": NEAR, "n": len(left), "n_sequences": len(set(left.tolist())),
+            "pairs": pairs}  # fmt: skip
+
+
+def _mixed_groups(run: Run) -> int | None:
+    """Return the number of groups that are in both parts of a fold; None without groups."""
+    if run.groups is None:
+        return None
+    mixed: set[Any] = set()
+    for fold, train in zip(run.folds, run.recorder.trains, strict=False):
+        mixed |= set(run.groups[fold.test].tolist()) & set(run.groups[train].tolist())
+    return len(mixed)

@@ -1,0 +1,111 @@
+"""The page: template, styles, scripts and data joined into one file that needs no network."""
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+__all__ = ["embedded", "page"]
+
+# In the order of use: later scripts call functions of earlier scripts.
+SCRIPTS = [
+    "base.js",
+    "charts.js",
+    "tables.js",
+    "verdict.js",
+    "confusions.js",
+    "map.js",
+    "sequence.js",
+    "canvas.js",
+    "matters.js",
+    "classes.js",
+    "trust.js",
+    "health.js",
+    "main.js",
+]
+# Text of the data that could end the element or the line it stands in.
+UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def page(data: dict[str, Any], clips: dict[str, Any] | None = None) -> str:
+    """Return the page of a report as HTML.
+
+    The page holds its styles and scripts, and a security policy that allows these scripts, by
+    their hashes, and no connection. Names from files are data only: scripts set them as text.
+    """
+    style, script = _asset("page.css"), "\n".join(_asset(name) for name in SCRIPTS)
+    script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "{policy}": policy,
+        "{style}": style,
+        "{script}": script,
+        "{data}": embedded({**packed(data), "clips": clips or {}}),
+    }
+    text = _asset("page.html")
+    for key, value in parts.items():
+        text = text.replace(key, value, 1)
+    return text
+
+
+def embedded(value: Any) -> str:
+    """Return JSON that can stand inside an HTML element: no tag, no comment, no entity."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character, escaped in UNSAFE.items():
+        text = text.replace(character, escaped)
+    return text
+
+
+def packed(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the data with curves and evidence of details as bytes, a fifth of the text."""
+    small = {"details": [_packed_detail(one) for one in data["details"]]}
+    if "map" not in data:
+        return {**data, **small}
+    kernel = data["map"]["kernel"]
+    cells = _bytes([value for row in kernel["values"] for value in row])
+    kernel = {**kernel, "values": cells, "n": len(kernel["values"])}
+    return {**data, **small, "map": {**data["map"], "kernel": kernel}}
+
+
+def _packed_detail(detail: dict[str, Any]) -> dict[str, Any]:
+    curves = [one if isinstance(one, str) else _bytes(one) for one in detail["curves"]]
+    evidence = detail["evidence"]
+    largest = max((abs(v) for row in evidence or [] for v in row), default=0.0)
+    rows = None if evidence is None else [_signed(row, largest) for row in evidence]
+    return {**detail, "curves": curves, "evidence": rows, "largest": largest}
+
+
+def _bytes(values: list[float | None]) -> dict[str, Any]:
+    """Return values as 255 levels between their extremes; the byte 255 is a missing value."""
+    row = np.array([np.nan if v is None else v for v in values], dtype=float)
+    known = row[~np.isnan(row)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    levels = np.round((row - low) / ((high - low) or 1.0) * 254)
+    codes = np.where(np.isnan(levels), 255, np.nan_to_num(levels)).astype(np.uint8)
+    return {"low": low, "high": high, "codes": _base64(codes)}
+
+
+def _signed(values: list[float], largest: float) -> str:
+    """Return values as bytes: 128 is 0, 1 and 255 are the largest evidence against and for."""
+    scaled = np.round(np.array(values) / (largest or 1.0) * 127)
+    return _base64((scaled + 128).astype(np.uint8))
+
+
+def _base64(codes: np.ndarray) -> str:
+    return base64.b64encode(codes.tobytes()).decode("ascii")
+
+
+def _asset(name: str) -> str:
+    return (files("mvdfq.pages") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the hash by which a security policy allows an inline script or style."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,29 @@
+"""Slow twins of the numbers of a report."""
+
+import numpy as np
+
+
+def kernel_pca(K):
+    """Two coordinates of every sequence by all eigenvectors of the centred matrix."""
+    n = len(K)
+    H = [[(1.0 if i == j else 0.0) - 1 / n for j in range(n)] for i in range(n)]
+    centred = np.array(H) @ np.array(K) @ np.array(H)
+    values, vectors = np.linalg.eigh(centred)
+    order = sorted(range(n), key=lambda i: -values[i])[:2]
+    places = [[vectors[i, k] * values[k] ** 0.5 for k in order] for i in range(n)]
+    return places, [values[k] / sum(values) for k in order]
+
+
+def calibration(sure, right, n_bins=10):
+    """Number, mean confidence and accuracy of every bin that is not empty."""
+    found = []
+    for b in range(n_bins):
+        mine = [
+            (s, r)
+            for s, r in zip(sure, right, strict=True)
+            if b / n_bins <= s < (b + 1) / n_bins or (b == n_bins - 1 and s == 1)
+        ]
+        if mine:
+            mean = sum(s for s, _ in mine) / len(mine)
+            found.append((len(mine), round(mean, 9), sum(r for _, r in mine) / len(mine)))
+    return found

@@ -127,7 +127,7 @@ def test_ctrl_c_says_that_it_goes_on(monkeypatch, wide, tmp_path):
 
 def test_tables_are_listed_and_shown_without_data(wide):
     listed = json.loads(run("--format", "json").stdout)
-    assert {"table": "genre", "title": "Music genre recognition", "published figures": 18} in listed
+    assert {"table": "genre", "title": "Music genre recognition", "published_figures": 18} in listed
     done = run("genre")
     assert done.stdout.count("error_pct") == 1  # what is the same in all lines is said once
     assert len(done.stdout.splitlines()) == 18 + 3

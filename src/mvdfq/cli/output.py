@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -94,8 +95,12 @@ def _plain(value: Any) -> Any:
 
 
 def screen_width() -> int | None:
-    """Return the width of the terminal in characters; None if the output goes elsewhere."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    """Return the width of the terminal in characters; None if the output goes elsewhere.
+
+    The variable COLUMNS, which shells do not pass on by themselves, sets the width.
+    """
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size().columns if has_width else None
 
 
 def table(

@@ -46,7 +46,9 @@ def explanation_page(
 
 
 def _channels(clf: Any) -> dict[str, Any] | None:
-    """Return the importance of the channels; None if the classifier does not know it."""
+    """Return the importance of the channels; None for one channel, or if it is not known."""
+    if clf.n_channels_in_ < 2:
+        return None
     try:
         shares = clf.feature_importance_.tolist()
     except (AttributeError, UnknownShares, ValueError):

@@ -24,39 +24,39 @@ function mapPanel() {
     h("div", { class: "map" }, canvas), legend(paint), behind(allSequences, "Table of all sequences"));
 }
 
-function drawMap(context, width, height) {
+// Places and outlines for one size of the canvas: one path per class, so that drawing is fast.
+function place(width, height) {
+  if (map.size === `${width} ${height}`) return;
+  map.size = `${width} ${height}`;
   const xs = sequences.x, ys = sequences.y, pad = 18;
   const [lowX, highX] = extent(xs), [lowY, highY] = extent(ys);
-  const size = count > 2000 ? 2.6 : count > 500 ? 3.6 : 5;
-  const faint = css("--line"), wrong = css("--ink");
-  const shapes = data.classes.map((_, c) => new Path2D(markPath(c, size)));
   map.places = xs.map((x, i) => [
     pad + ((x - lowX) / (highX - lowX || 1)) * (width - 2 * pad),
     height - pad - ((ys[i] - lowY) / (highY - lowY || 1)) * (height - 2 * pad)]);
-  const order = [...map.places.keys()].sort((a, b) => isWrong(a) - isWrong(b));
-  for (const i of order) {
-    const c = sequences.truth[i], off = map.only !== null && map.only !== c;
-    context.save();
-    context.translate(...map.places[i]);
-    context.globalAlpha = off ? 0.5 : 0.85;
-    context.fillStyle = off ? faint : colour(c);
-    context.fill(shapes[c]);
-    if (isWrong(i) && !off) ring(context, size + 3.5, wrong, 1.6);
-    context.restore();
-  }
-  if (map.current >= 0) {
-    context.save();
-    context.translate(...map.places[map.current]);
-    ring(context, size + 7, css("--accent"), 3);
-    context.restore();
-  }
+  const shapes = data.classes.map((_, c) => new Path2D(markPath(c, markSize)));
+  map.paths = data.classes.map(() => new Path2D());
+  map.places.forEach(([x, y], i) => map.paths[sequences.truth[i]].addPath(shapes[sequences.truth[i]], new DOMMatrix([1, 0, 0, 1, x, y])));
 }
-function ring(context, radius, style, width) {
+const markSize = count > 2000 ? 2.6 : count > 500 ? 3.6 : 5;
+
+function drawMap(context, width, height) {
+  place(width, height);
+  const faint = css("--line"), ink = css("--ink");
+  const off = (c) => map.only !== null && map.only !== c;
+  map.paths.forEach((path, c) => {
+    context.globalAlpha = off(c) ? 0.5 : 0.85;
+    context.fillStyle = off(c) ? faint : colour(c);
+    context.fill(path);
+  });
+  map.places.forEach((at, i) => { if (isWrong(i) && !off(sequences.truth[i])) ring(context, at, markSize + 3.5, ink, 1.6); });
+  if (map.current >= 0) ring(context, map.places[map.current], markSize + 7, css("--accent"), 3);
+}
+function ring(context, [x, y], radius, style, width) {
   context.globalAlpha = 1;
   context.strokeStyle = style;
   context.lineWidth = width;
   context.beginPath();
-  context.arc(0, 0, radius, 0, 7);
+  context.arc(x, y, radius, 0, 7);
   context.stroke();
 }
 function extent(values) {

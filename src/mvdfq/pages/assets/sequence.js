@@ -8,8 +8,8 @@ const moment = (frame) => (rate ? `${number(frame / rate)} s` : `${isText ? "pos
 const unit = rate ? "seconds" : isText ? "position" : "frames";
 
 function sequencePanel() {
-  panel("sequence", "Sequence", "One sequence: which channel spoke for which class, and when",
-    h("p", { class: "lead" }, "Every band is one channel. The colour behind the curve is exact evidence: all colours of a sequence add up to the difference of the two decision values, apart from a constant."),
+  panel("sequence", "Sequence", isText ? "One sequence: which letters spoke for which class" : "One sequence: which channel spoke for which class, and when",
+    h("p", { class: "lead" }, `${isText ? "The colour behind a letter" : "Every band is one channel. The colour behind the curve"} is exact evidence: all colours of a sequence add up to the difference of the two decision values, apart from a constant.`),
     count > 1 && picker(), h("div", { id: "one" }));
   if (data.details.length) openSequence(firstToShow(), undefined, true);
 }

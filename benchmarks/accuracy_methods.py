@@ -115,7 +115,7 @@ PEERS = {
 # The preset that a classifier without an option takes for numbers, and the parts of its sum.
 DEFAULT = "numbers"
 WORDS = "words"
-PARTS = (WORDS, "standard words", "filters")
+PARTS = (WORDS, "standardized", "filters")
 
 
 def without(part):

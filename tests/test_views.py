@@ -150,7 +150,7 @@ def test_evidence_of_all_views_sums_to_the_margins(fitted):
 
 def test_parts_sum_to_the_whole(fitted):
     found = fitted.explain(X[0])
-    assert list(found.by_part) == ["words", "standard words", "filters"]
+    assert list(found.by_part) == ["words", "standardized", "filters"]
     assert_allclose(sum(found.by_part.values()), found.margins)
     both = found.between(*fitted.classes_[:2])
     assert_allclose(sum(both.by_part.values()), both.margins)

@@ -1,7 +1,22 @@
-"""The version of the installed package."""
+"""Versions of installed packages."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "version_of"]
 
-__version__ = version("mvdfq")
+
+def version_of(name: str) -> str:
+    """Return the version of a package; "unknown" if the package runs without being installed.
+
+    Examples
+    --------
+    >>> version_of("no such package")
+    'unknown'
+    """
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+__version__ = version_of("mvdfq")

@@ -81,7 +81,7 @@ def _numbers() -> Settings:
     symbols = Rows([(name, make_pipeline(*steps)) for name, *steps in rows])
 
     def views(X: Any) -> list[Any]:
-        words = WordView("standard words", Words([*SHORT, *TRIPLES]), 2, min_share=0.2)
+        words = WordView("standardized", Words([*SHORT, *TRIPLES]), 2, min_share=0.2)
         return [words, *filter_views(_banks(X), weight=2.0)]
 
     return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, views)

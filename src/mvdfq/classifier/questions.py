@@ -135,7 +135,7 @@ class Questions:
     def part_importance_(self) -> dict[str, float]:
         """Share of each part of the sum of kernels in what was learned; the shares sum to 1.
 
-        The parts of the default for numbers are ``"words"``, ``"standard words"`` and
+        The parts of the default for numbers are ``"words"``, ``"standardized"`` and
         ``"filters"``.
         """
         check_is_fitted(self)

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from mvdfq._utils.files import replace_file
 from mvdfq._utils.folders import cache_folder
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.sources import source_digest
+from mvdfq._utils.version import version_of
 from mvdfq.io.base import ReadError
 
 __all__ = ["CacheEntry", "FeatureCache", "features_folder", "size_limit"]
@@ -46,7 +46,7 @@ def size_limit() -> int:
 def code_key() -> str:
     """Return a digest of the code that computes features."""
     code = source_digest("mvdfq.io.decoding", "mvdfq.io.recipes")
-    packages = [(name, version(name)) for name in ("numpy", "scipy", "soundfile")]
+    packages = [(name, version_of(name)) for name in ("numpy", "scipy", "soundfile")]
     return hashlib.sha256(repr((code, packages)).encode()).hexdigest()[:16]
 
 

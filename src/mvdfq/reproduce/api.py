@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.folders import cache_folder
 from mvdfq._utils.threads import Report, n_threads
+from mvdfq._utils.version import version_of
 from mvdfq.reproduce import families, music, workshop
 from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
 from mvdfq.reproduce.claims import claims, remarks
@@ -250,4 +250,4 @@ def _homology(table: str, options: Options, store: Store) -> tuple[list[Row], di
 
 
 def _versions() -> dict[str, str]:
-    return {name: version(name) for name in ("mvdfq", "numpy", "scikit-learn", "numba")}
+    return {name: version_of(name) for name in ("mvdfq", "numpy", "scikit-learn", "numba")}

@@ -9,7 +9,6 @@ import io
 import json
 import math
 import zipfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from mvdfq._utils.files import replacing
 from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.version import version_of
 from mvdfq.classifier.saving.checks import TreeError
 from mvdfq.classifier.saving.tree import DTYPES, TreeReader, TreeWriter
 
@@ -66,7 +66,7 @@ def save_model(model: Any, path: str | Path) -> None:
     description = {
         "format": FORMAT,
         "schema": SCHEMA,
-        "mvdfq": version("mvdfq"),
+        "mvdfq": version_of("mvdfq"),
         "labels": [str(label) for label in model.classes_],
         "channels": model.channel_names_in_,
         "model": described,
@@ -163,7 +163,7 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
     if description["schema"] > SCHEMA:
         raise ModelFileError(
             f"{path} was written by mvdfq {description.get('mvdfq')}, in a format that version "
-            f"{version('mvdfq')} does not know; update mvdfq."
+            f"{version_of('mvdfq')} does not know; update mvdfq."
         )
     return description
 

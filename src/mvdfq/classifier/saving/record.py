@@ -2,10 +2,11 @@
 
 import hashlib
 import platform
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+
+from mvdfq._utils.version import version_of
 
 __all__ = ["training_record"]
 
@@ -30,7 +31,7 @@ def training_record(X: Any, y: np.ndarray) -> dict[str, Any]:
         "digest": _digest(X, y),
         "versions": {
             "python": platform.python_version(),
-            **{name: version(name) for name in PACKAGES},
+            **{name: version_of(name) for name in PACKAGES},
         },
     }
 

@@ -26,6 +26,7 @@ from mvdfq import (
     ModelFileError,
     SequenceClassifier,
 )
+from mvdfq.classifier.saving.file import save_model
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),
@@ -922,3 +923,18 @@ def test_forged_files_do_not_crash(name, path):
             with suppress(Exception):  # an ordinary error is as good as an answer
                 model.decision_function(CASES[name][1])
     assert 0 < loaded < 25
+
+
+def test_a_large_model_keeps_its_word_table(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(1, 4000)).cumsum(axis=1) + i % 2 for i in range(20)]
+    parts = {"symbols": mvdfq.DirectQuantizer(3), "kernel": mvdfq.Spectrum(2)}
+    clf = mvdfq.SequenceClassifier(**parts, C=10, cv=2).fit(X, np.arange(20) % 2)
+    clf.save(tmp_path / "m.mvdfq")
+    again = mvdfq.load(tmp_path / "m.mvdfq")
+    monkeypatch.setattr("mvdfq.machines.machine.sum_up", None)  # reading training sequences
+    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+    clf.machine_.values = [clf.machine_.values[0][:-1]]
+    save_model(clf, tmp_path / "short.mvdfq")
+    with pytest.raises(ValueError, match="values must"):
+        mvdfq.load(tmp_path / "short.mvdfq")

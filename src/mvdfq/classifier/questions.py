@@ -19,7 +19,7 @@ from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.importance import row_norms, shares_of_norms
 from mvdfq.frames.steps import shares_of, steps_of
-from mvdfq.machines.machine import Machine
+from mvdfq.machines.machine import KernelMachine, Machine
 from mvdfq.machines.svm import Problems
 from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.naming import names_of
@@ -293,6 +293,8 @@ class Questions:
             The file, for example ``"genres.mvdfq"``; an existing file is replaced.
         """
         check_is_fitted(self)
+        if isinstance(self.machine_, KernelMachine):
+            self.machine_.keep_table()
         save_model(self, path)
 
     def _repr_html_inner(self) -> str:

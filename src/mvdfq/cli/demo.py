@@ -94,7 +94,7 @@ def _comparison(rows: list[dict[str, Any]], n_test: int) -> str:
     """Return how the default stands beside the others, in words."""
     errors = {row["classifier"]: row["errors"] for row in rows}
     own, best = errors[DEFAULT], min(errors, key=lambda name: errors[name])
-    chosen = "The default is one setting for all data, chosen on a dozen other data sets"
+    chosen = "The default is one setting for all data"
     if own == errors[best]:
         return f"{chosen}; no other classifier here makes fewer errors."
     fewer = own - errors[best]

@@ -18,6 +18,7 @@ from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import (
     TableTooLarge,
     WordTable,
+    dense_table,
     has_table,
     learned_table,
     sum_up,
@@ -78,11 +79,15 @@ class Machine(Short):
 
 @dataclass(repr=False)
 class KernelMachine(Machine):
-    """Machines on kernel values, with the `norms` and `scale` of the training sequences."""
+    """Machines on kernel values, with the `norms` and `scale` of the training sequences.
+
+    `values` are the weights of a dense word table, if they are kept: see `keep_table`.
+    """
 
     reader: SequenceKernel
     norms: np.ndarray = field(default_factory=lambda: np.empty(0))
     scale: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    values: list[np.ndarray] | None = None
 
     @classmethod
     def from_gram(cls, kernel: SequenceKernel, result: Gram, margins: Margins) -> "KernelMachine":
@@ -112,10 +117,25 @@ class KernelMachine(Machine):
         """Return the kernel values of sequences with the training sequences."""
         return self.reader.values(collection)
 
+    def keep_table(self) -> None:
+        """Keep the word table with the machine if it is smaller than the training sequences.
+
+        A model file then holds the table, which takes as long to build as reading all training
+        sequences.
+        """
+        table = self.table
+        if table is None or not all(group.dense for group in table.groups):
+            return
+        if table.nbytes < self.reader.train_.data.nbytes:
+            self.values = [group.values for group in table.groups]
+
     def _build(self) -> WordTable | None:
         kernel = self.reader
         if kernel.gamma is not None or not has_table(kernel.plan_):
             return None
+        if self.values is not None:
+            rows = np.flatnonzero(kernel.plan_.row_weights)
+            return dense_table(kernel.plan_, rows, self.values, self.mean)
         used = np.flatnonzero(self.margins.coefficients.any(axis=1))
         try:
             return sum_up(

@@ -28,7 +28,7 @@ from mvdfq.gram.plan import Plan
 from mvdfq.machines.dense_words import count_words
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import GroupTable, WordTable
+from mvdfq.machines.word_table import WordTable, dense_table, first_slots
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
@@ -78,12 +78,6 @@ def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
             rows = np.arange(start, min(start + ROWS, b))
             pieces.append((rows, partial(root_shares, symbols, plan, rows)))
     return pieces
-
-
-def first_slots(plan: Plan) -> list[np.ndarray]:
-    """Return, for each group of layouts, the first slot of every row and the end of the last."""
-    bases = np.maximum(plan.n_symbols, 1)
-    return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
 
 
 class Learned(NamedTuple):
@@ -213,7 +207,7 @@ class WordMachine(Machine):
     ) -> "WordMachine":
         """Return the machine with these coefficients of the training sequences."""
         plan, n_columns = reader.plan_, coefficients.shape[1]
-        firsts = first_slots(plan)
+        firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
         values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
         norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
         for learned in gram.learned(coefficients):
@@ -232,10 +226,9 @@ class WordMachine(Machine):
 
     def _build(self) -> WordTable:
         plan = self.reader.plan_
-        bases = np.maximum(plan.n_symbols, 1)
-        parts = zip(plan.groups(0), first_slots(plan), self.values, strict=True)
-        tables = [GroupTable(g, bases, f, np.empty(0, np.uint64), v) for g, f, v in parts]
-        return WordTable(plan, np.arange(len(bases)), tables, self.reader.row_mean())
+        return dense_table(
+            plan, np.arange(len(plan.n_symbols)), self.values, self.reader.row_mean()
+        )
 
 
 def _place(

@@ -14,7 +14,7 @@ from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
 from mvdfq.frames.learned import LearnedError, check_array, learned_names
 from mvdfq.frames.steps import steps_of
 from mvdfq.kernels import Kernel
-from mvdfq.machines.standard import first_slots
+from mvdfq.machines.word_table import first_slots, has_table
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["TreeError", "check", "require"]
@@ -158,6 +158,11 @@ def _check_kernel_machine(value: Any) -> None:
     require(found == n, f"coefficients must have {n} lines, one per sequence, got {found}")
     check_array(value.norms, "norms", (n,), None)
     check_array(value.scale, "scale", (n_rows, n), None)
+    if value.values is not None:
+        plan = value.reader.plan_
+        require(has_table(plan), "values must be those of a kernel with a word table")
+        rows = np.flatnonzero(value.reader.plan_.row_weights)
+        _check_values(value, value.values, rows)
 
 
 def _check_linear_machine(value: Any) -> None:
@@ -168,13 +173,19 @@ def _check_linear_machine(value: Any) -> None:
 
 
 def _check_word_machine(value: Any) -> None:
-    plan, n_columns = value.reader.plan_, value.margins.intercepts.size
-    firsts = first_slots(plan)
-    is_list = isinstance(value.values, list) and len(value.values) == len(firsts)
+    rows = np.arange(len(value.reader.plan_.n_symbols))
+    _check_values(value, value.values, rows)
+    check_array(value.norms, "norms", (len(rows),))
+
+
+def _check_values(machine: Any, values: Any, rows: np.ndarray) -> None:
+    """Check the weights of all possible words: one array per group of layouts."""
+    plan, n_columns = machine.reader.plan_, machine.margins.intercepts.size
+    firsts = first_slots(plan, rows)
+    is_list = isinstance(values, list) and len(values) == len(firsts)
     require(is_list, f"values must be a list of {len(firsts)} arrays, one per group of layouts")
-    for first, values in zip(firsts, value.values, strict=True):
-        check_array(values, "values", (int(first[-1]), len(plan.cells), n_columns), np.float32)
-    check_array(value.norms, "norms", (len(plan.n_symbols),))
+    for first, one in zip(firsts, values, strict=True):
+        check_array(one, "values", (int(first[-1]), len(plan.cells), n_columns), np.float32)
 
 
 def _check_filter_machine(value: Any) -> None:

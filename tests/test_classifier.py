@@ -269,3 +269,10 @@ def test_music_by_the_defaults(data_folder):
     X = [values[starts[i] : starts[i] + 800].T.astype(np.float32) for i in chosen]
     clf = SequenceClassifier(n_jobs=2).fit(X[::2], labels[chosen[::2]])
     assert clf.score(X[1::2], labels[chosen[1::2]]) > 0.45
+
+
+def test_letters_of_another_kind_are_remarked():
+    strings = ["ACGTACGTACCA", "GGTTGGTTAACC"] * 6
+    clf = mvdfq.SequenceClassifier(cv=2).fit(strings, [0, 1] * 6)
+    with pytest.warns(UserWarning, match="More than a fifth of the symbols of sequence 1 did not"):
+        clf.predict(["ACGTACGTACCA", "MKVLAAGIVGLL"])

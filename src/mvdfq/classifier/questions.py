@@ -1,5 +1,6 @@
 """Questions to a fitted classifier beside predictions: why, what matters, what is alike."""
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.machines.machine import KernelMachine, Machine
 from mvdfq.machines.svm import Problems
 from mvdfq.sequences import Ragged, check_sequences
+from mvdfq.symbols import Symbols
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Neighbour", "Questions"]
@@ -60,6 +62,8 @@ class Neighbour:
     label: Any
 
 
+# Words with an unseen symbol tell nothing; a fifth of unseen letters spoils most words of six.
+MOST_UNSEEN = 0.2
 # Name of the first kernel among the parts of a sum.
 FIRST = "words"
 
@@ -106,7 +110,9 @@ class Questions:
         """Return the margins of sequences: of the first kernel and of all views."""
         check_is_fitted(self)
         X = check_sequences(X) if self.views_ else X
-        return self._margins_of(X, encode(self.encoders, X))
+        symbols = encode(self.encoders, X)
+        _warn_unseen(symbols)
+        return self._margins_of(X, symbols)
 
     def _margins_of(self, X: Any, symbols: Any) -> np.ndarray:
         """Return the margins of sequences whose symbols are known, before rows are left out."""
@@ -316,6 +322,23 @@ class Questions:
         costly = ("feature_importance_", "part_importance_", "row_importance_")
         names = [name for name in object.__dir__(self) if name not in costly]
         return [name for name in names if hasattr(self, name)]  # as scikit-learn does
+
+
+def _warn_unseen(symbols: Any) -> None:
+    """Warn about sequences with many symbols that did not occur in training: other letters, say."""
+    if not isinstance(symbols, Symbols) or not symbols.unseen.any():
+        return
+    counts = np.append(symbols.unseen.sum(axis=0), 0)
+    found = np.where(symbols.lengths > 0, np.add.reduceat(counts, symbols.offsets[:-1]), 0)
+    strange = np.flatnonzero(found > MOST_UNSEEN * symbols.n_rows * symbols.lengths)
+    if strange.size:
+        listed = ", ".join(map(str, strange[:5])) + (", ..." if strange.size > 5 else "")
+        warnings.warn(
+            f"More than a fifth of the symbols of sequence {listed} did not occur in training; "
+            f"the answer rests on the other symbols. Is this the kind of data that the classifier "
+            f"was trained on?",
+            stacklevel=4,
+        )
 
 
 def _shares_of_rows(encoders: list[Any], n_channels: int, rows: np.ndarray) -> np.ndarray:

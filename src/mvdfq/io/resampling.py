@@ -42,7 +42,11 @@ def at_one_rate(
     rates = rates[np.isfinite(rates)]
     if not rates.size:
         return X
-    middle = float(f"{np.median(rates):.4g}")
+    middle = float(np.median(rates))
+    plain = float(
+        f"{middle:.4g}"
+    )  # times are rounded: 50, not 50.0000477, but not 0.01667 for 1/60
+    middle = plain if abs(plain - middle) <= 1e-5 * middle else middle
     if _differ(rates, middle).any():
         low, high = rates.min(), rates.max()
         source.remark(

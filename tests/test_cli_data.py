@@ -296,3 +296,19 @@ def test_inspect_of_a_folder_of_damaged_files_is_an_error(tmp_path):
     assert "only 1 of 4 sequences can be read" in err
     assert err.count("bad: ") == 3
     assert "--skip-bad" not in err
+
+
+def test_an_id_of_the_user_beats_the_format_of_the_training_data(tmp_path):
+    rng = np.random.default_rng(0)
+    for label, wide in [("calm", 1), ("loud", 9)]:
+        for i in range(6):
+            file = tmp_path / "tables" / label / f"{i}.csv"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            rows = [f"{t},{wide * rng.random():.3f}" for t in range(40)]
+            file.write_text("\n".join(["time,level", *rows]) + "\n")
+    rows = [f"m{d},{t},{9 * rng.random():.3f}" for d in range(3) for t in range(40)]
+    long = tmp_path / "long.csv"
+    long.write_text("\n".join(["machine,time,level", *rows]) + "\n")
+    run("train", tmp_path / "tables", "-o", tmp_path / "m.mvdfq", "-q")
+    out, _ = run("predict", tmp_path / "m.mvdfq", long, "--id", "machine", "--format", "json")
+    assert [row["name"] for row in json.loads(out)] == ["m0", "m1", "m2"]

@@ -99,6 +99,7 @@ def test_the_training_data_are_no_test(two):
     assert "trained on these data" in err
 
 
+@pytest.mark.filterwarnings("ignore:More than a fifth of the symbols")
 def test_classes_that_the_model_does_not_know_are_errors(two, tmp_path):
     path = write_fasta(tmp_path / "new.fa", ["alpha", "gamma"] * 6, 2)
     out, err = run("evaluate", path, "--model", two / "m.mvdfq", "--label", 1, "--format", "json")

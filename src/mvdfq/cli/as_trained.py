@@ -24,7 +24,8 @@ def reading_as_trained(
     source, given = getattr(clf, "source_", {}), given_columns()
     stored = source.get("columns") or {}
     columns = {key: stored[key] for key in ("id", "time", "resample") if key in stored} | given
-    kind = format or _kind(path, source.get("format"), columns)
+    stored_kind = None if "id" in given else source.get("format")
+    kind = format or _kind(path, stored_kind, columns)
     if kind in TIMES and clf.channel_names_in_ is not None:
         columns.setdefault("channels", list(clf.channel_names_in_))
     if kind not in TIMES:

@@ -84,7 +84,8 @@ def _parts(kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _sentence(doc: str) -> str:
     """Return the first sentence of a docstring without markup."""
-    first = " ".join(doc.strip().split("\n\n")[0].split()).replace("`", "")
+    plain = re.sub(r":math:`\\?(.*?)`", r"\1", doc)
+    first = " ".join(plain.strip().split("\n\n")[0].split()).replace("`", "")
     return re.split(r"(?<=\.)\s", first)[0]
 
 

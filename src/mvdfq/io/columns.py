@@ -18,7 +18,7 @@ __all__ = ["COLUMNS", "Columns", "Roles", "counts_rows", "looked_at", "some"]
 # that the table has is taken.
 NAMES = {
     "id": ("id", "sequence", "series", "case", "trial", "recording", "record", "segment", "session",
-           "run", "uid"),
+           "run", "uid", "device", "machine", "asset", "node"),
     "time": ("time", "timestamp", "datetime", "t", "ts", "seconds", "secs", "sec", "millis", "ms",
              "elapsed", "epoch", "unix", "utc", "clock", "date"),
     "label": ("label", "labels", "class", "classes"),

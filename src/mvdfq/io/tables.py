@@ -221,7 +221,9 @@ def _float(cell: str) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise ValueError(f"{cell[:40]!r} is not a number") from None
+        raise ValueError(
+            f"{cell[:40]!r} is not a number (an empty cell, ?, NA, N/A, NaN and null are missing)"
+        ) from None
 
 
 def _refuse_both_marks(cells: Sequence[str]) -> None:

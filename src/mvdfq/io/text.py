@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 # What stands for a missing value, in lower case.
-MISSING = frozenset(["", "?", "na", "nan", "null"])
+MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
 
 # Progress is reported after this many characters.
 STEP = 1 << 20

@@ -150,9 +150,7 @@ def test_a_time_that_cannot_be_read_is_named(tmp_path):
 
 def test_a_wide_table_with_named_columns(tmp_path):
     path = write(tmp_path, ",kind,who,t0,t1\n0,up,p,1,2\n1,down,q,3,4\n")
-    with pytest.raises(
-        ReadError, match="'p' is not a number .*; label=NAME, group=NAME and id=NAME"
-    ):
+    with pytest.raises(ReadError, match="; label=NAME, group=NAME and id=NAME"):
         read(path, label="kind")
     for label, group in (("kind", "who"), (1, 2)):
         data = read(path, label=label, group=group)

@@ -64,6 +64,8 @@ class Neighbour:
 
 # Words with an unseen symbol tell nothing; a fifth of unseen letters spoils most words of six.
 MOST_UNSEEN = 0.2
+# Alphabets up to this size are letters, states or bins.
+FEW_SYMBOLS = 64
 # Name of the first kernel among the parts of a sum.
 FIRST = "words"
 
@@ -327,6 +329,8 @@ class Questions:
 def _warn_unseen(symbols: Any) -> None:
     """Warn about sequences with many symbols that did not occur in training: other letters, say."""
     if not isinstance(symbols, Symbols) or not symbols.unseen.any():
+        return
+    if symbols.n_symbols.max() > FEW_SYMBOLS:  # a large vocabulary: new words are nothing strange
         return
     counts = np.append(symbols.unseen.sum(axis=0), 0)
     found = np.where(symbols.lengths > 0, np.add.reduceat(counts, symbols.offsets[:-1]), 0)

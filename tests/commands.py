@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import soundfile
 from typer.testing import CliRunner
 
 from mvdfq.cli.app import app
@@ -45,6 +46,19 @@ def tone(kind, rng):
         "chirp": np.sin(2 * np.pi * (pitch + 800 * t) * t),
     }
     return 0.5 * sounds[kind] + rng.normal(size=RATE) / 100
+
+
+def write_sounds(folder, n):
+    """Write `n` files of tones and `n` files of noise, one sub-folder per class.
+
+    Returns the random generator, to draw further sounds from.
+    """
+    rng = np.random.default_rng(0)
+    for kind in ("tone", "noise"):
+        (folder / kind).mkdir()
+        for i in range(n):
+            soundfile.write(folder / kind / f"{i}.wav", tone(kind, rng), RATE)
+    return rng
 
 
 def in_terminal(*arguments, interrupt_at=None):

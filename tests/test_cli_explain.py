@@ -10,7 +10,7 @@ import soundfile
 
 import mvdfq
 import naive
-from commands import RATE, run, tone
+from commands import RATE, run, tone, write_sounds
 from mvdfq.explain.moments import find_moments, find_patterns
 from mvdfq.io import write_npz
 
@@ -18,11 +18,8 @@ from mvdfq.io import write_npz
 @pytest.fixture(scope="module")
 def sounds(tmp_path_factory):
     """A model of two kinds of sound, and a sound that changes its kind after a second."""
-    folder, rng = tmp_path_factory.mktemp("sounds"), np.random.default_rng(0)
-    for kind in ("tone", "noise"):
-        (folder / kind).mkdir()
-        for i in range(6):
-            soundfile.write(folder / kind / f"{i}.wav", tone(kind, rng), RATE)
+    folder = tmp_path_factory.mktemp("sounds")
+    rng = write_sounds(folder, 6)
     both = np.concatenate([tone("noise", rng), tone("tone", rng), tone("tone", rng)])
     run("train", folder, "-o", folder / "m.mvdfq", "-q", "--preset", "mvdfqm-sssk", "-C", 10)
     soundfile.write(folder / "both.wav", both, RATE)

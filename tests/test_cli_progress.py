@@ -7,12 +7,10 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
-import soundfile
 
 import mvdfq
-from commands import RATE, in_terminal, run, tone
+from commands import in_terminal, run, write_sounds
 from mvdfq._utils import bar, sources
 from mvdfq.io import audio, cache, write_npz
 from mvdfq.io.cache import FeatureCache
@@ -21,11 +19,8 @@ from mvdfq.io.cache import FeatureCache
 @pytest.fixture(scope="module")
 def sounds(tmp_path_factory):
     """Two classes of four files."""
-    folder, rng = tmp_path_factory.mktemp("sounds"), np.random.default_rng(0)
-    for kind in ("tone", "noise"):
-        (folder / kind).mkdir()
-        for i in range(4):
-            soundfile.write(folder / kind / f"{i}.wav", tone(kind, rng), RATE)
+    folder = tmp_path_factory.mktemp("sounds")
+    write_sounds(folder, 4)
     return folder
 
 

@@ -1,6 +1,6 @@
 # The public names, each with the file it lives in: `__init__.py` reads this list, and so do
 # type checkers. A name is imported from its file when it is first used.
-from . import figures as figures, io as io, reproduce as reproduce
+from . import io as io, reproduce as reproduce
 from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
 from .classifier.presets import list_presets as list_presets
@@ -13,6 +13,7 @@ from .datasets import (
     make_autoregressive as make_autoregressive,
 )
 from .evaluation import Evaluation as Evaluation, evaluate as evaluate
+from .explain import figures as figures
 from .explain.explanation import Explanation as Explanation, Reason as Reason
 from .frames import (
     Centre as Centre,

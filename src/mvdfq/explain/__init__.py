@@ -1,1 +1,3 @@
-"""Why a sequence is put into its class: exact evidence, importance and names."""
+"""Why a sequence is put into its class: exact evidence, importance, names and pictures."""
+
+from mvdfq.explain import figures as figures

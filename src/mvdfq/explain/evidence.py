@@ -107,6 +107,7 @@ def _dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
     by_layout = np.zeros((n_rows, len(table.groups), n, n_columns))
     own, total = np.zeros((n_rows, n)), np.zeros((n_rows, n))
     present = present_positions(symbols)
+    buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
     for p, r in enumerate(table.rows.tolist()):
         here = present[r] if present.size else np.empty(0, bool)
         for g, part in enumerate(table.groups):
@@ -115,7 +116,7 @@ def _dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
                 symbols.codes[r],
                 symbols.offsets,
                 here,
-                (part.group.arrays, part.group.layout_weights, _buffer(symbols)),
+                (part.group.arrays, part.group.layout_weights, buffer),
                 np.uint64(part.bases[p]),
                 part.values[part.first[p] : part.first[p + 1]],
                 plan.n_levels,
@@ -137,10 +138,6 @@ def _dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
         )
         for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
-
-
-def _buffer(symbols: Symbols) -> np.ndarray:
-    return np.empty(symbols.lengths.max(initial=0), np.uint64)
 
 
 def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:

@@ -378,7 +378,7 @@ class Explanation:
         figure : matplotlib.figure.Figure
             Rows above, evidence below, with the same time axis.
         """
-        from mvdfq.figures.symbols import plot_explanation
+        from mvdfq.explain.figures.symbols import plot_explanation
 
         return plot_explanation(self, label)
 

@@ -160,7 +160,7 @@ def _check_kernel_machine(value: Any) -> None:
     check_array(value.scale, "scale", (n_rows, n), None)
     if value.values is not None:
         plan = value.reader.plan_
-        require(has_table(plan), "values must be those of a kernel with a word table")
+        require(has_table(plan), "values must belong to a kernel with a word table")
         rows = np.flatnonzero(value.reader.plan_.row_weights)
         _check_values(value, value.values, rows)
 

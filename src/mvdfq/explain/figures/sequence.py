@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.figures.canvas import AGAINST, FOR, new_figure, time_axis
+from mvdfq.explain.figures.canvas import AGAINST, FOR, new_figure, time_axis
 from mvdfq.sequences import check_sequences
 
 __all__ = ["evidence"]

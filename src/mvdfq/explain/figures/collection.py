@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.figures.canvas import AGAINST, COLOURS, FOR, MARKS, new_figure
+from mvdfq.explain.figures.canvas import AGAINST, COLOURS, FOR, MARKS, new_figure
 
 __all__ = ["confusion", "error_by_bins", "importance", "map_of"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.figures.canvas import AGAINST, FOR, new_figure
+from mvdfq.explain.figures.canvas import AGAINST, FOR, new_figure
 
 __all__ = ["plot_explanation"]
 

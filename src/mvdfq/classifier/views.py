@@ -68,6 +68,10 @@ class FittedFilters(Short):
     name: str
     machine: FilterMachine
 
+    def read(self, X: Sequences, symbols: Symbols) -> Symbols:
+        """Return the symbols of new sequences, which `margins` computes on the fly."""
+        return self.machine.encoder.transform(X)
+
     def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
         """Return the margins of new sequences, given as numbers and as symbols."""
         return self.machine.of(X)

@@ -93,7 +93,9 @@ class Standardize(SequenceTransformer):
         super().check_learned()
         require_array(self, "mean_", (self.n_channels_in_,))
         require_array(self, "scale_", (self.n_channels_in_,))
-        require((self.scale_ > 0).all(), f"scale_ must be positive, got {self.scale_}")
+        require(np.isfinite(self.mean_).all(), f"mean_ must be finite, got {self.mean_}")
+        usable = (np.isfinite(self.scale_) & (self.scale_ > 0)).all()
+        require(usable, f"scale_ must be finite and positive, got {self.scale_}")
 
 
 class Centre(SequenceTransformer):

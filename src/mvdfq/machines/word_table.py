@@ -167,7 +167,8 @@ def has_table(plan: Plan) -> bool:
     if plan.word_factors is not None:
         return False
     return plan.counts_groups and all(
-        int(n_symbols) ** group.length < 2**64 - 1
+        # without the first condition, the power of a long word would fill the memory
+        n_symbols < 2 or (group.length <= 64 and int(n_symbols) ** group.length < 2**64 - 1)
         for r, n_symbols in enumerate(plan.n_symbols)
         for group in plan.groups(r)
     )

@@ -5,7 +5,9 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_decay", "check_positive", "check_several", "check_whole"]
+import numpy as np
+
+__all__ = ["check_decay", "check_positive", "check_several", "check_spread", "check_whole"]
 
 # Most values of one parameter; a range may be longer than the memory.
 MOST = 10_000
@@ -35,6 +37,15 @@ def check_positive(value: Any, name: str) -> float:
     if not isinstance(value, Real) or not 0 < float(value) < float("inf"):
         raise ValueError(f"{name} must be a number > 0, got {value!r}.")
     return float(value)
+
+
+def check_spread(spread: Any, what: str) -> None:
+    """Raise an error if a variance is infinite: squares of numbers above 1e154 overflow."""
+    if not np.isfinite(spread).all():
+        raise ValueError(
+            f"The numbers of {what} are too large to square (above about 1e150); divide them by a "
+            f"constant, such as the largest number."
+        )
 
 
 def check_decay(value: Any) -> float:

@@ -17,7 +17,7 @@ class Padded:
 
     def fit(self, X, y):
         """Pad with zeros to the longest training sequence and fit."""
-        self.length = max(x.shape[1] for x in X)
+        self.length = max(9, *(x.shape[1] for x in X))  # MiniRocket reads nine frames at least
         self.model.fit(self._array(X), y)
         return self
 

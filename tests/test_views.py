@@ -11,12 +11,12 @@ import naive_views
 from mvdfq import SequenceClassifier, SequenceFeatures, Words
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of, root_shares
+from mvdfq.machines.standard import WordMachine, fit_words, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.symbols import Symbols
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
-pytestmark = pytest.mark.filterwarnings("ignore:.*No word of this kernel")
+pytestmark = pytest.mark.filterwarnings("ignore:The kernel finds no word")
 
 
 def made(n=24, seed=0):
@@ -50,11 +50,7 @@ def symbols():
 
 
 def standard_gram(symbols, n_levels, min_share, **options):
-    reader = SequenceFeatures(
-        Words(LAYOUTS), manifold=True, normalize=False, pyramid=n_levels, constant_rows="keep"
-    ).fit_reader(symbols)
-    pieces = pieces_of(symbols, reader.plan_)
-    return reader, StandardGram(pieces, len(symbols), min_share, **options)
+    return fit_words(symbols, Words(LAYOUTS), n_levels, min_share, **options)
 
 
 @pytest.mark.parametrize("n_levels", [1, 2])
@@ -124,14 +120,14 @@ def test_the_sum_is_divided_exactly():
     symbols = quantizer.fit_transform(sequences)
     kernel = mvdfq.SequenceKernel(Words(LAYOUTS), manifold=True)
     K = kernel.fit_transform(symbols)
-    views = [WordView("words", Words(LAYOUTS), min_share=0.2), *filter_views([1, 2], 2.0, 3)]
-    total = ViewSum(K, 1.0, views, sequences, symbols, Options())
+    codewords = WordView("codewords", Words(LAYOUTS), mvdfq.DirectQuantizer(3))
+    total = ViewSum(K, [codewords, *filter_views([1, 2], 2.0, 3)], sequences, Options())
     spread = np.trace(total.values) / len(K) - total.values.mean()
     assert_allclose(spread, 1, rtol=1e-4)  # the parts have unit variance, and so has their mean
     alpha, bias = np.random.default_rng(0).normal(size=(len(K), 2)), np.array([1.0, -1.0])
     alpha -= alpha.mean(axis=0)  # as of any support vector machine
     first, fitted, shares = total.divided(Margins(alpha, bias))
-    margins = first.of(K) + sum(view.margins(sequences, symbols) for view in fitted)
+    margins = first.of(K) + sum(view.margins(sequences) for view in fitted)
     assert_allclose(margins, total.values @ alpha + bias, rtol=1e-3, atol=1e-3)
     assert len(shares) == 1 + len(fitted)
 
@@ -150,7 +146,7 @@ def test_evidence_of_all_views_sums_to_the_margins(fitted):
 
 def test_parts_sum_to_the_whole(fitted):
     found = fitted.explain(X[0])
-    assert list(found.by_part) == ["words", "standardized", "filters"]
+    assert list(found.by_part) == ["words", "filters"]
     assert_allclose(sum(found.by_part.values()), found.margins)
     both = found.between(*fitted.classes_[:2])
     assert_allclose(sum(both.by_part.values()), both.margins)

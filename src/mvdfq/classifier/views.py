@@ -19,14 +19,11 @@ from sklearn.pipeline import Pipeline
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq.frames.steps import shares_of
-from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of
+from mvdfq.machines.standard import StandardGram, WordMachine, countable, fit_words
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Sequences
-from mvdfq.symbols import Symbols
 
 __all__ = [
     "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView", "filter_views",
@@ -39,26 +36,25 @@ FRAMES, SEQUENCES = 2**13, 50
 
 @dataclass(repr=False)
 class FittedWords(Short):
-    """Standardized words of some rows of the symbols of a classifier, or of its own encoder."""
+    """Standardized words of some rows of the symbols of an encoder."""
 
     name: str
     rows: np.ndarray
     machine: WordMachine
-    encoder: Any = None
+    encoder: Any
 
     @property
     def n_columns(self) -> int:
         """Number of columns of the margins."""
         return self.machine.margins.intercepts.size
 
-    def read(self, X: Sequences, symbols: Symbols) -> Any:
+    def read(self, X: Sequences) -> Any:
         """Return the symbols of new sequences as the machine reads them."""
-        mine = symbols if self.encoder is None else self.encoder.transform(X)
-        return self.machine.reader.read_new(mine.rows(self.rows))
+        return self.machine.reader.read_new(self.encoder.transform(X).rows(self.rows))
 
-    def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
-        """Return the margins of new sequences, given as numbers and as symbols."""
-        return self.machine.of(self.read(X, symbols))
+    def margins(self, X: Sequences) -> np.ndarray:
+        """Return the margins of new sequences."""
+        return self.machine.of(self.read(X))
 
 
 @dataclass(repr=False)
@@ -68,8 +64,8 @@ class FittedFilters(Short):
     name: str
     machine: FilterMachine
 
-    def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
-        """Return the margins of new sequences, given as numbers and as symbols."""
+    def margins(self, X: Sequences) -> np.ndarray:
+        """Return the margins of new sequences."""
         return self.machine.of(X)
 
     @property
@@ -84,47 +80,27 @@ class FittedFilters(Short):
 
 @dataclass(frozen=True)
 class WordView:
-    """Standardized words of the symbols of a classifier, or of the symbols of an encoder.
-
-    Views of one name share one weight. `min_share` is the share of the training sequences that
-    must hold a word.
-    """
+    """Standardized words of the symbols of an encoder."""
 
     name: str
     kernel: Kernel
-    pyramid: int = 1
+    encoder: Any
     weight: float = 1.0
-    min_share: float = 0.0
-    encoder: Any = None
 
-    def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
+    def fit(self, X: Sequences, memory: int, n_jobs: int | None) -> "Fit | None":
         """Count the words of the rows that have few enough words; None if there are none."""
-        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
-        symbols = symbols if encoder is None else encoder.transform(X)
-        rows = self._countable(symbols)
+        encoder = clone(self.encoder).fit(X)
+        symbols = encoder.transform(X)
+        rows = np.flatnonzero(countable(self.kernel, symbols))
         if not rows.size:
             return None
-        symbols = symbols.rows(rows)
-        reader = SequenceFeatures(
-            clone(self.kernel),
-            manifold=True,
-            normalize=False,
-            pyramid=self.pyramid,
-            constant_rows="keep",
-        ).fit_reader(symbols)
-        pieces = pieces_of(symbols, reader.plan_)
-        gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
+        reader, gram = fit_words(symbols.rows(rows), self.kernel, 1, 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:
             machine = WordMachine.from_gram(gram, reader, coefficients)
             return FittedWords(self.name, rows, machine, encoder)
 
         return Fit(self, gram, finish)
-
-    def _countable(self, symbols: Symbols) -> np.ndarray:
-        """Return the rows whose words fit a dense array: not those of many categories."""
-        longest = max(group.length for group in self.kernel.groups(2))
-        return np.flatnonzero(symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS)
 
 
 @dataclass(frozen=True)
@@ -135,7 +111,7 @@ class FilterView:
     encoder: Pipeline
     weight: float = 1.0
 
-    def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
+    def fit(self, X: Sequences, memory: int, n_jobs: int | None) -> "Fit | None":
         """Learn thresholds from some of the sequences and count the words of all of them."""
         if X.symbolic_mask.all():
             return None
@@ -186,17 +162,15 @@ class NoViews:
 class ViewSum:
     """The first kernel and the views, fitted: one kernel matrix, and how to divide its machine."""
 
-    def __init__(
-        self, K: np.ndarray, weight: float, views: list[Any], X: Any, symbols: Any, classifier: Any
-    ) -> None:
+    def __init__(self, K: np.ndarray, views: list[Any], X: Any, classifier: Any) -> None:
         memory = parse_memory(classifier.memory_limit) // max(len(views), 1)
-        fits = [view.fit(X, symbols, memory, classifier.n_jobs) for view in views]
+        fits = [view.fit(X, memory, classifier.n_jobs) for view in views]
         self.fits = [fit for fit in fits if fit is not None]
         spread = float(np.trace(K) / len(K) - K.mean())
         weights = {fit.view.name: fit.view.weight for fit in self.fits}
-        total = weight + sum(weights.values())
+        total = 1 + sum(weights.values())  # the first kernel has weight 1
         # all sequences may be alike to the first kernel: then its matrix tells nothing
-        self.first_share = weight / total / (spread if spread > 0 else 1)
+        self.first_share = 1 / total / (spread if spread > 0 else 1)
         self.shares = [self._share(fit.view) / total for fit in self.fits]
         self.values = self.first_share * K
         for share, fit in zip(self.shares, self.fits, strict=True):

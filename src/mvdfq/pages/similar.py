@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.machines.standard import WordMachine
 from mvdfq.pages.run import Run
 
 __all__ = ["kernel_values", "nearest", "similarities"]
@@ -16,6 +17,8 @@ MOST_PAIRS = 25_000_000
 def kernel_values(clf: Any, left: Any, right: Any = None) -> np.ndarray:
     """Return the values of the (first) kernel of a classifier between encoded sequences."""
     reader = clf.kernel_
+    if isinstance(clf.machine_, WordMachine):
+        return clf.machine_.compare(left, left if right is None else right)
     if isinstance(reader, SequenceKernel):
         return reader.compare(left, right)[0]
     features = reader.values(left)
@@ -32,9 +35,10 @@ def similarities(run: Run) -> np.ndarray | None:
     if "similarities" not in run.made:
         clf = run.reference
         n_pairs = len(run.tested) * len(clf.train_index_)
-        known = hasattr(clf.kernel_, "train_") and n_pairs <= MOST_PAIRS
+        train = clf.machine_.train_symbols
+        known = train is not None and n_pairs <= MOST_PAIRS
         run.made["similarities"] = (
-            kernel_values(clf, clf.encode(run.X[run.tested]), clf.kernel_.train_) if known else None
+            kernel_values(clf, clf.encode(run.X[run.tested]), train) if known else None
         )
     return run.made["similarities"]
 

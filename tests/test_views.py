@@ -121,7 +121,7 @@ def test_the_sum_is_divided_exactly():
     kernel = mvdfq.SequenceKernel(Words(LAYOUTS), manifold=True)
     K = kernel.fit_transform(symbols)
     codewords = WordView("codewords", Words(LAYOUTS), mvdfq.DirectQuantizer(3))
-    total = ViewSum(K, [codewords, *filter_views([1, 2], 2.0, 3)], sequences, Options())
+    total = ViewSum(K, [codewords, *filter_views([1, 2], 3)], sequences, Options())
     spread = np.trace(total.values) / len(K) - total.values.mean()
     assert_allclose(spread, 1, rtol=1e-4)  # the parts have unit variance, and so has their mean
     alpha, bias = np.random.default_rng(0).normal(size=(len(K), 2)), np.array([1.0, -1.0])

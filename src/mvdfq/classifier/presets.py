@@ -102,18 +102,18 @@ def _music() -> Settings:
     assert numbers.views is not None
     others = numbers.views
     encoder = make_pipeline(Delta(), Standardize(), CodebookQuantizer(2048))
-    codewords = WordView("codewords", Words([(0,)]), encoder, weight=2.0)
+    codewords = WordView("codewords", Words([(0,)]), encoder)
     return replace(numbers, views=lambda X: [codewords, *others(X)])
 
 
 def _fast() -> Settings:
-    """The rows of one view without a pyramid, and a quarter of the filters."""
+    """The default with the rows of one encoder instead of four, and a quarter of the filters."""
     symbols = make_pipeline(*_components())
 
     def views(X: Any) -> list[Any]:
-        return filter_views(auto_dilations(X)[::4], weight=2.0)
+        return filter_views(auto_dilations(X)[::4])
 
-    return Settings(symbols, _with_short(TRIPLES), None, True, 1, "ovr", 10, None, views)
+    return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, 0.2, views)
 
 
 def _components() -> list[Any]:

@@ -1,10 +1,10 @@
-r"""Views of the same sequences beside the first kernel: sums of kernels, each part with its weight.
+r"""Views of the same sequences beside the first kernel: the mean of several kernels.
 
-.. math:: K = \sum_v w_v \, K_v / s_v \, \Big/ \sum_v w_v
+.. math:: K = \frac{1}{n} \sum_v K_v / s_v
 
 where the scale :math:`s_v` is the variance of the features of part `v` over the training sequences
-(the centred trace of its kernel matrix). So parts count by their weights alone, however many
-words they have.
+(the centred trace of its kernel matrix). So all `n` parts count alike, however many words they
+have. Views of one name are one part.
 """
 
 from collections.abc import Callable
@@ -85,7 +85,6 @@ class WordView:
     name: str
     kernel: Kernel
     encoder: Any
-    weight: float = 1.0
 
     def fit(self, X: Sequences, memory: int, n_jobs: int | None) -> "Fit | None":
         """Count the words of the rows that have few enough words; None if there are none."""
@@ -109,7 +108,6 @@ class FilterView:
 
     name: str
     encoder: Pipeline
-    weight: float = 1.0
 
     def fit(self, X: Sequences, memory: int, n_jobs: int | None) -> "Fit | None":
         """Learn thresholds from some of the sequences and count the words of all of them."""
@@ -137,15 +135,13 @@ class Fit:
     finish: Callable[[np.ndarray], FittedWords | FittedFilters]
 
 
-def filter_views(
-    dilations: list[int], weight: float = 1.0, n_thresholds: int = 7
-) -> list[FilterView]:
+def filter_views(dilations: list[int], n_thresholds: int = 7) -> list[FilterView]:
     """Return one view per dilation: single symbols and triples of filter responses.
 
     The symbols of a triple are as far apart as the taps of the filter.
     """
     encoders = [filter_encoder(d, n_thresholds, i) for i, d in enumerate(dilations)]
-    return [FilterView("filters", encoder, weight) for encoder in encoders]
+    return [FilterView("filters", encoder) for encoder in encoders]
 
 
 @dataclass(frozen=True)
@@ -167,20 +163,18 @@ class ViewSum:
         fits = [view.fit(X, memory, classifier.n_jobs) for view in views]
         self.fits = [fit for fit in fits if fit is not None]
         spread = float(np.trace(K) / len(K) - K.mean())
-        weights = {fit.view.name: fit.view.weight for fit in self.fits}
-        total = 1 + sum(weights.values())  # the first kernel has weight 1
+        n_parts = 1 + len({fit.view.name for fit in self.fits})
         # all sequences may be alike to the first kernel: then its matrix tells nothing
-        self.first_share = 1 / total / (spread if spread > 0 else 1)
-        self.shares = [self._share(fit.view) / total for fit in self.fits]
+        self.first_share = 1 / n_parts / (spread if spread > 0 else 1)
+        self.shares = [1 / n_parts / self._variance(fit.view.name) for fit in self.fits]
         self.values = self.first_share * K
         for share, fit in zip(self.shares, self.fits, strict=True):
             self.values += share * fit.gram.values
             fit.gram.values = np.empty((0, 0))  # large, and part of the sum now
 
-    def _share(self, view: WordView | FilterView) -> float:
-        """Return the weight of a view over the variance of all views of its name."""
-        mine = [fit.gram.n_words for fit in self.fits if fit.view.name == view.name]
-        return view.weight / max(sum(mine), 1)
+    def _variance(self, name: str) -> int:
+        """Return the variance of all views of a name: each of their words has variance 1."""
+        return max(sum(fit.gram.n_words for fit in self.fits if fit.view.name == name), 1)
 
     def matrix(self, learn: np.ndarray) -> np.ndarray:
         """Return the kernel matrix, which does not depend on the sequences to learn from."""

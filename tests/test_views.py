@@ -1,5 +1,6 @@
 """Sums of kernels: standardized words and filters beside the first kernel."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,6 +12,7 @@ import naive_views
 from mvdfq import SequenceClassifier, SequenceFeatures, Words
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
+from mvdfq.machines.machine import KernelMachine
 from mvdfq.machines.standard import WordMachine, fit_words, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.symbols import Symbols
@@ -81,6 +83,34 @@ def test_features_that_do_not_fit_are_made_again(symbols):
     (reader, roomy), (_, tight) = (standard_gram(symbols, 2, 0.1, memory=m) for m in (10**9, 1))
     machines = [WordMachine.from_gram(gram, reader, alpha) for gram in (roomy, tight)]
     assert_array_equal(machines[1].of(symbols), machines[0].of(symbols))
+
+
+def naive_cosines(symbols, n_levels, min_share):
+    """The cosines of the standardized words of all rows together."""
+    parts = []
+    for r in range(symbols.n_rows):
+        rows = [symbols[i][r].tolist() for i in range(len(symbols))]
+        parts.append(naive_views.standardized(rows, LAYOUTS, n_levels, min_share, missing=255))
+    K = np.sum([naive_views.gram(part)[0] for part in parts], axis=0)
+    norms = np.sqrt(np.diag(K))
+    return K / norms[:, None] / norms
+
+
+def test_similarities_are_cosines_of_standardized_words(symbols):
+    reader, gram = fit_words(symbols, Words(LAYOUTS), 2, 0.1)
+    machine = WordMachine.from_gram(gram, reader, np.ones((len(symbols), 1)))
+    machine = replace(machine, train=symbols, min_share=0.1)
+    assert_allclose(machine.similarities(symbols), naive_cosines(symbols, 2, 0.1), atol=1e-5)
+
+
+def test_unseen_symbols_are_as_missing_to_similarities(symbols):
+    reader, gram = fit_words(symbols, Words(LAYOUTS), 1, 0.0)
+    machine = WordMachine.from_gram(gram, reader, np.ones((len(symbols), 1)))
+    machine = replace(machine, train=symbols)
+    new = symbols[[0]]
+    strange, gap = (replace(new, data=new.data.copy()) for _ in range(2))
+    strange.data[0, 5], gap.data[0, 5] = 7, 255
+    assert_array_equal(machine.similarities(strange), machine.similarities(gap))
 
 
 # Words of filters
@@ -197,6 +227,29 @@ def test_symbolic_channels_have_words_and_no_filters():
     clf = SequenceClassifier(cv=2).fit(sequences, np.arange(12) % 2)
     assert clf.score(sequences, np.arange(12) % 2) == 1
     assert_allclose(clf.feature_importance_.sum(), 1)
+
+
+def test_rows_of_many_categories_have_plain_words():
+    rng = np.random.default_rng(0)
+    letters = list("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    texts = ["".join(rng.choice(letters[i % 2 :: 2], 30)) for i in range(12)]
+    sequences = [[text, rng.normal(size=30)] for text in texts]
+    clf = SequenceClassifier(cv=2).fit(sequences, np.arange(12) % 2)
+    assert isinstance(clf.machine_, KernelMachine)
+    assert clf.views_
+    assert clf.score(sequences, np.arange(12) % 2) == 1
+
+
+def test_a_training_sequence_is_its_own_neighbour(fitted):
+    assert isinstance(fitted.machine_, WordMachine)
+    first = fitted.neighbours(X[5], n=1)[0]
+    assert first.index == 5
+    assert_allclose(first.similarity, 1, rtol=1e-5)
+
+
+def test_a_sequence_without_symbols_is_named():
+    with pytest.warns(UserWarning, match="finds no word in sequence 2"):
+        SequenceClassifier(cv=2).fit([*X[:2], X[2][:, :0], *X[3:]], Y)
 
 
 @pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"solver": "linear"}])

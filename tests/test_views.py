@@ -8,8 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
 import naive_views
-from mvdfq import SequenceClassifier, SequenceFeatures, Words
+from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
+from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
+from mvdfq.explain.evidence import WordBlock
+from mvdfq.explain.views import _added
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
 from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of, root_shares
 from mvdfq.machines.svm import Margins
@@ -158,6 +161,59 @@ def test_parts_sum_to_the_whole(fitted):
     assert_allclose(sum(fitted.part_importance_.values()), 1)
     rows = fitted.row_importance_
     assert_allclose(fitted.part_importance_["filters"], rows[fitted.kernel_.n_rows_in_ :].sum())
+
+
+def test_words_sum_to_the_rows_that_hold_them():
+    # the first kernel leaves out the constant channel, the standardized words keep it
+    constant = [np.concatenate([x, np.ones_like(x[:1])]) for x in X]
+    clf = SequenceClassifier(cv=2).fit(constant, Y)
+    found = clf.explain(constant[0])
+    n_rows = len(clf.kernel_.rows_)
+    for block in found.evidence.words:
+        assert np.all(np.diff(block.rows) >= 0)
+    rows = np.zeros((len(found.labels), n_rows))
+    for block in found.evidence.words:
+        places = np.repeat(block.rows, np.diff(block.indptr))
+        np.add.at(rows, (slice(None), places), block.shares.T)
+    assert_allclose(rows, found.by_row[:, :n_rows], atol=1e-6)
+
+
+def test_blocks_that_leave_out_different_rows_are_added():
+    def block(rows, shares):
+        rows, n = np.array(rows), len(rows)
+        shares = np.array(shares, dtype=float)[:, None]
+        return WordBlock(0, rows, rows[:, None], np.arange(n + 1), rows, 0 * rows, shares)
+
+    found = _added(block([0, 1, 3], [1, 2, 4]), block([1, 2, 3], [10, 20, 30]))
+    totals = dict(zip(found.rows.tolist(), found.totals(0).tolist(), strict=True))
+    assert totals == {0: 1, 1: 12, 2: 20, 3: 34}
+
+
+def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
+    sums = []
+    divided = ViewSum.divided
+
+    def spy(self, margins):
+        sums.append(self.values.copy())
+        return divided(self, margins)
+
+    monkeypatch.setattr(ViewSum, "divided", spy)
+    clf = SequenceClassifier(cv=2).fit(X, Y)
+    roots = np.sqrt(np.diag(sums[0]))
+    expected = sums[0] / np.outer(roots, roots)
+    every = np.arange(len(X))
+    collection = check_sequences(X)
+    assert kernel_parts(clf) == ["words", "standardized", "filters"]
+    assert_allclose(kernel_sum(clf, collection, every), expected, atol=1e-5)
+    some, others = np.array([3, 1]), np.array([0, 3, 5])
+    found = kernel_sum(clf, collection, some, others)
+    assert_allclose(found, expected[np.ix_(some, others)], atol=1e-5)
+    # a model file holds no means and deviations: the first kernel remains
+    clf.save(tmp_path / "m.mvdfq")
+    loaded = load(tmp_path / "m.mvdfq")
+    assert kernel_parts(loaded) == ["words"]
+    first = first_kernel(clf, clf.encode(collection))
+    assert_allclose(kernel_sum(loaded, collection, every), first)
 
 
 def test_importance_finds_the_channel_that_tells():

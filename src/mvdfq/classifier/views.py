@@ -7,8 +7,8 @@ where the scale :math:`s_v` is the variance of the features of part `v` over the
 words they have.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of
+from mvdfq.machines.standard import Scale, StandardGram, WordMachine, pieces_of
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Sequences
@@ -45,6 +45,7 @@ class FittedWords(Short):
     rows: np.ndarray
     machine: WordMachine
     encoder: Any = None
+    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
     @property
     def n_columns(self) -> int:
@@ -60,6 +61,12 @@ class FittedWords(Short):
         """Return the margins of new sequences, given as numbers and as symbols."""
         return self.machine.of(self.read(X, symbols))
 
+    def features(self, X: Sequences, symbols: Symbols) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, a few rows at a time."""
+        pieces = pieces_of(self.read(X, symbols), self.machine.reader.plan_)
+        for (_, shares), scale in zip(pieces, self._scales, strict=True):
+            yield scale.features(shares())
+
 
 @dataclass(repr=False)
 class FittedFilters(Short):
@@ -67,10 +74,16 @@ class FittedFilters(Short):
 
     name: str
     machine: FilterMachine
+    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
     def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
         """Return the margins of new sequences, given as numbers and as symbols."""
         return self.machine.of(X)
+
+    def features(self, X: Sequences, symbols: Symbols) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences."""
+        for scale in self._scales:
+            yield scale.features(filter_shares(self.machine.encoder, X, self.machine.n_jobs))
 
     @property
     def n_columns(self) -> int:
@@ -117,7 +130,7 @@ class WordView:
 
         def finish(coefficients: np.ndarray) -> FittedWords:
             machine = WordMachine.from_gram(gram, reader, coefficients)
-            return FittedWords(self.name, rows, machine, encoder)
+            return FittedWords(self.name, rows, machine, encoder, gram.scales)
 
         return Fit(self, gram, finish)
 
@@ -147,7 +160,8 @@ class FilterView:
         gram = StandardGram([piece], len(X), 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedFilters:
-            return FittedFilters(self.name, FilterMachine.from_gram(gram, encoder, coefficients))
+            machine = FilterMachine.from_gram(gram, encoder, coefficients)
+            return FittedFilters(self.name, machine, gram.scales)
 
         return Fit(self, gram, finish)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.evidence import Evidence, WordBlock
+from mvdfq.explain.evidence import Evidence, WordBlock, joined
 from mvdfq.explain.explanation import Explanation
 from mvdfq.machines.filter_words import FilterMachine
 from mvdfq.sequences import Sequences
@@ -34,20 +34,29 @@ def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence
 
 def _merged(first: Evidence, other: Evidence, rows: np.ndarray) -> list[WordBlock]:
     """Return the words of two machines that read the same symbols by the same layouts."""
-    blocks = {(block.row, block.group): block for block in first.words}
+    blocks = {block.group: block for block in first.words}
     for block in other.words:
-        row = int(rows[block.row])
-        if row >= 0:
-            mine = blocks.get((row, block.group))
-            block = block._replace(row=row)
-            blocks[row, block.group] = block if mine is None else _added(mine, block)
+        block = block._replace(rows=rows[block.rows])
+        if (block.rows < 0).any():
+            block = block.take(np.flatnonzero(block.rows >= 0))
+        mine = blocks.get(block.group)
+        blocks[block.group] = block if mine is None else _added(mine, block)
     return list(blocks.values())
 
 
 def _added(first: WordBlock, other: WordBlock) -> WordBlock:
-    """Return a block with the evidence of both: both read the same words of the same row."""
-    assert first.codes.shape == other.codes.shape, "both machines read the same symbols"
+    """Return a block with the evidence of both, which read the same words of the same rows."""
+    if not np.array_equal(first.rows, other.rows):  # each may leave out rows
+        ours, mine = _divided(first, np.isin(first.rows, other.rows))
+        theirs, rest = _divided(other, np.isin(other.rows, first.rows))
+        return joined([_added(ours, theirs), mine, rest])
+    assert np.array_equal(first.codes, other.codes), "both machines read the same symbols"
     return first._replace(shares=first.shares + other.shares)
+
+
+def _divided(block: WordBlock, chosen: np.ndarray) -> tuple[WordBlock, WordBlock]:
+    """Return the words that are chosen, and the other words."""
+    return block.take(np.flatnonzero(chosen)), block.take(np.flatnonzero(~chosen))
 
 
 def filter_evidence(machines: list[FilterMachine], X: Sequences) -> Evidence:
@@ -111,7 +120,7 @@ def _below(first: Evidence, other: Evidence) -> Evidence:
     mine[:, n_rows:, n_groups:] = other.by_layout
 
     def words() -> list[WordBlock]:
-        moved = [b._replace(row=b.row + n_rows, group=b.group + n_groups) for b in other.words]
+        moved = [b._replace(rows=b.rows + n_rows, group=b.group + n_groups) for b in other.words]
         return [*first.words, *moved]
 
     return Evidence(by_frame, mine, first.constant + other.constant, words)

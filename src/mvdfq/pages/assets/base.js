@@ -60,10 +60,6 @@ function mark(c, size = 12) {
   return svg("svg", { width: size, height: size, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, path);
 }
 
-// Functions that draw again when the theme or the width changes.
-const redraws = [];
-const redraw = () => redraws.forEach((draw) => draw());
-
 function tip(text, x, y) {
   const box = document.getElementById("tip");
   box.hidden = !text;

@@ -33,6 +33,7 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
         "about": {**about, "version": __version__, "classifier": _classifier(run)},
         "classes": [str(label) for label in run.labels],
         "channels": run.channel_names,
+        "units": run.units,
         "sampling_rate": run.X.sampling_rate,
         "verdict": verdict(run),
         "confusions": confusions(run),

@@ -63,7 +63,7 @@ function drawBands(context, detail, ready, shape) {
     if (typeof one === "string") letters(context, one, shape, top, tall - 3);
     else trace(context, one, detail, shape, top + 4, tall - 11);
     context.restore();
-    name(context, data.channels[c], shape, top + tall / 2, one, tall);
+    name(context, c, shape, top + tall / 2, one, tall);
   });
   return detail.channels.length * tall;
 }
@@ -107,15 +107,17 @@ function letters(context, text, shape, top, tall) {
   for (let f = Math.max(0, Math.floor(view.from)); f < Math.min(text.length, view.to); f++) context.fillText(text[f], shape.x(f + 0.5), top + tall / 2);
   context.restore();
 }
-function name(context, text, shape, middle, one, tall) {
+// The name of a channel and, where there is room, the range of its values with their unit.
+function name(context, c, shape, middle, one, tall) {
+  const ranged = tall >= 40 && typeof one !== "string";
   context.fillStyle = shape.colours.ink;
   context.textAlign = "right";
-  context.fillText(shortened(context, text, shape.left - 12), shape.left - 8, tall >= 40 ? middle - 7 : middle);
-  if (tall < 40 || typeof one === "string") return;
+  context.fillText(shortened(context, ranged ? plainName(c) : data.channels[c], shape.left - 12), shape.left - 8, tall >= 40 ? middle - 7 : middle);
+  if (!ranged) return;
   context.save();
   context.fillStyle = shape.colours.soft;
   context.font = `10px ${css("--sans")}`;
-  context.fillText(shortened(context, `${number(Number(one.low.toPrecision(3)))} to ${number(Number(one.high.toPrecision(3)))}`, shape.left - 12), shape.left - 8, middle + 8);
+  context.fillText(shortened(context, `${number(Number(one.low.toPrecision(3)))} to ${number(Number(one.high.toPrecision(3)))}${unitAfter(c)}`, shape.left - 12), shape.left - 8, middle + 8);
   context.restore();
 }
 function shortened(context, text, width) {
@@ -268,5 +270,6 @@ function reading(event, frame) {
   if (event.offsetY > view.shape.end || row < 0 || row >= n) return detail.total ? `${moment(frame)}: all channels ${signed(detail.total[k])}` : moment(frame);
   const value = valueAt(ready.curves[row], frame, detail), shown = typeof value === "string" ? value : value === null ? "missing" : number(Number(value.toPrecision(3)));
   const evidence = ready.evidence ? `, evidence ${signed(((ready.evidence[row][k] - 128) / 127) * detail.largest)}` : "";
-  return `${moment(frame)}: ${data.channels[detail.channels[row]]} = ${shown}${evidence}`;
+  const c = detail.channels[row];
+  return `${moment(frame)}: ${plainName(c)} = ${shown}${value === null ? "" : unitAfter(c)}${evidence}`;
 }

@@ -18,10 +18,11 @@ function confusionsPanel() {
 function longest() { return Math.max(...data.classes.map((name) => name.length)); }
 
 function worst(matrix) {
-  let best = [0, 0, 0];
-  matrix.forEach((row, a) => row.forEach((k, b) => { if (a !== b && k > best[0]) best = [k, a, b]; }));
-  if (!best[0]) return "No sequence was confused";
-  return `${className(best[1])} is taken for ${className(best[2])} most often: ${plural(best[0], "time")}`;
+  const pairs = matrix.flatMap((row, a) => row.map((k, b) => ({ k, a, b }))).filter((one) => one.a !== one.b && one.k);
+  const most = Math.max(...pairs.map((one) => one.k), 0), first = pairs.filter((one) => one.k === most);
+  if (!most) return "No sequence was confused";
+  if (first.length > 1) return `${first.length} pairs of classes are confused most often: ${plural(most, "time")} each`;
+  return `${className(first[0].a)} is taken for ${className(first[0].b)} most often: ${plural(most, "time")}`;
 }
 
 function confusionCell(k, a, b, members, row, list) {

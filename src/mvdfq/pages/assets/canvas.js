@@ -114,10 +114,13 @@ function name(context, c, shape, middle, one, tall) {
   context.textAlign = "right";
   context.fillText(shortened(context, ranged ? plainName(c) : data.channels[c], shape.left - 12), shape.left - 8, tall >= 40 ? middle - 7 : middle);
   if (!ranged) return;
+  const [low, high] = [one.low, one.high].map((value) => number(Number(value.toPrecision(3))));
   context.save();
   context.fillStyle = shape.colours.soft;
   context.font = `10px ${css("--sans")}`;
-  context.fillText(shortened(context, `${number(Number(one.low.toPrecision(3)))} to ${number(Number(one.high.toPrecision(3)))}${unitAfter(c)}`, shape.left - 12), shape.left - 8, middle + 8);
+  // on a narrow screen the unit alone, rather than half a range
+  const fits = [`${low} to ${high}${unitAfter(c)}`, unitOf(c)].find((text) => context.measureText(text).width <= shape.left - 10);
+  if (fits) context.fillText(fits, shape.left - 8, middle + 8);
   context.restore();
 }
 function shortened(context, text, width) {
@@ -165,7 +168,7 @@ const grey = (v) => { const dark = theme() === "dark", t = dark ? v : 1 - v; ret
 function title(context, text, shape, y) {
   context.fillStyle = shape.colours.soft;
   context.textAlign = "left";
-  context.fillText(text, shape.left, y);
+  context.fillText(shortened(context, text, shape.inner), shape.left, y);
 }
 function side(context, detail, shape, top, tall) {
   const every = Math.ceil(13 / tall);
@@ -183,7 +186,7 @@ function drawTimeline(context, detail, shape, top) {
   const largest = Math.max(...detail.total.map(Math.abs), 1e-12), middle = top + TIMELINE / 2;
   context.fillStyle = shape.colours.ink;
   context.textAlign = "right";
-  context.fillText(shortened(context, detail.channels.length > 1 ? "all channels" : "sum", shape.left - 12), shape.left - 8, middle);
+  context.fillText(detail.channels.length === 1 ? "sum" : shape.left < 100 ? "all" : "all channels", shape.left - 8, middle);
   context.save();
   clip(context, shape, top, TIMELINE);
   detail.total.forEach((value, k) => {

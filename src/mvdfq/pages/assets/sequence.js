@@ -83,10 +83,10 @@ function withDetail(i, detail) {
     h("div", {}, h("h3", {}, "Probabilities"), probabilities(detail), neighbourList(detail)))].filter(Boolean);
 }
 
-const MOST_CLASSES = 9;
+const MOST_CLASSES = 10;
 function probabilities(detail) {
   const items = detail.probabilities.map((value, c) => ({ name: className(c), value, c })).sort((a, b) => b.value - a.value);
-  const shown = items.slice(0, MOST_CLASSES), rest = items.slice(MOST_CLASSES);
+  const most = items.length > MOST_CLASSES ? MOST_CLASSES - 1 : MOST_CLASSES, shown = items.slice(0, most), rest = items.slice(most);
   if (rest.length) shown.push({ name: plural(rest.length, "other class", "other classes"), value: rest.reduce((sum, item) => sum + item.value, 0), c: -1 });
   percents(shown.map((item) => item.value)).forEach((text, k) => { shown[k].text = text; });
   return bars(shown, percent, (item) => item.c !== sequences.predicted[detail.sequence]);
@@ -98,7 +98,7 @@ function neighbourList(detail) {
     const i = near.sequence;
     return h("li", {}, h("div", {}, i !== null ? sequenceButton(i) : near.name,
       h("div", { class: "small soft" }, `class ${className(near.class)}; holds ${near.words_in_common} of the ${plural(detail.words.length, "strongest word")}${near.words_in_common ? `, evidence of these ${signed(near.evidence_in_common)}` : ""}`)),
-    h("span", {}, number(near.similarity)));
+    h("span", {}, near.similarity.toFixed(2)));
   })));
 }
 

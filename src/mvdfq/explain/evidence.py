@@ -26,7 +26,7 @@ from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.word_table import GroupTable, present_positions, sum_group
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Evidence", "WordBlock", "find_evidence", "joined"]
+__all__ = ["Evidence", "WordBlock", "find_evidence"]
 
 # The word table of one group has no memory limit: the table is made, used and dropped.
 UNBOUNDED = 2**62
@@ -61,7 +61,7 @@ class WordBlock(NamedTuple):
         return WordBlock(self.group, self.rows[words], self.codes[words], indptr, *parts)
 
 
-def joined(blocks: list[WordBlock]) -> WordBlock:
+def _joined(blocks: list[WordBlock]) -> WordBlock:
     """Return one block of all words of several blocks of the same group, ordered by row."""
     sizes = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
     ends = [block.indptr[1:] + size for block, size in zip(blocks, sizes, strict=False)]
@@ -182,7 +182,7 @@ def _dense_words(machine: Machine, symbols: Symbols, scale: np.ndarray) -> list[
                 found[i].append(WordBlock(g, stack.rows[owners % len(stack.rows)], *rest))
         for mine, blocks in zip(words, found, strict=True):
             if blocks:
-                mine.append(joined(blocks))
+                mine.append(_joined(blocks))
     return words
 
 
@@ -252,7 +252,7 @@ def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
 
 
 def _all_joined(blocks: dict[int, list[WordBlock]]) -> list[WordBlock]:
-    return [joined(mine) for mine in blocks.values()]
+    return [_joined(mine) for mine in blocks.values()]
 
 
 def _check_traceable(plan: Plan) -> None:

@@ -1,62 +1,21 @@
-"""Evidence of views: words of the rows of the first kernel, and filters by channel and frame."""
+"""Evidence of views: words of other rows, and filters by channel and frame."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.evidence import Evidence, WordBlock, joined
+from mvdfq.explain.evidence import Evidence, WordBlock
 from mvdfq.explain.explanation import Explanation
 from mvdfq.machines.filter_words import FilterMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["LEVELS", "add_evidence", "filter_evidence", "filter_levels", "with_rows"]
+__all__ = ["LEVELS", "filter_evidence", "filter_levels", "with_rows"]
 
 # Levels that channels are shown in.
 LEVELS = 8
-
-
-def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence:
-    """Add the evidence of another machine that reads the same symbols by the same layouts.
-
-    `rows` are the places of its rows; -1 for a row without words that differ, which has none.
-    """
-    by_frame, by_layout = first.by_frame.copy(), first.by_layout.copy()
-    known = rows >= 0
-    by_frame[:, rows[known]] += other.by_frame[:, known]
-    by_layout[:, rows[known]] += other.by_layout[:, known]
-    words = partial(_merged, first, other, rows)
-    return Evidence(by_frame, by_layout, first.constant + other.constant, words)
-
-
-def _merged(first: Evidence, other: Evidence, rows: np.ndarray) -> list[WordBlock]:
-    """Return the words of two machines that read the same symbols by the same layouts."""
-    blocks = {block.group: block for block in first.words}
-    for block in other.words:
-        block = block._replace(rows=rows[block.rows])
-        if (block.rows < 0).any():
-            block = block.take(np.flatnonzero(block.rows >= 0))
-        mine = blocks.get(block.group)
-        blocks[block.group] = block if mine is None else _added(mine, block)
-    return list(blocks.values())
-
-
-def _added(first: WordBlock, other: WordBlock) -> WordBlock:
-    """Return a block with the evidence of both, which read the same words of the same rows."""
-    if not np.array_equal(first.rows, other.rows):  # each may leave out rows
-        ours, mine = _divided(first, np.isin(first.rows, other.rows))
-        theirs, rest = _divided(other, np.isin(other.rows, first.rows))
-        return joined([_added(ours, theirs), mine, rest])
-    assert np.array_equal(first.codes, other.codes), "both machines read the same symbols"
-    return first._replace(shares=first.shares + other.shares)
-
-
-def _divided(block: WordBlock, chosen: np.ndarray) -> tuple[WordBlock, WordBlock]:
-    """Return the words that are chosen, and the other words."""
-    return block.take(np.flatnonzero(chosen)), block.take(np.flatnonzero(~chosen))
 
 
 def filter_evidence(machines: list[FilterMachine], X: Sequences) -> Evidence:

@@ -24,9 +24,10 @@ def similarities(run: Run) -> np.ndarray | None:
     if "with training" not in run.made:
         clf = run.reference
         n_pairs = len(run.tested) * len(clf.train_index_)
-        known = hasattr(clf.kernel_, "train_") and n_pairs <= MOST_PAIRS
+        train = clf.machine_.train_symbols
+        known = train is not None and n_pairs <= MOST_PAIRS
         run.made["with training"] = (
-            first_kernel(clf, clf.encode(run.X[run.tested]), clf.kernel_.train_) if known else None
+            first_kernel(clf, clf.encode(run.X[run.tested]), train) if known else None
         )
     return run.made["with training"]
 

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
 import naive_views
-from mvdfq import SequenceClassifier, SequenceFeatures, Words
+from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
+from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
 from mvdfq.machines.machine import KernelMachine
@@ -184,6 +185,45 @@ def test_parts_sum_to_the_whole(fitted):
     assert_allclose(sum(fitted.part_importance_.values()), 1)
     rows = fitted.row_importance_
     assert_allclose(fitted.part_importance_["filters"], rows[fitted.kernel_.n_rows_in_ :].sum())
+
+
+def test_words_sum_to_the_rows_that_hold_them():
+    clf = SequenceClassifier(cv=2).fit(X, Y)
+    found = clf.explain(X[0])
+    n_rows = len(clf.kernel_.rows_)
+    rows = np.zeros((len(found.labels), n_rows))
+    for block in found.evidence.words:
+        assert np.all(np.diff(block.rows) >= 0)
+        places = np.repeat(block.rows, np.diff(block.indptr))
+        np.add.at(rows, (slice(None), places), block.shares.T)
+    assert_allclose(rows, found.by_row[:, :n_rows], atol=1e-6)
+
+
+def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
+    sums = []
+    divided = ViewSum.divided
+
+    def spy(self, margins):
+        sums.append(self.values.copy())
+        return divided(self, margins)
+
+    monkeypatch.setattr(ViewSum, "divided", spy)
+    clf = SequenceClassifier(cv=2).fit(X, Y)
+    roots = np.sqrt(np.diag(sums[0]))
+    expected = sums[0] / np.outer(roots, roots)
+    every = np.arange(len(X))
+    collection = check_sequences(X)
+    assert kernel_parts(clf) == ["words", "filters"]
+    assert_allclose(kernel_sum(clf, collection, every), expected, atol=1e-5)
+    some, others = np.array([3, 1]), np.array([0, 3, 5])
+    found = kernel_sum(clf, collection, some, others)
+    assert_allclose(found, expected[np.ix_(some, others)], atol=1e-5)
+    # a model file holds no means and deviations: the first kernel remains
+    clf.save(tmp_path / "m.mvdfq")
+    loaded = load(tmp_path / "m.mvdfq")
+    assert kernel_parts(loaded) == ["words"]
+    first = first_kernel(clf, clf.encode(collection))
+    assert_allclose(kernel_sum(loaded, collection, every), first)
 
 
 def test_importance_finds_the_channel_that_tells():

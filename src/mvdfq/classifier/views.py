@@ -7,8 +7,8 @@ where the scale :math:`s_v` is the variance of the features of part `v` over the
 have. Views of one name are one part.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,14 @@ from mvdfq._utils.short import Short
 from mvdfq.frames.steps import shares_of
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, countable, fit_words
+from mvdfq.machines.standard import (
+    Scale,
+    StandardGram,
+    WordMachine,
+    countable,
+    fit_words,
+    pieces_of,
+)
 from mvdfq.machines.svm import Margins
 from mvdfq.sequences import Sequences
 
@@ -42,6 +49,7 @@ class FittedWords(Short):
     rows: np.ndarray
     machine: WordMachine
     encoder: Any
+    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
     @property
     def n_columns(self) -> int:
@@ -56,6 +64,12 @@ class FittedWords(Short):
         """Return the margins of new sequences."""
         return self.machine.of(self.read(X))
 
+    def features(self, X: Sequences) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, a few rows at a time."""
+        pieces = pieces_of(self.read(X), self.machine.reader.plan_)
+        for (_, shares), scale in zip(pieces, self._scales, strict=True):
+            yield scale.features(shares())
+
 
 @dataclass(repr=False)
 class FittedFilters(Short):
@@ -63,10 +77,16 @@ class FittedFilters(Short):
 
     name: str
     machine: FilterMachine
+    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
     def margins(self, X: Sequences) -> np.ndarray:
         """Return the margins of new sequences."""
         return self.machine.of(X)
+
+    def features(self, X: Sequences) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences."""
+        for scale in self._scales:
+            yield scale.features(filter_shares(self.machine.encoder, X, self.machine.n_jobs))
 
     @property
     def n_columns(self) -> int:
@@ -97,7 +117,7 @@ class WordView:
 
         def finish(coefficients: np.ndarray) -> FittedWords:
             machine = WordMachine.from_gram(gram, reader, coefficients)
-            return FittedWords(self.name, rows, machine, encoder)
+            return FittedWords(self.name, rows, machine, encoder, gram.scales)
 
         return Fit(self, gram, finish)
 
@@ -121,7 +141,8 @@ class FilterView:
         gram = StandardGram([piece], len(X), 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedFilters:
-            return FittedFilters(self.name, FilterMachine.from_gram(gram, encoder, coefficients))
+            machine = FilterMachine.from_gram(gram, encoder, coefficients)
+            return FittedFilters(self.name, machine, gram.scales)
 
         return Fit(self, gram, finish)
 

@@ -79,7 +79,7 @@ def _below(first: Evidence, other: Evidence) -> Evidence:
     mine[:, n_rows:, n_groups:] = other.by_layout
 
     def words() -> list[WordBlock]:
-        moved = [b._replace(row=b.row + n_rows, group=b.group + n_groups) for b in other.words]
+        moved = [b._replace(rows=b.rows + n_rows, group=b.group + n_groups) for b in other.words]
         return [*first.words, *moved]
 
     return Evidence(by_frame, mine, first.constant + other.constant, words)

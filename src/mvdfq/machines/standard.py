@@ -277,6 +277,11 @@ class WordMachine(Machine):
             "scales", lambda _: [Scale.of(make(), self.min_share) for _, make in pieces]
         )
 
+    @property
+    def n_words(self) -> int:
+        """Number of words that are not left out, by which the training kernel matrix is divided."""
+        return max(sum(scale.kept.size for scale in self._scales()), 1)
+
     def compare(self, left: Symbols, right: Symbols) -> np.ndarray:
         """Return the cosines of the features of left and right sequences."""
         products = np.zeros((len(left), len(right)))

@@ -76,6 +76,11 @@ class Sums:
         """Whether all sequences are both left and right."""
         return self.first_right == 0
 
+    def one(self, r: int) -> "Sums":
+        """Return the sums of row `r` alone; what is added there is added here."""
+        parts = (part[r : r + 1] for part in (self.values, self.own, self.total))
+        return Sums(*parts, self.n_left, self.first_right, self.largest)
+
     def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
         """Add the products of each sequence with itself, (n_rows, n_sequences)."""
         self.own.add_(squares, alpha=kind.weight * kind.times)

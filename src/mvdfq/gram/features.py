@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.tiles import inverse_root
 from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
@@ -78,6 +79,10 @@ class SequenceFeatures(SequenceMap):
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
 
+    engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
+        Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
+        the processor.
+
     Attributes
     ----------
     n_features_out_ : int
@@ -117,6 +122,7 @@ class SequenceFeatures(SequenceMap):
         n_symbols: int | Sequence[int] | None = None,
         constant_rows: str = "drop",
         n_jobs: int | None = None,
+        engine: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.manifold = manifold
@@ -131,6 +137,7 @@ class SequenceFeatures(SequenceMap):
         self.n_symbols = n_symbols
         self.constant_rows = constant_rows
         self.n_jobs = n_jobs
+        self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> "SequenceFeatures":
         """List the words of the training sequences.
@@ -197,7 +204,7 @@ class SequenceFeatures(SequenceMap):
         features : csr_array of shape (n_sequences, n_features_out)
             The (embedded, weighted, normalized) counts.
         """
-        return self._assemble(len(collection), count_words(collection, self.plan_, self.n_jobs))
+        return self._assemble(len(collection), self._counted(collection))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return what each column counts: row, offsets, part of the pyramid and symbols.
@@ -239,7 +246,7 @@ class SequenceFeatures(SequenceMap):
             raise ValueError(
                 f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
             )
-        counted = count_words(collection, self.plan_, self.n_jobs)
+        counted = self._counted(collection)
         n = len(collection)
         if self.word_weights is not None:
             kind = WORD_WEIGHTS[self.word_weights]
@@ -262,8 +269,12 @@ class SequenceFeatures(SequenceMap):
         own : ndarray of shape (n_sequences,)
             0 for a sequence without words.
         """
-        counted = count_words(collection, self.plan_, self.n_jobs)
+        counted = self._counted(collection)
         return assemble(counted, self.columns_, len(collection), self.plan_)[1]
+
+    def _counted(self, collection: Any) -> list[WordCounts]:
+        with engine_of(self):
+            return count_words(collection, self.plan_, self.n_jobs)
 
     def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
         """Put the counts into columns; embed, weight and normalize the counts."""

@@ -168,6 +168,36 @@ def count_runs(entries, shifts, weights, keys, indptr, sequence, count):
 
 
 @njit(nogil=True, cache=True)
+def join_columns(left, right, n_left, keys, indptr, sequence, count):
+    """Merge the columns of two blocks of sequences; return the number of columns.
+
+    A block is (keys, indptr, sequence, count), keys ascending. The sequences of the right block
+    come after the `n_left` sequences of the left block.
+    """
+    left_keys, left_ptr, left_sequence, left_count = left
+    right_keys, right_ptr, right_sequence, right_count = right
+    i = j = n = end = 0
+    while i < left_keys.size or j < right_keys.size:
+        in_left = j == right_keys.size or (i < left_keys.size and left_keys[i] <= right_keys[j])
+        in_right = i == left_keys.size or (j < right_keys.size and right_keys[j] <= left_keys[i])
+        keys[n] = left_keys[i] if in_left else right_keys[j]
+        indptr[n] = end
+        n += 1
+        if in_left:
+            for e in range(left_ptr[i], left_ptr[i + 1]):
+                sequence[end], count[end] = left_sequence[e], left_count[e]
+                end += 1
+            i += 1
+        if in_right:
+            for e in range(right_ptr[j], right_ptr[j + 1]):
+                sequence[end], count[end] = right_sequence[e] + n_left, right_count[e]
+                end += 1
+            j += 1
+    indptr[n] = end
+    return n
+
+
+@njit(nogil=True, cache=True)
 def add_squares(sequence, value, total):
     """Add the square of every value to the total of its sequence."""
     for e in range(sequence.size):

@@ -1,5 +1,6 @@
-"""``mvdfq gram``: the kernel matrix of a data set, with stored parts."""
+"""``mvdfq gram``: the kernel matrix of a data set, in a file that grows tile by tile."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,13 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
 from mvdfq.cli.train import check_output
 
 __all__ = ["gram"]
+
+
+class Number(StrEnum):
+    """Types of the stored values."""
+
+    float64 = "float64"
+    float32 = "float32"
 
 
 def gram(
@@ -29,15 +37,18 @@ def gram(
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    dtype: Annotated[
+        Number, typer.Option(help="Type of the stored values; float32 takes half the space.")
+    ] = Number.float64,
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 
-    Finished parts are stored beside the output, so an interrupted run can continue. Bins and
-    codebooks are learned on all sequences.
+    Tiles of the matrix are written to a hidden file beside the output, so the same command
+    goes on where an interrupted run stopped. Bins and codebooks are learned on all sequences.
     Example: mvdfq gram recordings/ -o K.npy
     """
     from mvdfq.classifier.parts import fitted_kernel
-    from mvdfq.gram.checkpoint import write_gram
+    from mvdfq.gram.checkpoint import store_gram
 
     check_output(output, data)
     if output.suffix != ".npy":
@@ -51,15 +62,16 @@ def gram(
     clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)
     fitted = fitted_kernel(clf, found.X)
     with progress_bar("kernel", quiet) as progress:
-        resumed = write_gram(fitted, output, progress)
+        stored = store_gram(fitted, output, dtype.value, progress)
     output.with_suffix(".names.txt").write_text(
         "".join(f"{printable(name)}\n" for name in found.names), encoding="utf-8"
     )
-    if resumed:
-        note(f"{resumed} parts come from an earlier run.", quiet)
+    if stored.n_found:
+        note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", quiet)
     facts = {
         "matrix": str(output),
         "sequences": len(found),
+        "dtype": dtype.value,
         "kernel": " ".join(repr(fitted.kernel_).split()),
     }
     show_facts(facts, format)

@@ -1,17 +1,22 @@
 """Kernel matrices in files: the same values, whatever happens while they are written."""
 
 import json
+import re
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.pipeline import make_pipeline
 
 import mvdfq
+from commands import run
 from mvdfq import Gapped, Mismatch, SequenceKernel, Spectrum, Subsequence, write_gram
 from mvdfq._utils.locks import locked
+from mvdfq.classifier.lazy import lazily_fitted_kernel
 from mvdfq.gram.checkpoint import store_gram
 
 ROOT = Path(__file__).parents[1]
@@ -231,6 +236,97 @@ def test_a_disk_without_room(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no room for a matrix of"):
         write_gram(SequenceKernel(Spectrum(1)), LETTERS, tmp_path / "K.npy")
     assert list(tmp_path.iterdir()) == []
+
+
+# larger than memory ---------------------------------------------------------------------------
+
+
+def series(n=12):
+    random = np.random.default_rng(3)
+    return [np.cumsum(random.normal(size=(2, m)), axis=1) for m in random.integers(20, 90, n)]
+
+
+def test_an_iterator_of_blocks(tmp_path):
+    quantizer = mvdfq.DirectQuantizer(5).fit(series())
+    kernel = SequenceKernel(Spectrum(2), manifold=True)
+    expected = kernel.fit_transform(quantizer.transform(series()))
+    blocks = (quantizer.transform(series()[a : a + 5]) for a in range(0, 12, 5))
+    assert_array_equal(write_gram(kernel, blocks, tmp_path / "K.npy"), expected)
+    assert isinstance(kernel.train_.data.base, np.memmap)
+    assert [file.name for file in tmp_path.iterdir()] == ["K.npy"]
+
+
+def test_bad_blocks(tmp_path):
+    path, kernel = tmp_path / "K.npy", SequenceKernel(Spectrum(2))
+    one, other = (mvdfq.DirectQuantizer(n).fit_transform(series()) for n in (4, 5))
+    with pytest.raises(ValueError, match="All blocks must have the rows and alphabets of the"):
+        write_gram(kernel, iter([one, other]), path)
+    with pytest.raises(TypeError, match="Blocks must be Symbols, got list"):
+        write_gram(kernel, iter([series()]), path)
+    with pytest.raises(ValueError, match="X holds no sequences; pass at least one block"):
+        write_gram(kernel, iter([]), path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("n_learned", [12, 6, 3])
+def test_parts_are_fitted_on_as_much_as_fits(n_learned, tmp_path):
+    X, clf = series(), mvdfq.SequenceClassifier("mvdfqm-spectrum", symbols="direct", frames="delta")
+    taught = X[:: 12 // n_learned]
+    clf.memory_limit = 8 * (sum(x.nbytes for x in taught) + 1)
+    found = lazily_fitted_kernel(clf, lambda: (X[a : a + 5] for a in range(0, 12, 5)), tmp_path)
+    assert found[1:] == (12, n_learned)
+    encoder = make_pipeline(mvdfq.Delta(), mvdfq.DirectQuantizer()).fit(taught)
+    assert_array_equal(found.kernel.train_.codes, encoder.transform(X).codes)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def tables(tmp_path):
+    folder = tmp_path / "tables"
+    (folder / "up").mkdir(parents=True)
+    for i, x in enumerate(series()):
+        lines = [f"{t},{a:.6f},{b:.6f}" for t, (a, b) in enumerate(x.T)]
+        (folder / "up" / f"{i:02}.csv").write_text("\n".join(["time,a,b", *lines]) + "\n")
+    return folder
+
+
+def test_a_folder_in_blocks_is_the_folder(tables, monkeypatch):
+    monkeypatch.setattr("mvdfq.io.blocks.MOST_FILES", 5)
+    whole, told = mvdfq.io.read(tables), []
+    blocks = mvdfq.io.FolderBlocks(tables, progress=lambda done, total: told.append((done, total)))
+    for _ in range(2):  # as often as needed
+        found = list(blocks)
+        assert [len(block) for block in found] == [5, 5, 2]
+        joined = reduce(mvdfq.io.Dataset.joined, found)
+        assert joined.names == whole.names
+        assert_array_equal(joined.X.data, whole.X.data)
+    assert told == [(5, 12), (10, 12), (12, 12)] * 2
+
+
+def test_folders_that_cannot_be_read_in_blocks(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr("mvdfq.io.blocks.MOST_FILES", 5)
+    with pytest.raises(mvdfq.io.ReadError, match="is not a folder of sound files or tables"):
+        mvdfq.io.FolderBlocks(tables / "up" / "00.csv")
+    for file in (tables / "up").iterdir():
+        file.write_text("time,a,b\n0,1,red\n1,2,blue\n")
+    with pytest.raises(mvdfq.io.ReadError, match="text cannot be read in blocks"):
+        list(mvdfq.io.FolderBlocks(tables))
+
+
+def test_a_large_folder_at_the_shell(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr("mvdfq.io.blocks.MOST_FILES", 5)
+    arguments = ["gram", tables, "-q", "--symbols", "direct", "--preset", "mvdfqm-spectrum", "-o"]
+    run(*arguments, tmp_path / "whole.npy")
+    less = ["--memory-limit", sum(file.stat().st_size for file in (tables / "up").iterdir()) - 1]
+    run(*arguments, tmp_path / "K.npy", *less)
+    _, err = run(*arguments[:2], *arguments[3:], tmp_path / "L.npy", *less)
+    assert "columns: time 'time'; channels 'a', 'b'" in err
+    assert re.search(r"learned on \d+ of 12 sequences, which fit into the memory limit", err)
+    assert (tmp_path / "K.names.txt").read_bytes() == (tmp_path / "whole.names.txt").read_bytes()
+    assert np.load(tmp_path / "K.npy").shape == (12, 12)
+
+
+# kills ----------------------------------------------------------------------------------------
 
 
 def killed(n):

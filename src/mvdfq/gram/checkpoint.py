@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.tiles import Gram, Tile, compute_tiles, mirror_upper, plan_tiles
 from mvdfq.gram.unfinished import Unfinished, remove_others
+from mvdfq.symbols.spool import spooled
 
 __all__ = ["Stored", "store_gram", "write_gram"]
 
@@ -49,8 +50,11 @@ def write_gram(
     kernel : SequenceKernel
         The kernel; its `memory_limit` bounds the memory of the computation.
 
-    X : Symbols, list of integer arrays or list of str
-        Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+    X : Symbols, list of integer arrays, list of str or iterator of Symbols
+        Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities. An
+        iterator yields blocks of a collection that does not fit into memory, such as
+        ``(quantizer.transform(block.X) for block in mvdfq.io.FolderBlocks(folder))``; the blocks
+        are kept in a file beside `path` for the time of the computation.
 
     path : str or Path
         The file to write; its name ends in ``.npy``.
@@ -76,6 +80,8 @@ def write_gram(
     """
     path = Path(path)
     check_path(path)
+    if isinstance(X, Iterator):
+        X = spooled(X, path.parent)
     store_gram(kernel.fit(X), path, dtype, progress)
     return np.load(path, mmap_mode="r")
 

@@ -259,11 +259,12 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
                 for b in range(p, a + 4):
                     out[who[p], who[b]] += np.float64(much[p]) * much[b]
             for b in range(a + 4 if symmetric else n_left, n_all):
-                place = who[b] - first_right
-                row0[place] += own0 * much[b]
-                row1[place] += own1 * much[b]
-                row2[place] += own2 * much[b]
-                row3[place] += own3 * much[b]
+                place, other = who[b] - first_right, np.float64(much[b])
+                # all reads before all writes: the compiler cannot know that rows do not overlap
+                # (a tenth less time)
+                sum0, sum1 = row0[place] + own0 * other, row1[place] + own1 * other
+                sum2, sum3 = row2[place] + own2 * other, row3[place] + own3 * other
+                row0[place], row1[place], row2[place], row3[place] = sum0, sum1, sum2, sum3
             a += 4
         for p in range(a, n_left):
             row0, own0 = out[who[p]], np.float64(much[p])

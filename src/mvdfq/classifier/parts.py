@@ -254,7 +254,8 @@ def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel
     n_features = classifier.n_features
     if n_features is None and _most_words(settings, symbols) > MANY_WORDS:
         n_features = MANY_WORDS
-    return SequenceFeatures(kernel, n_features=n_features, **_options(classifier, settings))
+    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+    return SequenceFeatures(kernel, n_features=n_features, **options)
 
 
 def _most_words(settings: Settings, symbols: Any) -> int:

@@ -31,6 +31,7 @@ from mvdfq.machines.standard import (
 )
 from mvdfq.machines.svm import Margins
 from mvdfq.sequences import Sequences
+from mvdfq.symbols import Symbols
 
 __all__ = [
     "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView", "filter_views",
@@ -78,6 +79,10 @@ class FittedFilters(Short):
     name: str
     machine: FilterMachine
     _scales: list[Scale] = field(default_factory=list)  # not in model files
+
+    def read(self, X: Sequences) -> Symbols:
+        """Return the symbols of new sequences, which `margins` computes on the fly."""
+        return self.machine.encoder.transform(X)
 
     def margins(self, X: Sequences) -> np.ndarray:
         """Return the margins of new sequences."""

@@ -43,7 +43,7 @@ def test_the_figures_of_the_comparison_are_measured():
     spec.loader.exec_module(tool)
     page = tool.PAGE.read_text()
     assert tool.filled(page) == page, "run python tools/write_comparison.py"
-    assert page.count("| mvdfq, default |") == 1
+    assert "| mvdfq, default |" in page
 
 
 def test_the_version_stands_in_one_place():

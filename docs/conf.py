@@ -40,11 +40,12 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "default_thumb_file": str(Path(__file__).parent / "report.png"),
     "show_signature": False,
     "remove_config_comments": True,
     "min_reported_time": 1e9,  # times of the machine that built the site mean nothing
     "write_computation_times": False,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("gallery_figures.scrape",),
     "reset_modules": (),
 }
 
@@ -73,3 +74,14 @@ html_show_sphinx = False
 import mvdfq  # noqa: E402
 
 sys.modules["mvdfq.figures"] = mvdfq.figures
+
+
+def _skip(app, what, name, member, skip, options):
+    """Leave out the methods that scikit-learn gives to every estimator."""
+    module = getattr(getattr(member, "fget", member), "__module__", None) or ""
+    return True if module.partition(".")[0] == "sklearn" else None
+
+
+def setup(app):
+    """Register what Sphinx calls while it builds."""
+    app.connect("autodoc-skip-member", _skip)

@@ -19,7 +19,8 @@ def listed():
     found = {"index"}
     for page in PAGES:
         for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), re.DOTALL):
-            names = [line for line in block.split("\n") if line and not line.startswith(":")]
+            lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+            names = [re.sub(r".*<(.*)>", r"\1", line) for line in lines]
             found |= {(page.parent / name).relative_to(DOCS).as_posix() for name in names}
     return found
 

@@ -12,11 +12,21 @@ from sklearn.utils import check_random_state, compute_sample_weight
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq.classifier.linear import (
+    VALIDATED,
+    Collection,
+    LinearSum,
+    fit_by_passes,
+    spread_blocks,
+    stratified,
+)
 from mvdfq.classifier.parts import (
     candidates,
     fit_encoders,
     fit_matrix,
     fit_views,
+    goes_by_passes,
+    pass_reader,
     settings_for,
 )
 from mvdfq.classifier.presets import Settings
@@ -260,6 +270,9 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             X, y, trainer, settings = self._check_training(X, y, sample_weight, groups)
             with progress.stage("symbols"):
                 self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
+            if goes_by_passes(self, settings, symbols):
+                self._fit_passes(X, symbols, trainer, settings, progress)
+                return self
             with progress.stage("kernel") as report:
                 matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
                 views = fit_views(self, settings, matrix, X, symbols)
@@ -269,6 +282,31 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             self.machine_ = machine(margins)
             self._remember(trained)
         return self
+
+    def _fit_passes(
+        self, X: Any, symbols: Any, trainer: Trainer, settings: Settings, progress: Progress
+    ) -> None:
+        """Train by passes over blocks of features: the sequences are too many for a matrix."""
+        with progress.stage("kernel") as report:
+            reader = pass_reader(self, settings, symbols)
+            total = LinearSum(reader, settings, X, symbols)
+            whole = Collection(total, X, symbols)
+            blocks = spread_blocks(self, whole.makers(trainer.y, trainer.sample_weight))
+            total.measure(blocks, report)
+        with progress.stage("machines") as report:
+            chosen = stratified(trainer.y, VALIDATED, trainer.random_state)
+            trained = fit_by_passes(
+                self,
+                total,
+                blocks,
+                whole[chosen],
+                trainer.of(chosen),
+                candidates(settings.C),
+                report,
+            )
+        found = total.divided(trained.margins, self.memory_limit, self.n_jobs)
+        self.machine_, self.views_, self.view_shares_ = found
+        self._remember(trained)
 
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, groups: Any

@@ -19,11 +19,13 @@ from mvdfq.classifier.views import NoViews, ViewSum
 from mvdfq.gram.base import are_letters
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.validation import CANDIDATES, Cautious
+from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
 
@@ -34,7 +36,9 @@ __all__ = [
     "fit_matrix",
     "fit_views",
     "fitted_kernel",
+    "goes_by_passes",
     "kernel_for",
+    "pass_reader",
     "settings_for",
 ]
 
@@ -42,6 +46,9 @@ __all__ = [
 MANY = 10_000
 # If there can be more words than this, words are hashed to this many columns.
 MANY_WORDS = 2**20
+
+# A kernel matrix of this many bytes is small, whatever the memory limit.
+SMALL_MATRIX = 2**26
 
 Matrix = Callable[[np.ndarray], Any]
 
@@ -210,14 +217,56 @@ def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
 
 def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel | SequenceFeatures:
     """Return the unfitted transformer of symbols: the kernel or explicit features."""
-    kernel = clone(settings.kernel)
-    is_large = len(symbols) > MANY and kernel.has_features and classifier.gamma is None
-    if classifier.solver == "kernel" or (classifier.solver == "auto" and not is_large):
+    if classifier.solver != "linear":
         return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
-    n_features = classifier.n_features
-    if n_features is None and _most_words(settings, symbols) > MANY_WORDS:
-        n_features = MANY_WORDS
-    return SequenceFeatures(kernel, n_features=n_features, **_options(classifier, settings))
+    n_features = _n_columns(classifier, settings, symbols)
+    options = _options(classifier, settings)
+    return SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
+
+
+def _n_columns(classifier: Any, settings: Settings, symbols: Any) -> int | None:
+    """Return the number of columns that words are hashed to; None gives every word a column."""
+    if classifier.n_features is None and _most_words(settings, symbols) > MANY_WORDS:
+        return MANY_WORDS
+    return classifier.n_features
+
+
+def goes_by_passes(classifier: Any, settings: Settings, symbols: Any) -> bool:
+    """Tell whether there are too many sequences for a kernel matrix or a matrix of features."""
+    if classifier.solver == "kernel" or classifier.gamma is not None:
+        return False
+    if not settings.kernel.has_features or classifier.weights is not None:
+        return False
+    limit = max(parse_memory(classifier.memory_limit), SMALL_MATRIX)
+    return len(symbols) > MANY or 8 * len(symbols) ** 2 > limit
+
+
+def pass_reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceFeatures:
+    """Return fitted features that no pass over the sequences is needed for: all words, or hashes.
+
+    With views, the root shares of all words of all rows are the features: rows have unit length
+    already, so that sequences need no further normalization.
+    """
+    n_features = _n_columns(classifier, settings, symbols)
+    options = _options(classifier, settings) | {"n_features": n_features}
+    if settings.views is not None and n_features is None and are_countable(settings, symbols):
+        options |= {"normalize": False, "constant_rows": "keep"}
+    reader = SequenceFeatures(clone(settings.kernel), **options)
+    reader.fit_reader(symbols)
+    if n_features is None and not reader.plan_.counts_groups:
+        return reader.fit(symbols)
+    reader.columns_ = all_words(reader.plan_) if n_features is None else Buckets(n_features)
+    reader.n_features_out_ = reader.columns_.size
+    return reader
+
+
+def are_countable(settings: Settings, symbols: Any) -> bool:
+    """Tell whether all words of the first kernel can be counted at their keys."""
+    if not (isinstance(symbols, Symbols) and settings.manifold):
+        return False
+    groups = settings.kernel.groups(int(symbols.n_symbols.max()))
+    longest = max(group.length for group in groups)
+    return bool((symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS).all())
 
 
 def _most_words(settings: Settings, symbols: Any) -> int:

@@ -99,19 +99,11 @@ class WordView:
 
     def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
         """Count the words of the rows that have few enough words; None if there are none."""
-        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
-        symbols = symbols if encoder is None else encoder.transform(X)
-        rows = self._countable(symbols)
-        if not rows.size:
+        found = self.fit_reader(X, symbols)
+        if found is None:
             return None
-        symbols = symbols.rows(rows)
-        reader = SequenceFeatures(
-            clone(self.kernel),
-            manifold=True,
-            normalize=False,
-            pyramid=self.pyramid,
-            constant_rows="keep",
-        ).fit_reader(symbols)
+        encoder, rows, reader = found
+        symbols = (symbols if encoder is None else encoder.transform(X)).rows(rows)
         pieces = pieces_of(symbols, reader.plan_)
         gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
 
@@ -120,6 +112,24 @@ class WordView:
             return FittedWords(self.name, rows, machine, encoder)
 
         return Fit(self, gram, finish)
+
+    def fit_reader(
+        self, X: Sequences, symbols: Symbols
+    ) -> tuple[Any, np.ndarray, SequenceFeatures] | None:
+        """Return the fitted encoder, the rows in use and their reader; None if there are none."""
+        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
+        symbols = symbols if encoder is None else encoder.transform(X)
+        rows = self._countable(symbols)
+        if not rows.size:
+            return None
+        reader = SequenceFeatures(
+            clone(self.kernel),
+            manifold=True,
+            normalize=False,
+            pyramid=self.pyramid,
+            constant_rows="keep",
+        ).fit_reader(symbols.rows(rows))
+        return encoder, rows, reader
 
     def _countable(self, symbols: Symbols) -> np.ndarray:
         """Return the rows whose words fit a dense array: not those of many categories."""
@@ -139,9 +149,7 @@ class FilterView:
         """Learn thresholds from some of the sequences and count the words of all of them."""
         if X.symbolic_mask.all():
             return None
-        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
-        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
-        encoder = clone(self.encoder).fit(X[chosen])
+        encoder = self.fit_encoder(X)
         rows = np.arange(encoder[-1].thresholds_.size)
         piece = rows, partial(filter_shares, encoder, X, n_jobs)
         gram = StandardGram([piece], len(X), 0.0, memory, n_jobs)
@@ -150,6 +158,12 @@ class FilterView:
             return FittedFilters(self.name, FilterMachine.from_gram(gram, encoder, coefficients))
 
         return Fit(self, gram, finish)
+
+    def fit_encoder(self, X: Sequences) -> Pipeline:
+        """Learn thresholds from some of the sequences."""
+        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
+        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
+        return clone(self.encoder).fit(X[chosen])
 
 
 @dataclass(frozen=True)

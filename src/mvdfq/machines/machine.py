@@ -71,7 +71,11 @@ class Machine(Short):
 
     def similarities(self, collection: Any) -> np.ndarray:
         """Return the kernel values of sequences with the training sequences."""
-        raise NotImplementedError
+        raise ValueError(
+            "The classifier was fitted by passes over blocks and did not keep the training "
+            "sequences, so it has no neighbours; fit at most 10 000 sequences, or pass "
+            "solver='kernel'."
+        )
 
     def _build(self) -> WordTable | None:
         raise NotImplementedError
@@ -155,14 +159,17 @@ class KernelMachine(Machine):
 class LinearMachine(Machine):
     """Machines on explicit features: the coefficients are the weights of words.
 
-    `train` are the features of the training sequences.
+    `train` are the features of the training sequences; None if the machines were fitted by
+    passes over blocks, which are not kept.
     """
 
     reader: SequenceFeatures
-    train: sp.csr_array = None
+    train: sp.csr_array | None = None
 
     def similarities(self, collection: Any) -> np.ndarray:
         """Return the kernel values of sequences with the training sequences."""
+        if self.train is None:
+            return super().similarities(collection)
         return (self.reader.values(collection) @ self.train.T).toarray()
 
     def _build(self) -> WordTable | None:

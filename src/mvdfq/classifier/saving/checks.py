@@ -168,7 +168,7 @@ def _check_kernel_machine(value: Any) -> None:
 def _check_linear_machine(value: Any) -> None:
     size, found = value.reader.columns_.size, len(value.margins.coefficients)
     require(found == size, f"coefficients must have {size} lines, one per word, got {found}")
-    found = value.train.shape[1]
+    found = size if value.train is None else value.train.shape[1]
     require(found == size, f"train must have {size} columns, one per word, got {found}")
 
 
@@ -217,6 +217,13 @@ def _check_words_view(value: Any) -> None:
         require(is_fitted, f"the encoder of a view must be fitted, got {step!r}, which is not")
 
 
+def _n_train(machine: Any) -> int | None:
+    """Return the number of training sequences that a machine keeps; None if it keeps none."""
+    if getattr(machine, "train", None) is not None:
+        return len(machine.train.indptr) - 1
+    return len(machine.reader.train_) if hasattr(machine.reader, "train_") else None
+
+
 def _check_classifier(value: Any) -> None:
     n_classes, machine, problems = len(value.classes_), value.machine_, value.problems_
     require(
@@ -235,9 +242,9 @@ def _check_classifier(value: Any) -> None:
         require(found == wanted, f"a view must have {wanted} columns, got {found}")
     n_shares = 1 + len(value.views_)
     check_array(value.view_shares_, "view_shares_", (n_shares,))
-    n = len(machine.train.indptr) - 1 if hasattr(machine, "train") else len(machine.reader.train_)
+    n = _n_train(machine)
     check_array(value.train_index_, "train_index_", (n,), None)
-    check_array(value.train_y_, "train_y_", (n,), None)
+    check_array(value.train_y_, "train_y_", value.train_index_.shape, None)
     inside = (value.train_y_ < n_classes).all() and (value.train_y_ >= 0).all()
     require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
 

@@ -5,7 +5,7 @@ maker: the counted words of some sequences. Blocks are kept while they fit into 
 the other blocks are made again for every sum. `_engines/cluster.py` does the same on a cluster.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -28,30 +28,39 @@ class LocalBlocks:
 
     def __init__(self, makers: Sequence[Maker], memory: int, n_jobs: int | None) -> None:
         self.makers, self.n_jobs = makers, n_jobs
-        self.room, self.kept = memory, {}  # type: int, dict[int, Any]
+        self.room = memory
+        self.kept: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.makers)
 
     def sum(
-        self, function: Callable[..., Any], *args: Any, report: Report = lambda done, total: None
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        stride: int = 1,
+        report: Report = lambda done, total: None,
     ) -> Any:
         """Return the sum over all blocks of ``function(block, *args)``, a tuple of arrays.
 
-        Results are added in the order of the blocks, so the sum does not depend on the number of
-        threads.
+        A `stride` of 3 takes every third block only. Results are added in the order of the
+        blocks, so the sum does not depend on the number of threads.
         """
+        which = range(0, len(self.makers), stride)
         total = None
-        for i, result in enumerate(self.map(function, *args)):
+        for done, result in enumerate(self._results(function, args, which), start=1):
             total = result if total is None else added(total, result)
-            report(i + 1, len(self.makers))
+            report(done, len(which))
         return total
 
-    def map(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Yield ``function(block, *args)`` for every block, in order."""
+    def _results(self, function: Callable[..., Any], args: tuple, which: range) -> Iterator[Any]:
+        """Yield the results of some blocks, in order."""
 
         def one(i: int) -> tuple[Any, Any]:
             block = self.kept[i] if i in self.kept else self.makers[i]()
             return block, function(block, *args)
 
-        running = run_in_order(one, range(len(self.makers)), n_threads(self.n_jobs))
+        running = run_in_order(one, which, n_threads(self.n_jobs))
         with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps them
             for i, (block, result) in running:
                 if i not in self.kept and self.room >= block.nbytes:

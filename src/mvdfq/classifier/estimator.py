@@ -11,12 +11,15 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole
+from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
 from mvdfq.classifier.linear import (
-    VALIDATED,
+    SAMPLE,
     Collection,
     LinearSum,
+    Samples,
     fit_by_passes,
+    held_out,
     spread_blocks,
     stratified,
 )
@@ -32,6 +35,7 @@ from mvdfq.classifier.parts import (
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.questions import Questions
 from mvdfq.classifier.saving.record import training_record
+from mvdfq.machines.passes import PassSolver
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trained, Trainer, check_targets
 from mvdfq.sequences import Ragged, check_sequences
@@ -287,23 +291,28 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         self, X: Any, symbols: Any, trainer: Trainer, settings: Settings, progress: Progress
     ) -> None:
         """Train by passes over blocks of features: the sequences are too many for a matrix."""
+        random = np.random.default_rng(trainer.random_state)
+        held = held_out(trainer, random)
+        is_held = np.isin(np.arange(len(trainer.y)), held)
+        others = np.flatnonzero(~is_held)
+        begin = others[stratified(trainer.y[others], SAMPLE, random)]
         with progress.stage("kernel") as report:
-            reader = pass_reader(self, settings, symbols)
-            total = LinearSum(reader, settings, X, symbols)
+            total = LinearSum(pass_reader(self, settings, symbols), settings, X, symbols)
             whole = Collection(total, X, symbols)
-            blocks = spread_blocks(self, whole.makers(trainer.y, trainer.sample_weight))
+            makers = whole.makers(trainer.y, trainer.sample_weight, is_held)
+            blocks = spread_blocks(self, makers)
             total.measure(blocks, report)
+        samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
+        self._learn_blocks(total, blocks, samples, settings, progress)
+
+    def _learn_blocks(
+        self, total: LinearSum, blocks: Any, samples: Samples, settings: Settings, progress: Progress
+    ) -> None:
+        """Train on blocks of features and keep the machines."""
+        memory, problems = parse_memory(self.memory_limit), self.problems_
+        solver = PassSolver(blocks, total.columns, problems, memory)
         with progress.stage("machines") as report:
-            chosen = stratified(trainer.y, VALIDATED, trainer.random_state)
-            trained = fit_by_passes(
-                self,
-                total,
-                blocks,
-                whole[chosen],
-                trainer.of(chosen),
-                candidates(settings.C),
-                report,
-            )
+            trained = fit_by_passes(solver, samples, candidates(settings.C), report)
         found = total.divided(trained.margins, self.memory_limit, self.n_jobs)
         self.machine_, self.views_, self.view_shares_ = found
         self._remember(trained)

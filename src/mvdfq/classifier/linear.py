@@ -11,7 +11,7 @@ squared factors. This is what a machine on the sum of the kernel matrices learns
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -29,12 +29,13 @@ from mvdfq.machines.passes import Columns, PassSolver
 from mvdfq.machines.sources import FeatureSource, FilterSource, Source, WordSource
 from mvdfq.machines.standard import Learned, Scale, WordMachine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.validation import Trained, Trainer
+from mvdfq.machines.validation import Trained, Trainer, inner_folds
 from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Ragged, Sequences
 
 __all__ = [
-    "VALIDATED", "Collection", "LinearSum", "fit_by_passes", "spread_blocks", "stratified",
+    "SAMPLE", "Collection", "LinearSum", "Samples", "fit_by_passes", "held_out", "spread_blocks",
+    "stratified",
 ]  # fmt: skip
 
 # Columns of filters at most: fewer thresholds per filter than on kernel matrices. On
@@ -43,8 +44,13 @@ FILTER_COLUMNS = 2**13
 # The penalty C of a hinge is C / 10 of a squared hinge: with these penalties both have the same
 # accuracy on SpokenArabicDigits within 0.1 points. A larger penalty takes many more passes.
 PENALTY = 0.1
-# Inner validation chooses C and the scale of probabilities on this many sequences.
-VALIDATED = 5000
+# Sequences that the first machines learn from, which choose C and where the others begin.
+SAMPLE = 4000
+# Sequences that are held out, which measure accuracy and the scale of probabilities.
+HELD_OUT = 2000
+# Machines on every sixth block come before machines on all blocks: passes over all blocks are then
+# half as many.
+STRIDE = 6
 # Blocks of sequences with about this many frames in all rows, and at most this many sequences.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**20, 2**11
 
@@ -275,26 +281,30 @@ class Collection:
 
     def __matmul__(self, coefficients: np.ndarray) -> np.ndarray:
         scaled = (self.total.columns.factor[:, None] * coefficients).astype(np.float32)
-        dummy = np.zeros(len(self))
-        return np.concatenate([_products(make(), scaled) for make in self.makers(dummy, dummy)])
+        none = np.zeros(len(self))
+        blocks = (make() for make in self.makers(none, none, none))
+        return np.concatenate([_products(block, scaled) for block in blocks])
 
-    def makers(self, y: np.ndarray, weight: np.ndarray) -> list[Callable[[], Labelled]]:
+    def makers(
+        self, y: np.ndarray, weight: np.ndarray, held: np.ndarray
+    ) -> list[Callable[[], Labelled]]:
         """Return functions that make the features of one block each."""
         n = len(self)
         frames = self.symbols.n_rows * max(int(self.symbols.offsets[-1]) // max(n, 1), 1)
         size = int(np.clip(BLOCK_FRAMES // frames, 1, BLOCK_SEQUENCES))
         cuts = [slice(a, a + size) for a in range(0, n, size)]
+        labels = [(y[c], weight[c], held[c]) for c in cuts]
         return [
-            partial(labelled, self.total.sources, self.X[c], self.symbols[c], y[c], weight[c])
-            for c in cuts
+            partial(labelled, self.total.sources, self.X[c], self.symbols[c], *mine)
+            for c, mine in zip(cuts, labels, strict=True)
         ]
 
 
 def labelled(
-    sources: Sequence[Source], X: Any, symbols: Any, y: np.ndarray, weight: np.ndarray
+    sources: Sequence[Source], X: Any, symbols: Any, *labels: np.ndarray
 ) -> Labelled:
-    """Make the features of a block of sequences."""
-    return Labelled([source.block(X, symbols) for source in sources], y, weight)
+    """Make the features of a block of sequences; `labels` are codes, weights and who is held out."""
+    return Labelled([source.block(X, symbols) for source in sources], *labels)
 
 
 def _products(block: Labelled, weights: np.ndarray) -> np.ndarray:
@@ -303,13 +313,28 @@ def _products(block: Labelled, weights: np.ndarray) -> np.ndarray:
     return np.sum([f.times(w) for f, w in zip(block.features, pieces, strict=True)], axis=0)
 
 
-def stratified(y: np.ndarray, n: int, seed: int) -> np.ndarray:
+def stratified(y: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:
     """Return the indices of about `n` sequences: of every class its share, and at least ten."""
-    random, chosen = np.random.default_rng(seed), []
+    chosen = []
     for mine in (np.flatnonzero(y == c) for c in np.unique(y)):
         size = max(round(n * len(mine) / len(y)), min(10, len(mine)))
         chosen.append(random.permutation(mine)[:size])
     return np.sort(np.concatenate(chosen))
+
+
+def held_out(trainer: Trainer, random: np.random.Generator) -> np.ndarray:
+    """Return the indices of the sequences to hold out: at most a fifth, whole groups if any.
+
+    Every class keeps sequences to learn from.
+    """
+    n = min(HELD_OUT, len(trainer.y) // 5)
+    if trainer.groups is not None:
+        folds = inner_folds(trainer.y, trainer.groups, max(len(trainer.y) // max(n, 1), 2),
+                            trainer.random_state)  # fmt: skip
+        return folds[0][1] if folds else np.empty(0, int)
+    chosen = stratified(trainer.y, n, random)
+    several = np.bincount(trainer.y) > np.bincount(trainer.y[chosen])
+    return chosen[several[trainer.y[chosen]]]
 
 
 def spread_blocks(classifier: Any, makers: Sequence[Callable[[], Labelled]]) -> Any:
@@ -317,27 +342,40 @@ def spread_blocks(classifier: Any, makers: Sequence[Callable[[], Labelled]]) -> 
     return LocalBlocks(makers, parse_memory(classifier.memory_limit), classifier.n_jobs)
 
 
-def fit_by_passes(
-    classifier: Any,
-    total: LinearSum,
-    blocks: Any,
-    sample: Collection,
-    trainer: Trainer,
-    candidates: Sequence[float],
-    report: Report,
-) -> Trained:
-    """Choose C on a sample of the sequences, then train on all blocks.
+class Samples(NamedTuple):
+    """Some of the sequences in memory: to begin with, and to check the machines on."""
 
-    `trainer` holds the labels of the sample. The machines on the sample are where the machines on
-    all sequences begin.
-    """
-    memory = parse_memory(classifier.memory_limit)
-    trained = replace(trainer, fit=partial(_fit_sample, memory))(
-        lambda learn: sample, candidates, lambda done, n: report(done, 2 * n)
-    )
-    solver = PassSolver(blocks, total.columns, trainer.problems, memory,
-                        lambda done, n: report(n + done, 2 * n))  # fmt: skip
-    return replace(trained, margins=solver(PENALTY * trained.C, trained.margins))
+    begin: Collection
+    begin_trainer: Trainer
+    check: Collection
+    check_trainer: Trainer
+
+
+def fit_by_passes(
+    solver: PassSolver, samples: Samples, candidates: Sequence[float], report: Report
+) -> Trained:
+    """Choose C on the first sample, go on with all blocks, check, and learn the rest, too."""
+    begin = replace(samples.begin_trainer, fit=partial(_fit_sample, solver.memory))
+    first = begin.chosen(samples.begin, candidates)
+    C = PENALTY * first.C
+    reports = [_share_of(report, 0, 0.2), _share_of(report, 0.2, 0.8)]
+    margins = first.margins
+    for stride in (STRIDE, 1) if len(solver.blocks) > 2 * STRIDE else (1,):
+        mine = replace(solver, report=reports[stride == 1], stride=stride)
+        margins = mine(C, margins, everything=False)
+    if not len(samples.check):
+        return replace(first, margins=margins)
+    checked = samples.check_trainer.checked(margins.of(samples.check))
+    if len(solver.blocks) <= 2 * STRIDE:  # else too few to matter
+        margins = solver(C, margins)
+    scores = first.scores.copy() if len(candidates) > 1 else np.empty((1, 1))
+    scores[first.best] = checked.score
+    return replace(first, margins=margins, temperature=checked.temperature, scores=scores)
+
+
+def _share_of(report: Report, start: float, share: float) -> Report:
+    """Return a report that fills one part of a bar."""
+    return lambda done, total: report(round(1000 * (start + share * done / total)), 1000)
 
 
 def _fit_sample(
@@ -352,5 +390,6 @@ def _fit_sample(
     n_jobs: int | None,
 ) -> Margins:
     """Solve every problem on sequences in memory; takes the arguments of `fit_margins`."""
-    blocks = LocalBlocks(values.makers(y, sample_weight), memory, n_jobs)
+    makers = values.makers(y, sample_weight, np.zeros(len(y), bool))
+    blocks = LocalBlocks(makers, memory, n_jobs)
     return PassSolver(blocks, values.total.columns, problems, memory)(PENALTY * C)

@@ -184,7 +184,7 @@ class MatrixBlock(Short):
 class ShareBlock(Short):
     """Roots of shares of a dense matrix, kept as counts: one byte each.
 
-    `roots` are the roots of 0, 1, 2, ..., `scale` is 1 / the root of the total of each sequence.
+    `scale` is 1 / the root of the total of each sequence.
     """
 
     counts: np.ndarray
@@ -202,9 +202,14 @@ class ShareBlock(Short):
         return MatrixBlock(shares)
 
     @property
+    def roots(self) -> np.ndarray:
+        """The roots of the counts."""
+        return np.take(np.sqrt(np.arange(256, dtype=np.float32)), self.counts)
+
+    @property
     def values(self) -> np.ndarray:
         """The root shares."""
-        return np.sqrt(np.arange(256, dtype=np.float32))[self.counts] * self.scale[:, None]
+        return self.roots * self.scale[:, None]
 
     @property
     def nbytes(self) -> int:
@@ -218,11 +223,11 @@ class ShareBlock(Short):
 
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return the product with weights (n_columns, n), in single precision."""
-        return self.values @ weights
+        return (self.roots @ weights) * self.scale[:, None]
 
     def gathered(self, slopes: np.ndarray) -> np.ndarray:
         """Return the transposed product with slopes (n_sequences, n)."""
-        return self.values.T @ slopes
+        return self.roots.T @ (slopes * self.scale[:, None])
 
     def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, for every column, the number of entries, their sum and that of their squares."""
@@ -234,11 +239,15 @@ Block = CountBlock | MatrixBlock | ShareBlock
 
 @dataclass(frozen=True, repr=False)
 class Labelled(Short):
-    """Features of some sequences, one block per source, with the codes and weights of labels."""
+    """Features of some sequences, one block per source, with the codes and weights of labels.
+
+    `held` tells which sequences are held out: they check machines that did not learn from them.
+    """
 
     features: Sequence[Block]
     y: np.ndarray
     weight: np.ndarray
+    held: np.ndarray
 
     @property
     def nbytes(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
@@ -55,6 +55,13 @@ class Trained:
         return float(found.mean()) if found.size else np.nan
 
 
+class Checked(NamedTuple):
+    """What sequences that machines did not learn from say about the machines."""
+
+    score: float
+    temperature: float
+
+
 @dataclass(frozen=True)
 class Trainer:
     """Trains machines on a matrix: dense kernel values or sparse features.
@@ -100,6 +107,19 @@ class Trainer:
         everything = np.arange(len(self.y))
         margins = self._fit(matrix(everything), everything, C)
         return Trained(margins, float(C), temperature, scores, best)
+
+    def chosen(self, values: Any, candidates: Sequence[float]) -> Trained:
+        """Choose C in inner folds if there are several candidates; train on all sequences."""
+        if len(candidates) > 1:
+            return self(lambda learn: values, candidates)
+        margins = self._fit(values, np.arange(len(self.y)), candidates[0])
+        return Trained(margins, float(candidates[0]), 1.0, np.empty((1, 0)), 0)
+
+    def checked(self, margins: np.ndarray) -> "Checked":
+        """Return the accuracy of margins of these sequences, and the temperature that fits."""
+        decision = self.problems.decision(margins)
+        accuracy = self._accuracy(decision, np.arange(len(self.y)))
+        return Checked(accuracy, fit_temperature(decision, self.y, self.sample_weight))
 
     def of(self, chosen: np.ndarray) -> "Trainer":
         """Return the trainer of some of the sequences."""

@@ -279,7 +279,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
                 return self
             with progress.stage("kernel") as report:
                 matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
-                views = fit_views(self, settings, matrix, X, symbols)
+                views = fit_views(self, settings, matrix, X)
             with progress.stage("machines") as report:
                 trained = trainer(views.matrix, candidates(settings.C), report)
             margins, self.views_, self.view_shares_ = views.divided(trained.margins)
@@ -297,16 +297,21 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         others = np.flatnonzero(~is_held)
         begin = others[stratified(trainer.y[others], SAMPLE, random)]
         with progress.stage("kernel") as report:
-            total = LinearSum(pass_reader(self, settings, symbols), settings, X, symbols)
+            total = LinearSum(pass_reader(self, settings, symbols), settings, X)
             whole = Collection(total, X, symbols)
-            makers = whole.makers(trainer.y, trainer.sample_weight, is_held)
-            blocks = spread_blocks(self, makers)
-            total.measure(blocks, report)
+            labels = trainer.y, trainer.sample_weight, is_held
+            total.measure(spread_blocks(self, whole.makers(*labels), keep=False), report)
+            blocks = spread_blocks(self, whole.makers(*labels))
         samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
         self._learn_blocks(total, blocks, samples, settings, progress)
 
     def _learn_blocks(
-        self, total: LinearSum, blocks: Any, samples: Samples, settings: Settings, progress: Progress
+        self,
+        total: LinearSum,
+        blocks: Any,
+        samples: Samples,
+        settings: Settings,
+        progress: Progress,
     ) -> None:
         """Train on blocks of features and keep the machines."""
         memory, problems = parse_memory(self.memory_limit), self.problems_

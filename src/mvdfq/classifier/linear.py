@@ -1,11 +1,8 @@
 r"""The sum of kernels as explicit features, for machines that are fitted by passes over blocks.
 
-.. math:: K(x, z) = \sum_v \langle D_v \, \phi(x), D_v \, \phi(z) \rangle
-                  = \langle D \phi(x), D \phi(z) \rangle, \qquad D^2 = \sum_v D_v^2
-
-Parts of the sum that read the same words share the columns of these words: their squared factors
-are added, and the weights that a machine learned are divided among the parts in proportion to the
-squared factors. This is what a machine on the sum of the kernel matrices learns, too.
+The features of every part of the sum stand side by side, each with its factor: a machine on them
+is a machine on the sum of the kernel matrices. What a machine learned of the columns of a part is
+the machine of this part.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._engines.filter_words import N_WORDS
 from mvdfq._engines.spread import LocalBlocks
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.views import FilterView, FittedFilters, FittedWords, WordView
+from mvdfq.frames.filters import TAPS
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.machines.blocks import Labelled, WordColumns
 from mvdfq.machines.filter_words import FilterMachine
@@ -30,7 +29,6 @@ from mvdfq.machines.sources import FeatureSource, FilterSource, Source, WordSour
 from mvdfq.machines.standard import Learned, Scale, WordMachine
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.validation import Trained, Trainer, inner_folds
-from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Ragged, Sequences
 
 __all__ = [
@@ -57,203 +55,179 @@ BLOCK_FRAMES, BLOCK_SEQUENCES = 2**20, 2**11
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the sum: the source it reads, its view (None: the first kernel), its weight."""
+    """A part of the sum: the source of its features, and its view (None: the first kernel)."""
 
-    source: int
+    source: Source
     view: WordView | FilterView | None
-    weight: float
+    min_share: float | None
+
+    @property
+    def name(self) -> str:
+        """The name of the part; parts of one name count as one part."""
+        return "" if self.view is None else self.view.name
+
+
+class Measured(NamedTuple):
+    """A part with the means and factors of the columns in use, and its share in the sum."""
+
+    part: Part
+    mean: np.ndarray
+    factor: np.ndarray
+    share: float
 
 
 class LinearSum:
     """The first kernel and its views as sources of features, and how to divide a machine.
 
-    `X` and `symbols` are training sequences, all or some; encoders of views learn from them.
+    `X` are training sequences, all or some; the encoders of views learn from them.
     """
 
-    def __init__(self, reader: Any, settings: Settings, X: Any, symbols: Any) -> None:
-        self.sources: list[Source] = [_first_source(reader, symbols)]
-        self.parts = [Part(0, None, settings.weight)]
+    def __init__(self, reader: SequenceFeatures, settings: Settings, X: Any) -> None:
+        standard = settings.min_share is not None and not reader.normalize
+        first: Source = FeatureSource(reader)
+        if standard:
+            first = WordSource(reader, WordColumns.of(reader.plan_), np.arange(reader.n_rows_in_))
+        self.parts = [Part(first, None, settings.min_share if standard else None)]
         views = settings.views(X) if settings.views and isinstance(X, Sequences) else []
         n_banks = sum(isinstance(view, FilterView) for view in views)
-        for view in views:
-            self._add(view, X, symbols, n_banks)
+        found = [(view, _view_source(view, X, n_banks)) for view in views]
+        self.parts += [Part(source, view, 0.0) for view, source in found if source is not None]
+        self.measured: list[Measured] = []
 
-    def _add(self, view: WordView | FilterView, X: Any, symbols: Any, n_banks: int) -> None:
-        """Add a view, on the words of the first kernel if the view reads the same words."""
-        if isinstance(view, FilterView):
-            if X.symbolic_mask.all():
-                return
-            source: Source = FilterSource(_fewer_thresholds(view, n_banks).fit_encoder(X))
-        else:
-            first = self.sources[0]
-            if isinstance(first, WordSource) and _same_words(view, first.reader):
-                self.parts.append(Part(0, view, view.weight))
-                return
-            found = view.fit_reader(X, symbols)
-            if found is None:
-                return
-            encoder, rows, reader = found
-            source = WordSource(reader, WordColumns.of(reader.plan_), rows, encoder)
-        self.parts.append(Part(len(self.sources), view, view.weight))
-        self.sources.append(source)
+    @property
+    def sources(self) -> list[Source]:
+        """The sources of all features, side by side."""
+        return [part.source for part in self.parts]
+
+    @property
+    def columns(self) -> Columns:
+        """The means and factors of all columns."""
+        means, factors = ([one[i] for one in self.measured] for i in (1, 2))
+        return Columns(np.concatenate(means), np.concatenate(factors))
 
     def measure(self, blocks: Any, report: Report) -> None:
-        """Measure all columns in one pass over the blocks; learn the factors of the columns."""
-        n, *sums = blocks.sum(column_sums_of, report=report)
-        per_source = [tuple(sums[3 * j : 3 * j + 3]) for j in range(len(self.sources))]
-        means = [total / n[0] for _, total, _ in per_source]
-        squares = [self._square(part, n[0], per_source[part.source]) for part in self.parts]
-        totals = {_name(part): part.weight for part in self.parts}
-        spread: dict[str, float] = {}
-        for part, (_, size) in zip(self.parts, squares, strict=True):
-            spread[_name(part)] = spread.get(_name(part), 0.0) + size
-        self.shares = np.array(
-            [p.weight / sum(totals.values()) / (spread[_name(p)] or 1) for p in self.parts]
-        )
-        self.squares = [s * found for s, (found, _) in zip(self.shares, squares, strict=True)]
-        self.whole = [
-            sum(s for s, p in zip(self.squares, self.parts, strict=True) if p.source == j)
-            for j in range(len(self.sources))
-        ]
-        factor = np.sqrt(np.concatenate([np.atleast_1d(whole) for whole in self.whole]))
-        self.means, self.columns = means, Columns(np.concatenate(means), factor)
-
-    def _square(self, part: Part, n: int, sums: Any) -> tuple[np.ndarray, float]:
-        """Return the squared factors of the columns of a part, and its variance."""
-        if part.view is not None:
-            min_share = getattr(part.view, "min_share", 0.0)
-            scale = Scale.of_sums(n, min_share, *sums)
-            return scale.factor**2, float(scale.kept.size)
-        _, total, squares = sums
-        variance = np.maximum(squares / n - (total / n) ** 2, 0)
-        source = self.sources[0]
-        found = np.ones(len(total))
-        if isinstance(source, WordSource):
-            kept = source.columns
-            found = np.concatenate(kept.weights) * np.concatenate(kept.grams)
-            found = found / source.reader.row_mean()
-        # the first kernel alone keeps its own size, as kernel matrices do
-        return found, float(found @ variance) if len(self.parts) > 1 else 1.0
+        """Measure all columns in one pass over the blocks; leave out columns that do not count."""
+        (n,), *sums = blocks.sum(column_sums_of, report=report)
+        pairs = [(part, sums[3 * j : 3 * j + 3]) for j, part in enumerate(self.parts)]
+        scales = [_scale(part, n, *three) for part, three in pairs]
+        sizes = [float(scale.factor**2 @ _variance(n, *three))
+                 for scale, (_, three) in zip(scales, pairs, strict=True)]  # fmt: skip
+        names = [part.name for part in self.parts]
+        total = {name: sum(v for v, own in zip(sizes, names, strict=True) if own == name) or 1.0
+                 for name in names}  # fmt: skip
+        if len(total) == 1 and self.parts[0].min_share is None:
+            total[""] = 1.0  # the first kernel alone keeps its size, as kernel matrices do
+        shares = [1 / len(total) / total[name] for name in names]
+        self.measured = [_kept(*one) for one in zip(self.parts, scales, shares, strict=True)]
+        self.parts = [one.part for one in self.measured]
 
     def divided(
         self, margins: Margins, memory_limit: Any, n_jobs: int | None
     ) -> tuple[Machine, list[Any], np.ndarray]:
         """Return the machine of the first kernel, with the intercepts, the views and all shares."""
-        ends = np.cumsum([len(mean) for mean in self.means])[:-1]
-        scaled = self.columns.factor[:, None] * margins.coefficients
-        learned = np.split(scaled, ends)
-        intercepts, views = margins.intercepts.astype(float), []
-        divide = partial(self._divided, learned, n_jobs)
-        for share, square, part in list(zip(self.shares, self.squares, self.parts, strict=True))[1:]:
-            view, weights = divide(share, square, part)
-            intercepts += self.means[part.source] @ weights
-            views.append(view)
-        machine = self._first(learned[0], intercepts, memory_limit, n_jobs)
-        return machine, views, self.shares
-
-    def _weights(self, learned: list[np.ndarray], square: np.ndarray, part: Part) -> np.ndarray:
-        """Return the part of the weights of a source that belongs to one part of the sum."""
-        whole = self.whole[part.source]
-        share = np.divide(square, whole, out=np.zeros_like(whole), where=whole > 0)
-        return share[:, None] * learned[part.source]
-
-    def _divided(
-        self,
-        learned: list[np.ndarray],
-        n_jobs: int | None,
-        share: float,
-        square: np.ndarray,
-        part: Part,
-    ) -> tuple[FittedWords | FittedFilters, np.ndarray]:
-        assert part.view is not None
-        weights = self._weights(learned, square, part)
-        source, mean = self.sources[part.source], self.means[part.source]
-        norms = _norms(weights, square, share)
-        if isinstance(source, FilterSource):
-            n_rows = source.encoder[-1].thresholds_.size
-            machine = FilterMachine(
-                source.encoder,
-                weights.reshape(n_rows, -1, weights.shape[1]).astype(np.float32),
-                -mean @ weights,
-                norms.reshape(n_rows, -1).sum(axis=1),
-                n_jobs,
+        ends = np.cumsum([len(one.mean) for one in self.measured])[:-1]
+        learned = np.split(margins.coefficients, ends)
+        (first, weights), *others = zip(self.measured, learned, strict=True)
+        views = [_finished(one, found, n_jobs) for one, found in others]
+        moved = [one.mean @ (one.factor[:, None] * found) for one, found in others]
+        intercepts = margins.intercepts + np.sum(moved, axis=0) if moved else margins.intercepts
+        shares = np.array([one.share for one in self.measured])
+        scaled = first.factor[:, None] * weights
+        if isinstance(first.part.source, FeatureSource):
+            reader = first.part.source.reader
+            machine: Machine = LinearMachine(
+                reader, Margins(scaled, intercepts), memory_limit, n_jobs
             )
-            return FittedFilters(part.view.name, machine), weights
-        assert isinstance(source, WordSource)
-        words = _word_machine(source, weights, mean, norms, n_jobs)
-        return FittedWords(part.view.name, source.rows, words, source.encoder), weights
-
-    def _first(
-        self, learned: np.ndarray, intercepts: np.ndarray, memory_limit: Any, n_jobs: int | None
-    ) -> Machine:
-        source, part = self.sources[0], self.parts[0]
-        weights = self._weights([learned], self.squares[0], part)
-        if isinstance(source, FeatureSource):
-            return LinearMachine(source.reader, Margins(weights, intercepts), memory_limit, n_jobs)
-        norms = _norms(weights, self.squares[0], self.shares[0])
-        machine = _word_machine(source, weights, np.zeros(len(weights)), norms, n_jobs)
-        return replace(machine, margins=replace(machine.margins, intercepts=intercepts))
+            return machine, views, shares
+        words = _word_machine(first, weights, n_jobs)
+        intercepts = words.margins.intercepts + first.mean @ scaled + intercepts
+        # the first kernel matrix is divided by the number of its words, as in `parts.py`
+        n_words = 1 / (len({one.part.name for one in self.measured}) * first.share)
+        shares[0] *= n_words
+        machine = replace(words, margins=replace(words.margins, intercepts=intercepts),
+                          norms=words.norms * n_words)  # fmt: skip
+        return machine, views, shares
 
 
-def _name(part: Part) -> str:
-    """Return the name of a part: parts of one name share one weight."""
-    return "" if part.view is None else part.view.name
-
-
-def _norms(weights: np.ndarray, square: np.ndarray, share: float) -> np.ndarray:
-    """Return the squared norm of the machines by column, as machines on kernel matrices have it."""
-    squares = (weights**2).sum(axis=1)
-    return share * np.divide(squares, square, out=np.zeros_like(squares), where=square > 0)
-
-
-def _first_source(reader: SequenceFeatures, symbols: Any) -> Source:
-    plan = reader.plan_
-    if reader.n_features is None and plan.root and plan.counts_groups and not reader.normalize:
-        columns = WordColumns.of(plan)
-        return WordSource(reader, columns, np.arange(symbols.n_rows))
-    return FeatureSource(reader)
-
-
-def _same_words(view: WordView, reader: SequenceFeatures) -> bool:
-    """Tell whether a view reads the words that the first kernel reads, in the same cells."""
-    plan = reader.plan_
-    if view.encoder is not None or view.pyramid != plan.n_levels:
-        return False
-    if (plan.n_symbols.astype(float) ** max(g.length for g in plan.groups(0)) > DENSE_WORDS).any():
-        return False
-    mine, its = view.kernel.groups(2), plan.kernel.groups(2)
-    return [[one.offsets for one in g.layouts] for g in mine] == [
-        [one.offsets for one in g.layouts] for g in its
-    ]
+def _view_source(view: WordView | FilterView, X: Sequences, n_banks: int) -> Source | None:
+    """Return the source of the features of a view; None if a view finds nothing to read."""
+    if isinstance(view, FilterView):
+        if X.symbolic_mask.all():
+            return None
+        return FilterSource(_fewer_thresholds(view, n_banks).fit_encoder(X))
+    found = view.fit_reader(X)
+    if found is None:
+        return None
+    encoder, rows, reader = found
+    return WordSource(reader, WordColumns.of(reader.plan_), rows, encoder)
 
 
 def _fewer_thresholds(view: FilterView, n_banks: int) -> FilterView:
     """Return the view with so few thresholds that the columns of all filters fit."""
     encoder = clone(view.encoder)
-    rows = FILTER_COLUMNS // (n_banks * 84 * 10)
+    most = FILTER_COLUMNS // (n_banks * len(TAPS) * N_WORDS)
     quantizer = encoder[-1]
-    quantizer.n_thresholds = int(np.clip(rows, 1, quantizer.n_thresholds))
+    quantizer.n_thresholds = int(np.clip(most, 1, quantizer.n_thresholds))
     return replace(view, encoder=encoder)
 
 
-def _word_machine(
-    source: WordSource,
-    weights: np.ndarray,
-    mean: np.ndarray,
-    norms: np.ndarray,
-    n_jobs: int | None,
-) -> WordMachine:
-    """Return the machine with these weights of root shares, row by row."""
-    ends = np.cumsum([len(one) for one in source.columns.weights])[:-1]
-    arrays = [np.split(array, ends) for array in (weights, mean, norms)]
+def _variance(n: int, held: np.ndarray, total: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Return the variance of every column over `n` sequences."""
+    return np.maximum(squares / n - (total / n) ** 2, 0)
 
-    def rows() -> Any:
-        for r, (w, m, n) in enumerate(zip(*arrays, strict=True)):
-            # counts of the word table have the weights of their layouts
-            table = w / np.sqrt(source.columns.weights[r])[:, None]
-            yield Learned(np.array([r]), table[None], -m @ w, n.sum())
 
-    return WordMachine.of_learned(source.reader, rows(), weights.shape[1], n_jobs)
+def _scale(part: Part, n: int, *sums: np.ndarray) -> Scale:
+    """Return the means and factors of the columns of a part: 1 if they are not standardized."""
+    if part.min_share is None:
+        return Scale(sums[1] / n, np.ones(len(sums[1])))
+    return Scale.of_sums(n, part.min_share, *sums)
+
+
+def _kept(part: Part, scale: Scale, share: float) -> Measured:
+    """Return a part without the columns of words that are left out."""
+    factor = scale.factor * np.sqrt(share)
+    if not isinstance(part.source, WordSource):
+        return Measured(part, scale.mean, factor, share)
+    source = replace(part.source, columns=part.source.columns.only(scale.factor > 0))
+    kept = scale.kept
+    return Measured(replace(part, source=source), scale.mean[kept], factor[kept], share)
+
+
+def _finished(one: Measured, learned: np.ndarray, n_jobs: int | None) -> Any:
+    """Return the fitted view of what a machine learned of its columns."""
+    source, view = one.part.source, one.part.view
+    assert view is not None
+    if not isinstance(source, FilterSource):
+        assert isinstance(source, WordSource)
+        return FittedWords(view.name, source.rows, _word_machine(one, learned, n_jobs),
+                           source.encoder)  # fmt: skip
+    n_rows = source.encoder[-1].thresholds_.size
+    weights = one.factor[:, None] * learned
+    machine = FilterMachine(
+        source.encoder,
+        weights.reshape(n_rows, -1, weights.shape[1]).astype(np.float32),
+        -one.mean @ weights,
+        one.share * (learned**2).reshape(n_rows, -1).sum(axis=1),
+        n_jobs,
+    )
+    return FittedFilters(view.name, machine)
+
+
+def _word_machine(one: Measured, learned: np.ndarray, n_jobs: int | None) -> WordMachine:
+    """Return the machine with the learned weights of words, row by row."""
+    source = one.part.source
+    assert isinstance(source, WordSource)
+    weights = one.factor[:, None] * learned
+    pieces = []
+    start = 0
+    for r, (kept, size) in enumerate(zip(source.columns.kept, source.columns.sizes, strict=True)):
+        mine = slice(start, start + len(kept))
+        table = np.zeros((1, size, learned.shape[1]))
+        table[0, kept] = weights[mine]
+        norm = one.share * (learned[mine] ** 2).sum()
+        pieces.append(Learned(np.array([r]), table, -one.mean[mine] @ weights[mine], norm))
+        start = mine.stop
+    return WordMachine.of_learned(source.reader, pieces, learned.shape[1], n_jobs)
 
 
 def column_sums_of(block: Labelled) -> tuple[np.ndarray, ...]:
@@ -300,10 +274,8 @@ class Collection:
         ]
 
 
-def labelled(
-    sources: Sequence[Source], X: Any, symbols: Any, *labels: np.ndarray
-) -> Labelled:
-    """Make the features of a block of sequences; `labels` are codes, weights and who is held out."""
+def labelled(sources: Sequence[Source], X: Any, symbols: Any, *labels: np.ndarray) -> Labelled:
+    """Make the features of a block; `labels` are codes, weights and what is held out."""
     return Labelled([source.block(X, symbols) for source in sources], *labels)
 
 
@@ -337,9 +309,12 @@ def held_out(trainer: Trainer, random: np.random.Generator) -> np.ndarray:
     return chosen[several[trainer.y[chosen]]]
 
 
-def spread_blocks(classifier: Any, makers: Sequence[Callable[[], Labelled]]) -> Any:
+def spread_blocks(
+    classifier: Any, makers: Sequence[Callable[[], Labelled]], keep: bool = True
+) -> Any:
     """Return the blocks where the engine of the classifier computes."""
-    return LocalBlocks(makers, parse_memory(classifier.memory_limit), classifier.n_jobs)
+    memory = parse_memory(classifier.memory_limit) if keep else 0
+    return LocalBlocks(makers, memory, classifier.n_jobs)
 
 
 class Samples(NamedTuple):

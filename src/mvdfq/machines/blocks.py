@@ -16,7 +16,6 @@ from mvdfq._engines.passes import gather_counts, weigh_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root
-from mvdfq.kernels import Group
 from mvdfq.machines.dense_words import count_words
 from mvdfq.machines.standard import column_sums
 from mvdfq.symbols.base import Symbols
@@ -35,14 +34,13 @@ class CountedRow(Short):
     n_words: int
 
     @classmethod
-    def of(cls, found: sp.csr_array, weights: np.ndarray) -> "CountedRow":
-        """Return counts in the smallest types that hold them exactly; `weights` are by column."""
+    def of(cls, found: sp.csr_array, scale: np.ndarray) -> "CountedRow":
+        """Return counts in the smallest types that hold them exactly."""
         counts = found.data
         if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
             counts = counts.astype(np.uint8)
         n_words = found.shape[1]
         columns = found.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
-        scale = inverse_root(found @ weights).astype(np.float32)
         return cls(found.indptr.astype(np.int64), columns, counts, scale, n_words)
 
     @property
@@ -106,47 +104,40 @@ def _matrix(row: CountedRow) -> sp.csr_array:
 
 @dataclass(frozen=True, repr=False)
 class WordColumns(Short):
-    """The words of all rows of a plan with small alphabets, one column each.
+    """The words of all rows of a plan with small alphabets: their columns, row by row.
 
-    The columns are in the order of `root_shares`. `weights` holds, for every column, the weight
-    of its layout, which counts are multiplied by: counts are kept without this weight, so that
-    they are whole numbers. `grams` holds the weight of its row and group.
+    The columns of a row are in the order of `root_shares`, `sizes` is their number, and `kept`
+    are the columns in use. Words that are left out still count in the shares.
     """
 
     plan: Plan
-    groups: list[list[Group]]
-    weights: list[np.ndarray]
-    grams: list[np.ndarray]
+    sizes: list[int]
+    kept: list[np.ndarray]
 
     @classmethod
     def of(cls, plan: Plan) -> "WordColumns":
-        """List the columns of a plan."""
-        n_cells = len(plan.cells)
-        groups, weights, grams = [], [], []
-        for r, base in enumerate(np.maximum(plan.n_symbols, 1).tolist()):
-            pairs = [_unweighted(group) for group in plan.groups(r)]
-            sizes = [base**group.length * n_cells for group, _ in pairs]
-            groups.append([group for group, _ in pairs])
-            weights.append(np.repeat([weight for _, weight in pairs], sizes))
-            mine = [plan.row_weights[r] * group.weight for group, _ in pairs]
-            grams.append(np.repeat(mine, sizes))
-        return cls(plan, groups, weights, grams)
+        """List all columns of a plan."""
+        sizes = [
+            sum(max(int(base), 1) ** group.length for group in plan.groups(r)) * len(plan.cells)
+            for r, base in enumerate(plan.n_symbols)
+        ]
+        return cls(plan, sizes, [np.arange(size) for size in sizes])
+
+    def only(self, used: np.ndarray) -> "WordColumns":
+        """Return the columns in use, given a flag for every column of all rows."""
+        parts = np.split(used, np.cumsum(self.sizes)[:-1])
+        return replace(self, kept=[np.flatnonzero(part) for part in parts])
 
     def block(self, symbols: Symbols) -> CountBlock:
-        """Count all words of all rows of some sequences."""
+        """Count the words of all rows of some sequences."""
         rows = []
-        for r, (groups, weights) in enumerate(zip(self.groups, self.weights, strict=True)):
-            found = count_words(self.plan.row([symbols], r), groups, self.plan.n_levels)
-            rows.append(CountedRow.of(found, weights))
+        for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
+            row = self.plan.row([symbols], r)
+            found = count_words(row, self.plan.groups(r), self.plan.n_levels)
+            scale = inverse_root(np.asarray(found.sum(axis=1), dtype=float))
+            found = found if len(kept) == size else found[:, kept]
+            rows.append(CountedRow.of(found, scale.astype(np.float32)))
         return CountBlock(rows)
-
-
-def _unweighted(group: Group) -> tuple[Group, float]:
-    """Return a group of one layout without the weight of the layout, and this weight."""
-    if len(group.layouts) > 1:
-        return group, 1.0
-    layout = group.layouts[0]
-    return replace(group, layouts=(replace(layout, weight=1.0),)), layout.weight
 
 
 @dataclass(frozen=True, repr=False)

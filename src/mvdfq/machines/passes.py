@@ -97,9 +97,7 @@ class PassSolver:
     report: Report = lambda done, total: None
     stride: int = 1
 
-    def __call__(
-        self, C: float, start: Margins | None = None, everything: bool = True
-    ) -> Margins:
+    def __call__(self, C: float, start: Margins | None = None, everything: bool = True) -> Margins:
         """Return the machines on the features times their factors.
 
         `start` are machines to go on from; `everything` means the held-out sequences, too.

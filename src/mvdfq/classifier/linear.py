@@ -102,7 +102,7 @@ class LinearSum:
     @property
     def columns(self) -> Columns:
         """The means and factors of all columns."""
-        means, factors = ([one[i] for one in self.measured] for i in (1, 2))
+        means, factors = zip(*((one.mean, one.factor) for one in self.measured), strict=True)
         return Columns(np.concatenate(means), np.concatenate(factors))
 
     def measure(self, blocks: Any, report: Report) -> None:
@@ -126,7 +126,7 @@ class LinearSum:
     ) -> tuple[Machine, list[Any], np.ndarray]:
         """Return the machine of the first kernel, with the intercepts, the views and all shares."""
         ends = np.cumsum([len(one.mean) for one in self.measured])[:-1]
-        learned = np.split(margins.coefficients, ends)
+        learned = np.split(margins.coefficients.astype(float), ends)
         (first, weights), *others = zip(self.measured, learned, strict=True)
         views = [_finished(one, found, n_jobs) for one, found in others]
         moved = [one.mean @ (one.factor[:, None] * found) for one, found in others]

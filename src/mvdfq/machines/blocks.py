@@ -44,7 +44,7 @@ class CountedRow(Short):
         return cls(found.indptr.astype(np.int64), columns, counts, scale, n_words)
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The arrays as the compiled loops read them."""
         return self.indptr, self.columns, self.counts, self.scale
 

@@ -1,7 +1,7 @@
 """Sources of explicit features: each makes the features of a block of sequences."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -28,7 +28,7 @@ class WordSource(Short):
     def block(self, X: Any, symbols: Symbols) -> Block:
         """Count the words of sequences, given as numbers and as symbols."""
         mine = symbols if self.encoder is None else self.encoder.transform(X)
-        return self.columns.block(self.reader.read_new(mine.rows(self.rows)))
+        return self.columns.block(cast(Symbols, self.reader.read_new(mine.rows(self.rows))))
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,122 @@
+"""Work on a Dask cluster: functions of blocks, sums by a tree, tasks in order.
+
+Dask schedules, moves and repeats the work; this module only says what depends on what. A block is
+made on a worker, stays in the memory of the cluster (Dask writes it to disk if memory runs out)
+and is made again if its worker dies.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mvdfq._engines.choice import Engine
+from mvdfq._engines.spread import Maker, added
+from mvdfq._utils.threads import Report
+
+__all__ = ["DaskBlocks", "client_of", "run_on_cluster"]
+
+# Results that one task of a tree adds up.
+BRANCHES = 8
+# Tasks of a row of tiles that wait for a worker, per thread of the cluster.
+WAITING = 3
+
+
+@contextmanager
+def client_of(engine: Engine) -> Iterator[Any]:
+    """Give the client of an engine; a client that is opened here is closed at the end."""
+    try:
+        from distributed import Client, get_client
+    except ImportError:
+        raise ImportError(
+            "engine='dask' needs dask.distributed, which is not installed: "
+            "pip install 'mvdfq[cluster]'; or pass engine='cpu'."
+        ) from None
+    if engine.client is not None and not isinstance(engine.client, str):
+        yield engine.client
+        return
+    if engine.client is None:
+        try:
+            yield get_client()
+        except ValueError:
+            raise RuntimeError(
+                "engine='dask' needs a client of Dask, but there is none; create a "
+                "dask.distributed.Client, or pass the address of a scheduler such as "
+                "engine='tcp://10.0.0.1:8786'."
+            ) from None
+        return
+    with _connected(Client, engine.client) as client:
+        yield client
+
+
+@contextmanager
+def _connected(client: Any, address: str) -> Iterator[Any]:
+    """Connect to a scheduler, or say that there is none at this address."""
+    try:
+        opened = client(address, set_as_default=False, timeout="10s")
+    except (OSError, TimeoutError) as error:
+        raise ConnectionError(
+            f"No Dask scheduler answers at {address}; start one with `dask scheduler`, or check "
+            f"the address."
+        ) from error
+    with opened:
+        yield opened
+
+
+class DaskBlocks:
+    """The blocks of a collection in the memory of a cluster, as `LocalBlocks` in this process."""
+
+    def __init__(self, client: Any, makers: Sequence[Maker]) -> None:
+        self.client = client
+        self.blocks = client.map(_made, makers, pure=False)
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def sum(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        stride: int = 1,
+        report: Report = lambda done, total: None,
+    ) -> Any:
+        """Return the sum over all blocks of ``function(block, *args)``, added up by a tree."""
+        shared = self.client.scatter(args, broadcast=True, hash=False) if args else []
+        chosen = self.blocks[::stride]
+        level = [self.client.submit(function, block, *shared, pure=False) for block in chosen]
+        while len(level) > 1:
+            groups = [level[i : i + BRANCHES] for i in range(0, len(level), BRANCHES)]
+            level = [self.client.submit(_total, group, pure=False) for group in groups]
+        result = self.client.gather(level[0])
+        report(len(chosen), len(chosen))
+        return result
+
+
+def _made(maker: Maker) -> Any:
+    return maker()
+
+
+def _total(results: Sequence[Any]) -> Any:
+    """Add up results in their order."""
+    total = results[0]
+    for more in results[1:]:
+        total = added(total, more)
+    return total
+
+
+def run_on_cluster(
+    client: Any, function: Callable[..., Any], jobs: Iterable[Any], shared: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield each job with ``function(shared, job)``, in the order of the jobs.
+
+    Only a few jobs per thread are under way, so that results do not pile up.
+    """
+    data = client.scatter(shared, broadcast=True, hash=False)
+    room = WAITING * max(sum(client.nthreads().values()), 1)
+    waiting: list[tuple[Any, Any]] = []
+    for job in jobs:
+        waiting.append((job, client.submit(function, data, job, pure=False)))
+        if len(waiting) > room:
+            done, future = waiting.pop(0)
+            yield done, client.gather(future)
+    for done, future in waiting:
+        yield done, client.gather(future)

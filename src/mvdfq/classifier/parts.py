@@ -261,7 +261,7 @@ def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel
     """Return the unfitted transformer of symbols: the kernel or explicit features."""
     if classifier.solver == "linear" or _is_large(classifier, settings, symbols):
         n_features = _n_columns(classifier, settings, symbols)
-        options = _options(classifier, settings)
+        options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
         return SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
     return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
 
@@ -297,8 +297,9 @@ def pass_reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceFe
             kernel = clone(settings.kernel).set_params(weights=None)
             return _with_columns(reader_of_words(symbols, kernel, settings.pyramid), None)
     n_features = _n_columns(classifier, settings, symbols)
-    options = _options(classifier, settings) | {"n_features": n_features}
-    reader = SequenceFeatures(clone(settings.kernel), **options).fit_reader(symbols)
+    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+    reader = SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
+    reader.fit_reader(symbols)
     if n_features is None and not reader.plan_.counts_groups:
         return reader.fit(symbols)
     return _with_columns(reader, n_features)

@@ -40,7 +40,11 @@ class Vocabulary(Short):
     @classmethod
     def of(cls, counted: list[WordCounts], plan: Plan) -> "Vocabulary":
         """Give every word that was counted a column, unless its factor is 0."""
-        words = {(part.row, part.task): part.words for part in counted}
+        return cls.of_words({(part.row, part.task): part.words for part in counted}, plan)
+
+    @classmethod
+    def of_words(cls, words: dict[tuple[int, int], np.ndarray], plan: Plan) -> "Vocabulary":
+        """Give every word of every task a column, unless its factor is 0."""
         if plan.word_factors is not None:
             words = {place: plan.word_factors[place].words for place in words}
         ends = np.cumsum([0, *map(len, words.values())]).tolist()

@@ -2,6 +2,7 @@
 from .audio import read_audio as read_audio
 from .bands import log_bands as log_bands
 from .base import Dataset as Dataset, ReadError as ReadError
+from .blocks import FolderBlocks as FolderBlocks
 from .fasta import (
     both_strands as both_strands,
     reverse_complement as reverse_complement,

@@ -5,15 +5,18 @@ made on a worker, stays in the memory of the cluster (Dask writes it to disk if 
 and is made again if its worker dies.
 """
 
+import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
 from mvdfq._engines.choice import Engine
 from mvdfq._engines.spread import Maker, added
 from mvdfq._utils.threads import Report
 
-__all__ = ["DaskBlocks", "client_of", "run_on_cluster"]
+__all__ = ["DaskBlocks", "client_of", "kept_on", "run_on_cluster"]
 
 # Results that one task of a tree adds up.
 BRANCHES = 8
@@ -34,18 +37,19 @@ def client_of(engine: Engine) -> Iterator[Any]:
     if engine.client is not None and not isinstance(engine.client, str):
         yield engine.client
         return
-    if engine.client is None:
-        try:
-            yield get_client()
-        except ValueError:
-            raise RuntimeError(
-                "engine='dask' needs a client of Dask, but there is none; create a "
-                "dask.distributed.Client, or pass the address of a scheduler such as "
-                "engine='tcp://10.0.0.1:8786'."
-            ) from None
+    if engine.client is not None:
+        with _connected(Client, engine.client) as client:
+            yield client
         return
-    with _connected(Client, engine.client) as client:
-        yield client
+    try:
+        client = get_client()
+    except ValueError:
+        raise RuntimeError(
+            "engine='dask' needs a client of Dask, but there is none; create a "
+            "dask.distributed.Client, or pass the address of a scheduler such as "
+            "engine='tcp://10.0.0.1:8786'."
+        ) from None
+    yield client
 
 
 @contextmanager
@@ -62,12 +66,28 @@ def _connected(client: Any, address: str) -> Iterator[Any]:
         yield opened
 
 
+def kept_on(client: Any, value: Any) -> Any:
+    """Return a future of a value that every task may read.
+
+    The scheduler keeps the value, so that the value outlives every worker; values that are
+    scattered do not.
+    """
+    with warnings.catch_warnings():  # the value is sent once, as the warning advises
+        warnings.filterwarnings("ignore", "Sending large graph")
+        return client.submit(_same, value, pure=False)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
 class DaskBlocks:
     """The blocks of a collection in the memory of a cluster, as `LocalBlocks` in this process."""
 
     def __init__(self, client: Any, makers: Sequence[Maker]) -> None:
         self.client = client
-        self.blocks = client.map(_made, makers, pure=False)
+        # one by one: the makers of all blocks together may be large
+        self.blocks = [client.submit(_made, maker, pure=False) for maker in makers]
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -80,13 +100,13 @@ class DaskBlocks:
         report: Report = lambda done, total: None,
     ) -> Any:
         """Return the sum over all blocks of ``function(block, *args)``, added up by a tree."""
-        shared = self.client.scatter(args, broadcast=True, hash=False) if args else []
-        chosen = self.blocks[::stride]
-        level = [self.client.submit(function, block, *shared, pure=False) for block in chosen]
+        client, chosen = self.client, self.blocks[::stride]
+        shared = kept_on(client, args)
+        level = [client.submit(_applied, function, block, shared, pure=False) for block in chosen]
         while len(level) > 1:
             groups = [level[i : i + BRANCHES] for i in range(0, len(level), BRANCHES)]
-            level = [self.client.submit(_total, group, pure=False) for group in groups]
-        result = self.client.gather(level[0])
+            level = [client.submit(_total, group, pure=False) for group in groups]
+        result = level[0].result()
         report(len(chosen), len(chosen))
         return result
 
@@ -95,28 +115,29 @@ def _made(maker: Maker) -> Any:
     return maker()
 
 
+def _applied(function: Callable[..., Any], block: Any, args: Sequence[Any]) -> Any:
+    return function(block, *args)
+
+
 def _total(results: Sequence[Any]) -> Any:
     """Add up results in their order."""
-    total = results[0]
-    for more in results[1:]:
-        total = added(total, more)
-    return total
+    return reduce(added, results)
 
 
 def run_on_cluster(
-    client: Any, function: Callable[..., Any], jobs: Iterable[Any], shared: Any
+    client: Any, function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield each job with ``function(shared, job)``, in the order of the jobs.
+    """Yield the name of each job with ``function(*rest)``, in order; a job is (name, *rest).
 
     Only a few jobs per thread are under way, so that results do not pile up.
     """
-    data = client.scatter(shared, broadcast=True, hash=False)
     room = WAITING * max(sum(client.nthreads().values()), 1)
-    waiting: list[tuple[Any, Any]] = []
-    for job in jobs:
-        waiting.append((job, client.submit(function, data, job, pure=False)))
+    waiting: deque[tuple[Any, Any]] = deque()
+    for name, *rest in jobs:
+        waiting.append((name, client.submit(function, *rest, pure=False)))
         if len(waiting) > room:
-            done, future = waiting.pop(0)
-            yield done, client.gather(future)
-    for done, future in waiting:
-        yield done, client.gather(future)
+            done, future = waiting.popleft()
+            yield done, future.result()
+    while waiting:
+        done, future = waiting.popleft()
+        yield done, future.result()

@@ -97,6 +97,7 @@ class DaskBlocks:
         function: Callable[..., Any],
         *args: Any,
         stride: int = 1,
+        add: Callable[[Any, Any], Any] = added,
         report: Report = lambda done, total: None,
     ) -> Any:
         """Return the sum over all blocks of ``function(block, *args)``, added up by a tree."""
@@ -105,7 +106,7 @@ class DaskBlocks:
         level = [client.submit(_applied, function, block, shared, pure=False) for block in chosen]
         while len(level) > 1:
             groups = [level[i : i + BRANCHES] for i in range(0, len(level), BRANCHES)]
-            level = [client.submit(_total, group, pure=False) for group in groups]
+            level = [client.submit(_total, add, group, pure=False) for group in groups]
         result = level[0].result()
         report(len(chosen), len(chosen))
         return result
@@ -119,9 +120,9 @@ def _applied(function: Callable[..., Any], block: Any, args: Sequence[Any]) -> A
     return function(block, *args)
 
 
-def _total(results: Sequence[Any]) -> Any:
+def _total(add: Callable[[Any, Any], Any], results: Sequence[Any]) -> Any:
     """Add up results in their order."""
-    return reduce(added, results)
+    return reduce(add, results)
 
 
 def run_on_cluster(

@@ -24,7 +24,7 @@ def added(total: Any, more: Any) -> Any:
 
 
 class LocalBlocks:
-    """The blocks of a collection in this process; blocks must tell their size as `nbytes`."""
+    """The blocks of a collection in this process; blocks with `nbytes` are kept if they fit."""
 
     def __init__(self, makers: Sequence[Maker], memory: int, n_jobs: int | None) -> None:
         self.makers, self.n_jobs = makers, n_jobs
@@ -39,17 +39,18 @@ class LocalBlocks:
         function: Callable[..., Any],
         *args: Any,
         stride: int = 1,
+        add: Callable[[Any, Any], Any] = added,
         report: Report = lambda done, total: None,
     ) -> Any:
         """Return the sum over all blocks of ``function(block, *args)``, a tuple of arrays.
 
-        A `stride` of 3 takes every third block only. Results are added in the order of the
-        blocks, so the sum does not depend on the number of threads.
+        A `stride` of 3 takes every third block only; `add` adds two results. Results are added in
+        the order of the blocks, so the sum does not depend on the number of threads.
         """
         which = range(0, len(self.makers), stride)
         total = None
         for done, result in enumerate(self._results(function, args, which), start=1):
-            total = result if total is None else added(total, result)
+            total = result if total is None else add(total, result)
             report(done, len(which))
         return total
 
@@ -63,7 +64,7 @@ class LocalBlocks:
         running = run_in_order(one, which, n_threads(self.n_jobs))
         with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps them
             for i, (block, result) in running:
-                if i not in self.kept and self.room >= block.nbytes:
+                if i not in self.kept and self.room >= getattr(block, "nbytes", np.inf):
                     self.kept[i] = block
                     self.room -= block.nbytes
                 yield result

@@ -1,6 +1,6 @@
 """SequenceClassifier: frames, symbols, kernel and machine in one estimator."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,18 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._engines.choice import engine_of
+from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq.classifier.blocks import (
+    Drawn,
+    Reading,
+    block_makers,
+    class_weights,
+    cluster_margins,
+    draw,
+)
 from mvdfq.classifier.linear import (
     SAMPLE,
     Collection,
@@ -296,31 +304,107 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         is_held = np.isin(np.arange(len(trainer.y)), held)
         others = np.flatnonzero(~is_held)
         begin = others[stratified(trainer.y[others], SAMPLE, random)]
-        with progress.stage("kernel") as report:
-            total = LinearSum(pass_reader(self, settings, symbols), settings, X)
-            whole = Collection(total, X, symbols)
-            labels = trainer.y, trainer.sample_weight, is_held
-            total.measure(spread_blocks(self, whole.makers(*labels), keep=False), report)
-            blocks = spread_blocks(self, whole.makers(*labels))
+        total = LinearSum(pass_reader(self, settings, symbols), settings, X)
+        whole = Collection(total, X, symbols)
+        labels = trainer.y, trainer.sample_weight, is_held
         samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-        self._learn_blocks(total, blocks, samples, settings, progress)
+        self._learn(total, lambda: whole.makers(*labels), samples, settings, progress)
 
-    def _learn_blocks(
+    def _learn(
         self,
         total: LinearSum,
-        blocks: Any,
+        makers: Callable[[], Sequence[Any]],
         samples: Samples,
         settings: Settings,
         progress: Progress,
     ) -> None:
-        """Train on blocks of features and keep the machines."""
-        memory, problems = parse_memory(self.memory_limit), self.problems_
-        solver = PassSolver(blocks, total.columns, problems, memory)
-        with progress.stage("machines") as report:
+        """Measure the features of all blocks, train on them and keep the machines."""
+        with progress.stage("kernel") as report:
+            with spread_blocks(self, makers(), keep=False) as blocks:
+                total.measure(blocks, report)
+        # the columns in use are known now: the blocks are made again, without the others
+        with progress.stage("machines") as report, spread_blocks(self, makers()) as blocks:
+            memory = parse_memory(self.memory_limit)
+            solver = PassSolver(blocks, total.columns, self.problems_, memory)
             trained = fit_by_passes(solver, samples, candidates(settings.C), report)
         found = total.divided(trained.margins, self.memory_limit, self.n_jobs)
         self.machine_, self.views_, self.view_shares_ = found
         self._remember(trained)
+
+    @with_callbacks
+    def fit_blocks(self, blocks: Sequence[Any]) -> Any:
+        """Learn from sequences in blocks, which need not fit into memory together.
+
+        The blocks are read once to draw a sample, once to measure the words, and once for every
+        pass that does not fit into `memory_limit`. Frames and quantizers learn from the sample.
+        On a cluster (`mvdfq.use_engine`) every block is read by the worker that needs the block.
+
+        Parameters
+        ----------
+        blocks : sequence
+            The blocks: pairs of sequences and labels, data sets of `mvdfq.io.read`, or functions
+            without arguments that return a pair or a data set, as `mvdfq.io.list_parts` lists
+            them. A block of 1000 to 10 000 sequences is a good size.
+
+        Returns
+        -------
+        self : SequenceClassifier
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> import mvdfq
+        >>> X, y = mvdfq.load_japanese_vowels(split="train")
+        >>> blocks = [(X[i::3], y[i::3]) for i in range(3)]
+        >>> clf = mvdfq.SequenceClassifier("fast").fit_blocks(blocks)
+        >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
+        True
+        """
+        plain = config_context(transform_output="default")
+        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
+            seed = check_random_state(self.random_state).randint(2**31)
+            makers = block_makers(blocks)
+            with progress.stage("symbols") as report:
+                with spread_blocks(self, makers, keep=False) as spread:
+                    drawn = draw(spread, seed, report)
+                settings = self._check_drawn(drawn)
+                self.frames_, self.symbols_, symbols = fit_encoders(settings, drawn.X, drawn.y)
+            codes = np.searchsorted(self.classes_, drawn.y)
+            weight = class_weights(self.class_weight, self.classes_, drawn.counts)
+            trainer = Trainer(
+                self.problems_, codes, weight[codes], None, self.cv, seed, self.n_jobs
+            )
+            total = LinearSum(pass_reader(self, settings, symbols), settings, drawn.X)
+            whole = Collection(total, drawn.X, symbols)
+            begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
+            samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
+            reading = Reading(self.encoders_to_fit, self.classes_, weight, seed, drawn.limit)
+            self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
+        return self
+
+    @property
+    def encoders_to_fit(self) -> list[Any]:
+        """The transformers of a classifier that is being fitted."""
+        return [step for step in (self.frames_, self.symbols_) if step is not None]
+
+    def _check_drawn(self, drawn: Drawn) -> Settings:
+        """Check what was found in all blocks; return the parts for these sequences."""
+        check_whole(self.cv, "cv", at_least=2)
+        settings = settings_for(self, drawn.X)
+        candidates(settings.C)  # raises an error now, before the long computation
+        classes = drawn.classes
+        if len(classes) < 2:
+            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
+        if self.gamma is not None or self.weights is not None or self.solver == "kernel":
+            raise ValueError(
+                "fit_blocks trains a linear model; pass gamma=None, weights=None and solver='auto'."
+            )
+        self._forget()
+        self.classes_, self.problems_ = classes, Problems(len(classes), settings.multi_class)
+        self.train_index_, self.train_y_ = np.empty(0, int), np.empty(0, int)
+        self.n_channels_in_, self.channel_names_in_ = drawn.X.n_rows, drawn.X.channel_names
+        self.training_ = drawn.record()
+        return settings
 
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -412,7 +496,10 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             margins. For two classes: the margin of the second class.
         """
         with engine_of(self):
-            margins = self._margins(X)
+            engine = current_engine()
+            margins = (
+                cluster_margins(engine, self, X) if engine.name == "dask" else self._margins(X)
+            )
         return self.problems_.decision(margins)
 
     def predict(self, X: Any) -> np.ndarray:

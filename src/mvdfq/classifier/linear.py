@@ -5,7 +5,8 @@ is a machine on the sum of the kernel matrices. What a machine learned of the co
 the machine of this part.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._engines.choice import current_engine
 from mvdfq._engines.filter_words import N_WORDS
 from mvdfq._engines.spread import LocalBlocks
 from mvdfq._utils.memory import parse_memory
@@ -309,12 +311,20 @@ def held_out(trainer: Trainer, random: np.random.Generator) -> np.ndarray:
     return chosen[several[trainer.y[chosen]]]
 
 
+@contextmanager
 def spread_blocks(
-    classifier: Any, makers: Sequence[Callable[[], Labelled]], keep: bool = True
-) -> Any:
-    """Return the blocks where the engine of the classifier computes."""
+    classifier: Any, makers: Sequence[Callable[[], Any]], keep: bool = True
+) -> Iterator[Any]:
+    """Give the blocks where the current engine computes: in this process or on a cluster."""
+    engine = current_engine()
+    if engine.name == "dask":
+        from mvdfq._engines.cluster import DaskBlocks, client_of  # Dask is optional
+
+        with client_of(engine) as client:
+            yield DaskBlocks(client, makers)
+        return
     memory = parse_memory(classifier.memory_limit) if keep else 0
-    return LocalBlocks(makers, memory, classifier.n_jobs)
+    yield LocalBlocks(makers, memory, classifier.n_jobs)
 
 
 class Samples(NamedTuple):

@@ -31,8 +31,8 @@ def client_of(engine: Engine) -> Iterator[Any]:
         from distributed import Client, get_client
     except ImportError:
         raise ImportError(
-            "engine='dask' needs dask.distributed, which is not installed: "
-            "pip install 'mvdfq[cluster]'; or pass engine='cpu'."
+            "a cluster needs dask.distributed, which is not installed: "
+            "pip install 'mvdfq[cluster]'."
         ) from None
     if engine.client is not None and not isinstance(engine.client, str):
         yield engine.client

@@ -8,7 +8,7 @@ the result is the same. The very smallest keys are held out.
 import hashlib
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -60,10 +60,17 @@ class Drawn:
     X: Sequences
     y: np.ndarray
     keys: np.ndarray
+    places: np.ndarray
     lengths: np.ndarray
     classes: np.ndarray
     counts: np.ndarray
+    sizes: tuple[int, ...]
     digests: tuple[str, ...]
+
+    @property
+    def index(self) -> np.ndarray:
+        """Number of every sequence of the sample among the sequences of all blocks."""
+        return np.cumsum([0, *self.sizes])[self.places[:, 0]] + self.places[:, 1]
 
     @property
     def limit(self) -> float:
@@ -93,13 +100,14 @@ def _drawn(block: Numbered, seed: int) -> Drawn:
     i, X, y = block
     classes, counts = np.unique(y, return_counts=True)
     keys = _keys(seed, i, len(y))
-    whole = Drawn(X, y, keys, X.lengths, classes, counts, (digest(X, y),))
+    places = np.stack([np.full(len(y), i), np.arange(len(y))], axis=1)
+    whole = Drawn(X, y, keys, places, X.lengths, classes, counts, (len(y),), (digest(X, y),))
     return _chosen(whole, np.argsort(keys)[: SAMPLE + HELD_OUT])
 
 
 def _chosen(drawn: Drawn, which: np.ndarray) -> Drawn:
-    rest = drawn.lengths, drawn.classes, drawn.counts, drawn.digests
-    return Drawn(drawn.X[which], drawn.y[which], drawn.keys[which], *rest)
+    names = "X", "y", "keys", "places"
+    return replace(drawn, **{name: getattr(drawn, name)[which] for name in names})
 
 
 def _joined(a: Drawn, b: Drawn) -> Drawn:
@@ -113,9 +121,11 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
         a.X.joined(b.X),
         np.concatenate([a.y, b.y]),
         np.concatenate([a.keys, b.keys]),
+        np.concatenate([a.places, b.places]),
         np.concatenate([a.lengths, b.lengths]),
         classes,
         np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
+        a.sizes + b.sizes,
         a.digests + b.digests,
     )
     return _chosen(both, np.argsort(both.keys)[: SAMPLE + HELD_OUT])

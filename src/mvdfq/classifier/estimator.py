@@ -191,7 +191,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Share of each part of the sum of kernels in what was learned.
 
     train_index_, train_y_ : ndarray
-        Indices of the sequences that `fit` learned from, and the codes of their classes.
+        Indices of the training sequences that the classifier keeps, and the codes of their
+        classes: all, or a sample if `fit` was given more than 10 000 sequences.
 
     References
     ----------
@@ -308,6 +309,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         whole = Collection(total, X, symbols)
         labels = trainer.y, trainer.sample_weight, is_held
         samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
+        self.train_index_, self.train_y_ = self.train_index_[begin], trainer.y[begin]
         self._learn(total, lambda: whole.makers(*labels), samples, settings, progress)
 
     def _learn(
@@ -327,7 +329,9 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             memory = parse_memory(self.memory_limit)
             solver = PassSolver(blocks, total.columns, self.problems_, memory)
             trained = fit_by_passes(solver, samples, candidates(settings.C), report)
-        found = total.divided(trained.margins, self.memory_limit, self.n_jobs)
+        # neighbours are searched among the sequences of the sample
+        kept = samples.begin.symbols
+        found = total.divided(trained.margins, kept, self.memory_limit, self.n_jobs)
         self.machine_, self.views_, self.view_shares_ = found
         self._remember(trained)
 
@@ -377,6 +381,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             total = LinearSum(pass_reader(self, settings, symbols), settings, drawn.X)
             whole = Collection(total, drawn.X, symbols)
             begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
+            self.train_index_, self.train_y_ = drawn.index[begin], codes[begin]
             samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
             reading = Reading(self.encoders_to_fit, self.classes_, weight, seed, drawn.limit)
             self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
@@ -401,7 +406,6 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             )
         self._forget()
         self.classes_, self.problems_ = classes, Problems(len(classes), settings.multi_class)
-        self.train_index_, self.train_y_ = np.empty(0, int), np.empty(0, int)
         self.n_channels_in_, self.channel_names_in_ = drawn.X.n_rows, drawn.X.channel_names
         self.training_ = drawn.record()
         return settings

@@ -124,9 +124,12 @@ class LinearSum:
         self.parts = [one.part for one in self.measured]
 
     def divided(
-        self, margins: Margins, memory_limit: Any, n_jobs: int | None
+        self, margins: Margins, kept: Any, memory_limit: Any, n_jobs: int | None
     ) -> tuple[Machine, list[Any], np.ndarray]:
-        """Return the machine of the first kernel, with the intercepts, the views and all shares."""
+        """Return the machine of the first kernel, with the intercepts, the views and all shares.
+
+        `kept` are the symbols of the training sequences that the machine keeps.
+        """
         ends = np.cumsum([len(one.mean) for one in self.measured])[:-1]
         learned = np.split(margins.coefficients.astype(float), ends)
         (first, weights), *others = zip(self.measured, learned, strict=True)
@@ -134,21 +137,35 @@ class LinearSum:
         moved = [one.mean @ (one.factor[:, None] * found) for one, found in others]
         intercepts = margins.intercepts + np.sum(moved, axis=0) if moved else margins.intercepts
         shares = np.array([one.share for one in self.measured])
-        scaled = first.factor[:, None] * weights
         if isinstance(first.part.source, FeatureSource):
             reader = first.part.source.reader
-            machine: Machine = LinearMachine(
-                reader, Margins(scaled, intercepts), memory_limit, n_jobs
-            )
-            return machine, views, shares
-        words = _word_machine(first, weights, n_jobs)
-        intercepts = words.margins.intercepts + first.mean @ scaled + intercepts
+            mine = Margins(first.factor[:, None] * weights, intercepts)
+            train = reader.values(reader.read_new(kept))
+            return LinearMachine(reader, mine, memory_limit, n_jobs, train=train), views, shares
         # the first kernel matrix is divided by the number of its words, as in `parts.py`
         n_words = 1 / (len({one.part.name for one in self.measured}) * first.share)
         shares[0] *= n_words
-        machine = replace(words, margins=replace(words.margins, intercepts=intercepts),
-                          norms=words.norms * n_words)  # fmt: skip
-        return machine, views, shares
+        return _first_words(first, weights, intercepts, n_words, kept, n_jobs), views, shares
+
+
+def _first_words(
+    first: Measured,
+    learned: np.ndarray,
+    intercepts: np.ndarray,
+    n_words: float,
+    kept: Any,
+    n_jobs: int | None,
+) -> WordMachine:
+    """Return the machine of the first kernel, which has the intercepts of all parts."""
+    words = _word_machine(first, learned, n_jobs)
+    own = first.mean @ (first.factor[:, None] * learned)
+    return replace(
+        words,
+        margins=replace(words.margins, intercepts=words.margins.intercepts + own + intercepts),
+        norms=words.norms * n_words,
+        train=kept,
+        min_share=first.part.min_share or 0.0,
+    )
 
 
 def _view_source(view: WordView | FilterView, X: Sequences, n_banks: int) -> Source | None:

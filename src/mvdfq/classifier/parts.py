@@ -26,7 +26,7 @@ from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.standard import (
     WordMachine,
     countable,
-    gram_of_words,
+    fit_words,
     reader_of_words,
 )
 from mvdfq.machines.svm import Margins
@@ -215,8 +215,7 @@ def _fit_standard(
     memory, n_jobs = parse_memory(classifier.memory_limit), classifier.n_jobs
     min_share = settings.min_share or 0.0
     warn_wordless(symbols.n_present)
-    reader = reader_of_words(symbols, kernel, settings.pyramid)
-    gram = gram_of_words(symbols, reader, min_share, memory, n_jobs)
+    reader, gram = fit_words(symbols, kernel, settings.pyramid, min_share, memory, n_jobs)
     n_words = max(gram.n_words, 1)
 
     def machine(margins: Margins) -> WordMachine:

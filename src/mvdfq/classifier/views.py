@@ -27,7 +27,6 @@ from mvdfq.machines.standard import (
     StandardGram,
     WordMachine,
     countable,
-    gram_of_words,
     pieces_of,
     reader_of_words,
 )
@@ -114,7 +113,8 @@ class WordView:
         if found is None:
             return None
         encoder, rows, reader = found
-        gram = gram_of_words(encoder.transform(X).rows(rows), reader, 0.0, memory, n_jobs)
+        pieces = pieces_of(encoder.transform(X).rows(rows), reader.plan_)
+        gram = StandardGram(pieces, len(X), 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:
             machine = WordMachine.from_gram(gram, reader, coefficients)

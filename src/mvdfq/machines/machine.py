@@ -81,11 +81,7 @@ class Machine(Short):
 
     def similarities(self, collection: Any) -> np.ndarray:
         """Return the kernel values of sequences with the training sequences."""
-        raise ValueError(
-            "The classifier was fitted by passes over blocks and did not keep the training "
-            "sequences, so it has no neighbours; fit at most 10 000 sequences, or pass "
-            "solver='kernel'."
-        )
+        raise NotImplementedError
 
     def _build(self) -> WordTable | None:
         raise NotImplementedError
@@ -174,22 +170,19 @@ class KernelMachine(Machine):
 class LinearMachine(Machine):
     """Machines on explicit features: the coefficients are the weights of words.
 
-    `train` are the features of the training sequences; None if the machines were fitted by
-    passes over blocks, which are not kept.
+    `train` are the features of the training sequences.
     """
 
     reader: SequenceFeatures
-    train: sp.csr_array | None = None
+    train: sp.csr_array = None
 
     @property
     def n_train(self) -> int:
-        """Number of training sequences that are kept."""
-        return 0 if self.train is None else self.train.shape[0]
+        """Number of training sequences."""
+        return self.train.shape[0]
 
     def similarities(self, collection: Any) -> np.ndarray:
         """Return the kernel values of sequences with the training sequences."""
-        if self.train is None:
-            return super().similarities(collection)
         return (self.reader.values(collection) @ self.train.T).toarray()
 
     def _build(self) -> WordTable | None:

@@ -43,7 +43,7 @@ __all__ = [
     "column_sums",
     "countable",
     "first_slots",
-    "gram_of_words",
+    "fit_words",
     "pieces_of",
     "reader_of_words",
     "root_shares",
@@ -86,19 +86,21 @@ def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceF
     ).fit_reader(symbols)
 
 
-def gram_of_words(
+def fit_words(
     symbols: Symbols,
-    reader: SequenceFeatures,
+    kernel: Kernel,
+    pyramid: int,
     min_share: float,
     memory: int = DEFAULT_MEMORY,
     n_jobs: int | None = None,
-) -> "StandardGram":
-    """Return the kernel matrix of the words of all rows.
+) -> tuple[SequenceFeatures, "StandardGram"]:
+    """Return the reader of the words of all rows, and their kernel matrix.
 
     `min_share` is the share of the training sequences that must hold a word.
     """
+    reader = reader_of_words(symbols, kernel, pyramid)
     pieces = pieces_of(symbols, reader.plan_)
-    return StandardGram(pieces, len(symbols), min_share, memory, n_jobs)
+    return reader, StandardGram(pieces, len(symbols), min_share, memory, n_jobs)
 
 
 def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
@@ -318,8 +320,7 @@ class WordMachine(Machine):
 
     def similarities(self, collection: Any) -> np.ndarray:
         """Return the cosines of the features of sequences and of the training sequences."""
-        if self.train is None:
-            return super().similarities(collection)
+        assert self.train is not None
         return self.compare(collection, self.train)
 
     def _build(self) -> WordTable:

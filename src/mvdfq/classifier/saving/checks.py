@@ -168,7 +168,7 @@ def _check_kernel_machine(value: Any) -> None:
 def _check_linear_machine(value: Any) -> None:
     size, found = value.reader.columns_.size, len(value.margins.coefficients)
     require(found == size, f"coefficients must have {size} lines, one per word, got {found}")
-    found = size if value.train is None else value.train.shape[1]
+    found = value.train.shape[1]
     require(found == size, f"train must have {size} columns, one per word, got {found}")
 
 
@@ -239,10 +239,9 @@ def _check_classifier(value: Any) -> None:
         require(found == wanted, f"a view must have {wanted} columns, got {found}")
     n_shares = 1 + len(value.views_)
     check_array(value.view_shares_, "view_shares_", (n_shares,))
-    # machines that were fitted by passes over blocks keep no training sequences
-    n = machine.n_train or None
+    n = machine.n_train
     check_array(value.train_index_, "train_index_", (n,), None)
-    check_array(value.train_y_, "train_y_", value.train_index_.shape, None)
+    check_array(value.train_y_, "train_y_", (n,), None)
     inside = (value.train_y_ < n_classes).all() and (value.train_y_ >= 0).all()
     require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
 

@@ -139,7 +139,7 @@ def default(X, args):
             (matrix, _), second = waited(
                 lambda: parts.fit_matrix(clf, settings, symbols, np.zeros(len(X)), lambda a, b: 0)
             )
-            views, third = waited(lambda: parts.fit_views(clf, settings, matrix, X, symbols))
+            views, third = waited(lambda: parts.fit_views(clf, settings, matrix, X))
         return views.matrix(np.arange(len(X))), (first, second, third)
 
     found = {}
@@ -149,7 +149,7 @@ def default(X, args):
         run(engine, n_jobs)
         K, times = run(engine, n_jobs)
         found[engine] = K
-        for part, seconds in zip(["symbols", "words", "views"], times, strict=True):
+        for part, seconds in zip(["symbols", "words", "filters"], times, strict=True):
             line(f"default, {part}", engine, seconds)
         line("default, symbols and Gram", engine, sum(times))
     if len(found) == 2:

@@ -262,7 +262,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
                 self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
             with progress.stage("kernel") as report:
                 matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
-                views = fit_views(self, settings, matrix, X, symbols)
+                views = fit_views(self, settings, matrix, X)
             with progress.stage("machines") as report:
                 trained = trainer(views.matrix, candidates(settings.C), report)
             margins, self.views_, self.view_shares_ = views.divided(trained.margins)

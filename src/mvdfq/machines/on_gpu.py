@@ -14,7 +14,7 @@ from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["column_sums", "features", "filter_shares", "product", "root_shares"]
+__all__ = ["column_sums", "features", "filter_shares", "product", "root_shares", "to_host"]
 
 # Bytes of the card per frame and filter: responses, levels, and the places of their words.
 BYTES_PER_RESPONSE = 32

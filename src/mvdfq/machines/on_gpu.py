@@ -18,6 +18,8 @@ __all__ = ["column_sums", "features", "filter_shares", "product", "root_shares",
 
 # Bytes of the card per frame and filter: responses, levels, and the places of their words.
 BYTES_PER_RESPONSE = 32
+# Bytes of the card per count: counts, counts in another order, their roots.
+BYTES_PER_COUNT = 16
 # Columns to sum up in doubles at a time.
 COLUMNS = 2**14
 
@@ -25,19 +27,25 @@ COLUMNS = 2**14
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray, device: str) -> torch.Tensor:
     """Return what `root_shares` of `standard.py` returns, as a dense tensor."""
     codes, offsets = device_rows([symbols.rows(rows)], device)
-    geometry, n_cells = Rows.of(codes, offsets), len(plan.cells)
+    geometry, groups = Rows.of(codes, offsets), plan.groups(int(rows[0]))
+    n_symbols = int(plan.n_symbols[rows[0]])
+    n_words = sum(n_symbols**group.length for group in groups) * len(plan.cells)
+    at_once = max(1, budget(device, None) // 4 // (BYTES_PER_COUNT * n_words * len(symbols) + 1))
     parts = []
-    for i, r in enumerate(rows.tolist()):
-        read = geometry.chosen([i], int(plan.n_symbols[r]), symbols.missing)
-        counts = []
-        for group in plan.groups(r):
-            readings = [reading_of(GroupTask(group, cell)) for cell in plan.cells]
-            found = histogram(read, readings)[0] * float(group.layout_weights[0])
-            # one cell after another becomes one word after another
-            by_word = found.reshape(len(found), n_cells, -1).transpose(1, 2)
-            counts.append(by_word.reshape(len(found), -1))
-        parts.append(_roots(torch.cat(counts, dim=1)))
+    for first in range(0, len(rows), at_once):
+        mine = list(range(first, min(first + at_once, len(rows))))
+        read = geometry.chosen(mine, n_symbols, symbols.missing)
+        counts = torch.cat([_by_word(read, group, plan) for group in groups], dim=2)
+        parts.append(_roots(counts).transpose(0, 1).reshape(len(symbols), -1))
     return torch.cat(parts, dim=1)
+
+
+def _by_word(read: Rows, group: Any, plan: Plan) -> torch.Tensor:
+    """Return the counts of one group, (n_rows, n_sequences, n_columns): cell by cell of a word."""
+    readings = [reading_of(GroupTask(group, cell)) for cell in plan.cells]
+    found = histogram(read, readings)
+    by_cell = found.reshape(*found.shape[:2], len(readings), -1)
+    return by_cell.transpose(2, 3).reshape(found.shape) * float(group.layout_weights[0])
 
 
 def _roots(counts: torch.Tensor) -> torch.Tensor:

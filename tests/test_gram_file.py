@@ -238,6 +238,17 @@ def test_a_disk_without_room(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.filterwarnings("ignore:The kernel finds no word")
+def test_tiles_of_a_card(tmp_path):
+    pytest.importorskip("torch")
+    kernel, path = SequenceKernel(Spectrum(2), manifold=True), tmp_path / "K.npy"
+    expected = kernel.fit_transform(X)
+    interrupted(kernel, path)
+    with mvdfq.use_engine("gpu", device="cpu"):
+        assert store_gram(kernel.fit(X), path).n_found == 0  # tiles of engines are not mixed
+    np.testing.assert_allclose(np.load(path), expected, atol=1e-6)
+
+
 # larger than memory ---------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from mvdfq.evaluation import evaluate
 from mvdfq.pages import api, choice, curves, health, html, run as runs, trust
 from mvdfq.pages.atlas import kernel_pca
 from mvdfq.pages.baselines import describe
+from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
 
 NAMES = [
@@ -142,6 +143,15 @@ def test_between_is_one_class_against_another(multi_class):
         assert_allclose(both.margins[0], why.margins[at[0]] - why.margins[at[1]])
     words = sum(shares.sum() for *_, shares in both.evidence.words)
     assert_allclose(words + both.constant[0], both.margins[0])
+
+
+def test_numbers_are_rounded_like_their_slow_twin():
+    random = np.random.default_rng(0)
+    values = (random.normal(size=3000) * 10.0 ** random.integers(-14, 15, 3000)).tolist()
+    values += [0.0, 1.0, -1.0, 123456.0, 99999.9, 1e22, 0.1, 1e-5, np.nan, np.inf, None]
+    expected = list(map(naive_pages.tidy, values))
+    assert tidy(values) == expected
+    assert tidy({"a": [values, [values[0]]]}) == {"a": [expected, [expected[0]]]}
 
 
 def test_kernel_pca_against_its_slow_twin():

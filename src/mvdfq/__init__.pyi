@@ -1,6 +1,7 @@
 # The public names, each with the file it lives in: `__init__.py` reads this list, and so do
 # type checkers. A name is imported from its file when it is first used.
 from . import io as io, reproduce as reproduce
+from ._engines.choice import use_engine as use_engine
 from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
 from .classifier.presets import list_presets as list_presets

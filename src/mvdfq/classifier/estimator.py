@@ -9,6 +9,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, compute_sample_weight
 
+from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
 from mvdfq.classifier.parts import (
@@ -104,6 +105,10 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
 
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
+
+    engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
+        Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
+        the processor.
 
     random_state : int, default=0
         Seed of the folds and of the linear solver.
@@ -201,6 +206,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         cv: int = 5,
         memory_limit: int | str | None = None,
         n_jobs: int | None = None,
+        engine: str | None = None,
         random_state: int | None = 0,
         verbose: bool = False,
     ) -> None:
@@ -220,6 +226,7 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         self.cv = cv
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.engine = engine
         self.random_state = random_state
         self.verbose = verbose
 
@@ -249,13 +256,13 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         """
         # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
         plain = config_context(transform_output="default")
-        with plain, Progress(self, 3, self.verbose) as progress:
+        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
             X, y, trainer, settings = self._check_training(X, y, sample_weight, groups)
             with progress.stage("symbols"):
                 self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
             with progress.stage("kernel") as report:
                 matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
-                views = fit_views(self, settings, matrix, X, symbols)
+                views = fit_views(self, settings, matrix, X)
             with progress.stage("machines") as report:
                 trained = trainer(views.matrix, candidates(settings.C), report)
             margins, self.views_, self.view_shares_ = views.divided(trained.margins)
@@ -335,7 +342,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
             As in `decision_function`.
         """
-        return self.problems_.decision(self.machine_.of(symbols))
+        with engine_of(self):
+            return self.problems_.decision(self.machine_.of(symbols))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision value of each class.
@@ -351,7 +359,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
             margins. For two classes: the margin of the second class.
         """
-        margins = self._margins(X)
+        with engine_of(self):
+            margins = self._margins(X)
         return self.problems_.decision(margins)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -16,12 +16,13 @@ from mvdfq._utils.threads import Report
 from mvdfq.classifier.letters_default import are_nucleic, nucleic
 from mvdfq.classifier.presets import PRESETS, Settings, part
 from mvdfq.classifier.views import NoViews, ViewSum
-from mvdfq.gram.base import are_letters
+from mvdfq.gram.base import are_letters, warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
+from mvdfq.machines.standard import WordMachine, countable, fit_words
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.validation import CANDIDATES, Cautious
 from mvdfq.sequences import Sequences, check_sequences
@@ -65,7 +66,7 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     settings = replace(nucleic() if for_dna else PRESETS[name](), **own)
     changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
     if changed or classifier.gamma is not None or classifier.weights is not None:
-        settings = replace(settings, views=None)  # views belong to the parts of the preset
+        settings = replace(settings, views=None, min_share=None)  # they belong to the preset
     if not isinstance(settings.kernel, Kernel):
         raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
     if isinstance(X, Symbols) or not settings.kernel.reads_symbols:
@@ -157,13 +158,16 @@ def fit_matrix(
     on the labels of these sequences; and a function that makes a machine of margins.
     """
     reader = _reader(classifier, settings, symbols)
+    machine: Any
     learned = None
     if classifier.weights is not None:
         learned = _learn_weights(classifier, settings, symbols, y, report)
         reader.set_params(**learned(np.arange(len(y))))
-    if isinstance(reader, SequenceFeatures):
+    if _is_standard(reader, settings, symbols):
+        values, machine = _fit_standard(classifier, settings, symbols)
+    elif isinstance(reader, SequenceFeatures):
         values = reader.fit_transform(symbols)
-        machine: Any = partial(
+        machine = partial(
             LinearMachine,
             reader,
             memory_limit=classifier.memory_limit,
@@ -182,14 +186,47 @@ def fit_matrix(
     return matrix, lambda margins: machine(margins=margins)
 
 
-def fit_views(
-    classifier: Any, settings: Settings, matrix: Matrix, X: Any, symbols: Any
-) -> NoViews | ViewSum:
+def _is_standard(reader: Any, settings: Settings, symbols: Any) -> bool:
+    """Tell whether the words are standardized: a preset wants it, and all rows have few words."""
+    if settings.min_share is None or not isinstance(reader, SequenceKernel):
+        return False
+    return isinstance(symbols, Symbols) and bool(countable(settings.kernel, symbols).all())
+
+
+def _fit_standard(
+    classifier: Any, settings: Settings, symbols: Symbols
+) -> tuple[np.ndarray, Callable[[Margins], WordMachine]]:
+    """Return the kernel matrix of standardized words, and a function that makes a machine.
+
+    All words count alike, so the weights of the layouts are left out.
+    """
+    kernel = clone(settings.kernel).set_params(weights=None)
+    memory, n_jobs = parse_memory(classifier.memory_limit), classifier.n_jobs
+    min_share = settings.min_share or 0.0
+    warn_wordless(symbols.n_present)
+    reader, gram = fit_words(symbols, kernel, settings.pyramid, min_share, memory, n_jobs)
+    n_words = max(gram.n_words, 1)
+
+    def machine(margins: Margins) -> WordMachine:
+        made = WordMachine.from_gram(gram, reader, margins.coefficients / n_words)
+        intercepts = made.margins.intercepts + margins.intercepts
+        return replace(
+            made,
+            margins=replace(made.margins, intercepts=intercepts),
+            norms=made.norms * n_words,  # as by the matrix, which is divided by n_words
+            train=symbols,
+            min_share=min_share,
+        )
+
+    return gram.values / n_words, machine
+
+
+def fit_views(classifier: Any, settings: Settings, matrix: Matrix, X: Any) -> NoViews | ViewSum:
     """Fit the views beside the first kernel, if the preset has views for these sequences."""
     values = matrix(np.arange(len(X)))
     if settings.views is None or sp.issparse(values) or not isinstance(X, Sequences):
         return NoViews(matrix)
-    return ViewSum(values, settings.weight, settings.views(X), X, symbols, classifier)
+    return ViewSum(values, settings.views(X), X, classifier)
 
 
 def _options(classifier: Any, settings: Settings) -> dict[str, Any]:

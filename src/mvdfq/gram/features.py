@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.portions import portions, stacked, vocabulary_of
 from mvdfq.gram.tiles import inverse_root
@@ -86,6 +87,10 @@ class SequenceFeatures(SequenceMap):
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
 
+    engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
+        Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
+        the processor.
+
     Attributes
     ----------
     n_features_out_ : int
@@ -126,6 +131,7 @@ class SequenceFeatures(SequenceMap):
         constant_rows: str = "drop",
         memory_limit: int | str | None = None,
         n_jobs: int | None = None,
+        engine: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.manifold = manifold
@@ -141,6 +147,7 @@ class SequenceFeatures(SequenceMap):
         self.constant_rows = constant_rows
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> "SequenceFeatures":
         """List the words of the training sequences.
@@ -269,10 +276,10 @@ class SequenceFeatures(SequenceMap):
             if kind is not None:
                 options = self.min_share, self.n_jobs, self.memory_limit
                 self.plan_ = weigh_words(collection, self.plan_, kind, *options)
-            parts = (count_words(collection[cut], self.plan_, self.n_jobs) for cut in cuts)
+            parts = (self._words(collection[cut]) for cut in cuts)
             self.columns_ = vocabulary_of(parts, self.plan_)
             return None
-        counted = count_words(collection, self.plan_, self.n_jobs)
+        counted = self._words(collection)
         if kind is not None:
             n = len(collection)
             self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
@@ -283,7 +290,7 @@ class SequenceFeatures(SequenceMap):
         """Return embedded counts of a collection, in portions, and their squared lengths."""
         blocks, norms = [], []
         for cut in portions(collection, self.plan_, self.memory_limit, self.n_jobs):
-            counted = count_words(collection[cut], self.plan_, self.n_jobs)
+            counted = self._words(collection[cut])
             n = cut.stop - cut.start
             features, own = assemble(counted, self.columns_, n, self.plan_)
             del counted
@@ -305,6 +312,10 @@ class SequenceFeatures(SequenceMap):
             0 for a sequence without words.
         """
         return self._counted(collection)[1]
+
+    def _words(self, collection: Ragged) -> list[WordCounts]:
+        with engine_of(self):
+            return count_words(collection, self.plan_, self.n_jobs)
 
     def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
         """Put the counts into columns; embed, weight and normalize the counts."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._engines.choice import current_engine
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.blocks import BlockRows, KeptCounts
@@ -81,6 +82,11 @@ def gram(
 
     `progress` is called with the number of pieces done and the number of all pieces.
     """
+    engine = current_engine()
+    if engine.name == "gpu":
+        found = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
+        if found is not None:
+            return found
     budget = parse_memory(memory_limit)
     tiles, task_bytes = plan_tiles(left, right, plan, budget)
     n_right = len(left if right is None else right)
@@ -98,6 +104,19 @@ def gram(
         _mirror(out.values, out.left, tiles)
         return Gram(out.values, out.left, out.left, out.scale)
     return out
+
+
+def _on_gpu(
+    left: Ragged, right: Ragged | None, plan: Plan, device: str, limit: Any, progress: Any
+) -> Gram | None:
+    """Compute on the card, or return None for what only the processor can do."""
+    from mvdfq.gram.on_gpu import CannotCount, gpu_gram  # torch is optional, and slow to import
+
+    limit = None if limit is None else parse_memory(limit)
+    try:
+        return Gram(*gpu_gram(left, right, plan, device, limit, progress))
+    except CannotCount:
+        return None
 
 
 def compute_tiles(

@@ -23,12 +23,15 @@ from mvdfq._engines import lookup
 from mvdfq._utils.memory import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
+from mvdfq.gram.tiles import inverse_root
+from mvdfq.kernels import Kernel
 from mvdfq.machines.dense_words import count_words
 from mvdfq.machines.machine import Machine
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import WordTable, dense_table, first_slots
+from mvdfq.machines.word_table import DENSE_WORDS, WordTable, dense_table, first_slots
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
@@ -36,7 +39,9 @@ __all__ = [
     "Piece",
     "StandardGram",
     "WordMachine",
+    "countable",
     "first_slots",
+    "fit_words",
     "pieces_of",
     "root_shares",
 ]
@@ -63,6 +68,31 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> sp.csr_array:
         np.sqrt(found.data, out=found.data)
         parts.append(found)
     return sp.hstack(parts, format="csr")
+
+
+def countable(kernel: Kernel, symbols: Symbols) -> np.ndarray:
+    """Tell for every row whether its words fit a dense array; words of many categories do not."""
+    longest = max(group.length for group in kernel.groups(2))
+    return symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS
+
+
+def fit_words(
+    symbols: Symbols,
+    kernel: Kernel,
+    pyramid: int,
+    min_share: float,
+    memory: int = DEFAULT_MEMORY,
+    n_jobs: int | None = None,
+) -> tuple[SequenceFeatures, "StandardGram"]:
+    """Return the reader of the words of all rows, and their kernel matrix.
+
+    `min_share` is the share of the training sequences that must hold a word.
+    """
+    reader = SequenceFeatures(
+        kernel, manifold=True, normalize=False, pyramid=pyramid, constant_rows="keep"
+    ).fit_reader(symbols)
+    pieces = pieces_of(symbols, reader.plan_)
+    return reader, StandardGram(pieces, len(symbols), min_share, memory, n_jobs)
 
 
 def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
@@ -195,11 +225,14 @@ class WordMachine(Machine):
 
     `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
     `GroupTable` does. `norms` is the share of each row in the squared norms of the machines.
+    `train` are the training sequences, for similarities; None in a view.
     """
 
     reader: SequenceFeatures
     values: list[np.ndarray] = field(default_factory=list)
     norms: np.ndarray = field(default_factory=lambda: np.empty(0))
+    train: Symbols | None = None
+    min_share: float = 0.0
 
     @classmethod
     def from_gram(
@@ -221,8 +254,48 @@ class WordMachine(Machine):
     def of(self, collection: Any) -> np.ndarray:
         """Return the margins of sequences; words with unseen symbols do not count."""
         assert self.table is not None
-        margins, _ = self.table.margins(collection, self.n_jobs)
+        margins, norms = self.table.margins(collection, self.n_jobs)
+        warn_wordless(norms)
         return margins + self.margins.intercepts
+
+    @property
+    def train_symbols(self) -> Any:
+        """The training sequences, as `reader` reads them; None in a view."""
+        return self.train
+
+    def features(self, collection: Symbols) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, a few rows at a time."""
+        pieces = pieces_of(collection.without_unseen(), self.reader.plan_)
+        for (_, make), scale in zip(pieces, self._scales(), strict=True):
+            yield scale.features(make())
+
+    def _scales(self) -> list["Scale"]:
+        """Return the scales of all pieces, learned again from the training sequences."""
+        assert self.train is not None
+        pieces = pieces_of(self.train, self.reader.plan_)
+        return self.once(
+            "scales", lambda _: [Scale.of(make(), self.min_share) for _, make in pieces]
+        )
+
+    @property
+    def n_words(self) -> int:
+        """Number of words that are not left out, by which the training kernel matrix is divided."""
+        return max(sum(scale.kept.size for scale in self._scales()), 1)
+
+    def compare(self, left: Symbols, right: Symbols) -> np.ndarray:
+        """Return the cosines of the features of left and right sequences."""
+        products = np.zeros((len(left), len(right)))
+        own, other = np.zeros(len(left)), np.zeros(len(right))
+        for a, b in zip(self.features(left), self.features(right), strict=True):
+            products += a @ b.T
+            own += np.einsum("ij,ij->i", a, a)
+            other += np.einsum("ij,ij->i", b, b)
+        return products * inverse_root(own)[:, None] * inverse_root(other)
+
+    def similarities(self, collection: Any) -> np.ndarray:
+        """Return the cosines of the features of sequences and of the training sequences."""
+        assert self.train is not None
+        return self.compare(collection, self.train)
 
     def _build(self) -> WordTable:
         plan = self.reader.plan_

@@ -176,6 +176,10 @@ def _check_word_machine(value: Any) -> None:
     rows = np.arange(len(value.reader.plan_.n_symbols))
     _check_values(value, value.values, rows)
     check_array(value.norms, "norms", (len(rows),))
+    require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
+    if value.train is not None:
+        same = np.array_equal(value.train.n_symbols, value.reader.plan_.n_symbols)
+        require(same, "train must have the alphabets of the reader, got others")
 
 
 def _check_values(machine: Any, values: Any, rows: np.ndarray) -> None:
@@ -235,7 +239,7 @@ def _check_classifier(value: Any) -> None:
         require(found == wanted, f"a view must have {wanted} columns, got {found}")
     n_shares = 1 + len(value.views_)
     check_array(value.view_shares_, "view_shares_", (n_shares,))
-    n = len(machine.train.indptr) - 1 if hasattr(machine, "train") else len(machine.reader.train_)
+    n = machine.n_train
     check_array(value.train_index_, "train_index_", (n,), None)
     check_array(value.train_y_, "train_y_", (n,), None)
     inside = (value.train_y_ < n_classes).all() and (value.train_y_ >= 0).all()

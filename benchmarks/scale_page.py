@@ -29,11 +29,12 @@ def growth():
     """Time and memory against each size."""
     rows = []
     for line in lines_of("grow"):
+        exponent = "" if line["against"] == "workers" else line["exponent"]
         size = {"sequences": "n", "length": "length", "rows": "rows", "workers": "workers"}
         rows.append([
             {"gram": "kernel matrix", "features": "hashed words"}[line["method"]],
             line["against"], line[size[line["against"]]], line["seconds"], line["cpu_seconds"],
-            "" if line["against"] == "workers" else line["exponent"], f"{float(line['anonymous_mb']):.0f}",
+            exponent, f"{float(line['anonymous_mb']):.0f}",
         ])  # fmt: skip
     header = ["work", "against", "size", "s", "processor s", "exponent", "anonymous MB"]
     return table(header, rows)

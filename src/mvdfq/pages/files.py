@@ -2,8 +2,12 @@
 
 import csv
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from mvdfq._utils.files import replace_file
+from mvdfq._utils.markup import csv_cell
 
 __all__ = ["foreign_files", "write_csv", "write_json"]
 
@@ -28,17 +32,18 @@ def _begins(path: Path, start: str) -> bool:
 def write_json(data: dict[str, Any], path: Path) -> None:
     """Write all numbers of a report."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    path.write_text(text + "\n", encoding="utf-8")
+    replace_file(path, (text + "\n").encode())
 
 
 def write_csv(data: dict[str, Any], path: Path) -> None:
     """Write one line per judged sequence."""
     columns, classes = data["sequences"], data["classes"]
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*columns, "correct"])
-        for line in zip(*columns.values(), strict=True):
-            row = dict(zip(columns, line, strict=True))
-            correct = row["truth"] == row["predicted"]
-            row["truth"], row["predicted"] = classes[row["truth"]], classes[row["predicted"]]
-            writer.writerow([*row.values(), int(correct)])
+    file = StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([*columns, "correct"])
+    for line in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, line, strict=True))
+        correct = row["truth"] == row["predicted"]
+        row["truth"], row["predicted"] = classes[row["truth"]], classes[row["predicted"]]
+        writer.writerow([*map(csv_cell, row.values()), int(correct)])
+    replace_file(path, file.getvalue().encode("utf-8", "backslashreplace"))

@@ -1,5 +1,6 @@
 """Sphinx settings of the site; `make docs` builds the site into build/docs."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -82,6 +83,26 @@ def _skip(app, what, name, member, skip, options):
     return True if module.partition(".")[0] == "sklearn" else None
 
 
+# Files beside the folder docs, and the pages of the site that show them.
+ABOVE = {
+    "README": "index",
+    "SECURITY": "security_policy",
+    "CHANGELOG": "changelog",
+    "CONTRIBUTING": "contributing",
+}
+
+
+def _link_inside(app, docname, source):
+    """Lead links to files beside docs, such as ../SECURITY.md, to their pages."""
+    up = "../" * docname.count("/")
+    source[0] = re.sub(
+        rf"\]\({re.escape(up)}\.\./({'|'.join(ABOVE)})\.md",
+        lambda found: f"]({up}{ABOVE[found[1]]}.md",
+        source[0],
+    )
+
+
 def setup(app):
     """Register what Sphinx calls while it builds."""
     app.connect("autodoc-skip-member", _skip)
+    app.connect("source-read", _link_inside)

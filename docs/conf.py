@@ -67,6 +67,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}
 html_show_copyright = False
 html_show_sphinx = False
@@ -102,7 +103,15 @@ def _link_inside(app, docname, source):
     )
 
 
+def _link_included(app, path, docname, content):
+    """Do the same in files that a page includes, which lie beside docs."""
+    content[0] = re.sub(
+        rf"\]\(({'|'.join(ABOVE)})\.md", lambda found: f"]({ABOVE[found[1]]}.md", content[0]
+    )
+
+
 def setup(app):
     """Register what Sphinx calls while it builds."""
     app.connect("autodoc-skip-member", _skip)
     app.connect("source-read", _link_inside)
+    app.connect("include-read", _link_included)

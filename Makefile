@@ -89,8 +89,7 @@ docs: $(VENV)/.docs
 	@echo "The site is in build/docs/index.html."
 
 # An sdist, and a wheel made from the sdist: what the sdist lacks, the wheel lacks too.
-build: $(VENV)/.run
-	@$(PIP) 'build>=1.2'
+build: $(VENV)/.dev
 	@$(PY) -m build --outdir dist .
 
 clean:

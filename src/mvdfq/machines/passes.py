@@ -26,6 +26,8 @@ __all__ = ["Columns", "PassSolver"]
 TOLERANCE = 5e-3
 # Steps at most; all sets that were tried needed fewer.
 MOST_PASSES = 100
+# Passes that a bar expects; there may be more.
+USUAL_PASSES = 40
 # Steps that L-BFGS remembers; fewer where these would not fit into the memory limit.
 STEPS = 8
 
@@ -113,7 +115,7 @@ class PassSolver:
             done = n_passes
 
             def report(block: int, n_blocks: int) -> None:
-                self.report(done * n_blocks + block, (MOST_PASSES + 1) * n_blocks)
+                self.report(done * n_blocks + block, max(USUAL_PASSES, done + 1) * n_blocks)
 
             losses, gradient, slopes = self.blocks.sum(
                 hinge_sums, pairs, everything, weights, offsets, stride=self.stride, report=report

@@ -1,4 +1,4 @@
-"""Linear machines by passes over blocks: features, solver, classifier, blocks that are read again."""
+"""Linear machines by passes over blocks: features, solver, classifier, blocks read again."""
 
 import numpy as np
 import pytest

@@ -98,8 +98,7 @@ def test_columns_of_quadratics_reach_their_minima():
 
 
 @pytest.mark.parametrize(("scheme", "n_classes"), [("ovr", 3), ("ovo", 3), ("ovr", 2)], ids=str)
-def test_passes_solve_what_a_general_solver_solves(monkeypatch, scheme, n_classes):
-    monkeypatch.setattr("mvdfq.machines.passes.TOLERANCE", 1e-9)
+def test_passes_solve_what_a_general_solver_solves(scheme, n_classes):
     features = rng.random((24, 4)).astype(np.float32)
     y, weight = np.arange(24) % n_classes, rng.random(24) + 0.5
     held = np.arange(24) >= 20
@@ -112,7 +111,8 @@ def test_passes_solve_what_a_general_solver_solves(monkeypatch, scheme, n_classe
 
     blocks = LocalBlocks([maker(a) for a in range(0, 24, 7)], 0, None)
     columns = Columns(features.mean(axis=0), factor)
-    margins = PassSolver(blocks, columns, problems, 2**30)(0.7, everything=False)
+    solver = PassSolver(blocks, columns, problems, 2**30, tolerance=1e-9)
+    margins = solver(0.7, everything=False)
     for p, (positive, negative) in enumerate(problems.pairs):
         targets = np.where(y == positive, 1, np.where((y == negative) | (negative < 0), -1, 0))
         targets[held] = 0

@@ -31,7 +31,7 @@ PREDICTED = 512
 Numbered = tuple[int, Sequences, np.ndarray]
 
 
-def block_makers(blocks: Sequence[Any]) -> list[Callable[[], Numbered]]:
+def block_makers(blocks: Sequence[Any]) -> Sequence[Callable[[], Numbered]]:
     """Return functions that read one block each: its number, its sequences and its labels."""
     makers = [partial(_read_block, i, block) for i, block in enumerate(blocks)]
     if not makers:

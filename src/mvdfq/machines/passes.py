@@ -98,6 +98,7 @@ class PassSolver:
     memory: int
     report: Report = lambda done, total: None
     stride: int = 1
+    tolerance: float = TOLERANCE
 
     def __call__(self, C: float, start: Margins | None = None, everything: bool = True) -> Margins:
         """Return the machines on the features times their factors.
@@ -129,7 +130,7 @@ class PassSolver:
 
         first = self._start(start, everything)
         steps = int(np.clip(self.memory // (4 * max(first.nbytes, 1)), 2, STEPS))
-        x = minimise(evaluate, first, TOLERANCE, MOST_PASSES, steps)
+        x = minimise(evaluate, first, self.tolerance, MOST_PASSES, steps)
         return Margins(x[:-1], x[-1] - centre @ (factor * x[:-1]))
 
     def _start(self, start: Margins | None, everything: bool) -> np.ndarray:

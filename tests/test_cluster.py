@@ -136,14 +136,17 @@ def _as_tuple(block, factor):
 
 
 LOST = """
-import os, threading, signal, sys, time
-import mvdfq
+import sys, time
 from distributed import Client
 client = Client(sys.argv[1])
-blocks = [client.submit(time.sleep, 0.5 + i / 100) for i in range(100)]
+futures = [client.submit(time.sleep, 0.2 + i / 1000) for i in range(200)]
 print("ready", flush=True)
 time.sleep(60)
 """
+
+
+def _sleeping(dask_scheduler):
+    return sum(str(key).startswith("sleep") for key in dask_scheduler.tasks)
 
 
 def test_a_lost_client_leaves_nothing_behind(client):
@@ -154,11 +157,10 @@ def test_a_lost_client_leaves_nothing_behind(client):
     lost.kill()
     lost.wait()
     lost.stdout.close()
-    for _ in range(100):
-        if not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
-            break
-        time.sleep(0.1)
-    assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
+    deadline = time.monotonic() + 30
+    while client.run_on_scheduler(_sleeping) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert client.run_on_scheduler(_sleeping) == 0
     test_tiles_are_those_of_this_process(client)
 
 

@@ -216,10 +216,12 @@ def test_a_small_memory_limit_chooses_passes(vowels, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("options", [{"n_features": 500}, {"kernel": mvdfq.Spectrum([1, 2])}])
-def test_other_kernels_are_learned_by_passes_too(vowels, few, options):
+@pytest.mark.parametrize("n_features", [None, 500])
+def test_other_kernels_are_learned_by_passes_too(vowels, few, n_features):
     (X, y), (X_test, y_test) = vowels
-    clf = SequenceClassifier("fast", C=[1, 10], cv=2, **options).fit(X, y)
+    kernel, symbols = mvdfq.Spectrum(2), mvdfq.DirectQuantizer(4)
+    options = {"kernel": kernel, "symbols": symbols, "n_features": n_features}
+    clf = SequenceClassifier(C=[1, 10], cv=2, **options).fit(X, y)
     assert clf.score(X_test, y_test) > 0.9
     assert clf.validation_scores_.shape == (2, 2)
     assert len(clf.neighbours(X_test[0], 2)) == 2

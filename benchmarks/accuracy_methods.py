@@ -17,7 +17,7 @@ class Padded:
 
     def fit(self, X, y):
         """Pad with zeros to the longest training sequence and fit."""
-        self.length = max(x.shape[1] for x in X)
+        self.length = max(9, *(x.shape[1] for x in X))  # MiniRocket reads nine frames at least
         self.model.fit(self._array(X), y)
         return self
 
@@ -112,32 +112,51 @@ PEERS = {
 }
 
 
-# The preset that a classifier without an option takes for numbers, and the parts of its sum.
-DEFAULT = "numbers"
-WORDS = "words"
-PARTS = (WORDS, "standardized", "filters")
+class FiltersAlone:
+    """The default without its words: machines on the words of filter responses."""
+
+    def fit(self, X, y):
+        """Fit one machine per class on the kernel matrix of the filters."""
+        from sklearn.svm import SVC
+
+        from mvdfq import check_sequences
+
+        X, self.classes = check_sequences(X), np.unique(y)
+        fits = [view.fit(X, 2**30, 1) for view in numbers().views(X)]
+        n_words = sum(fit.gram.n_words for fit in fits)
+        K = sum(fit.gram.values for fit in fits) / n_words
+        coefficients = np.zeros((len(X), len(self.classes)))
+        self.intercepts = np.zeros(len(self.classes))
+        for c, label in enumerate(self.classes):
+            machine = SVC(C=numbers().C, kernel="precomputed").fit(K, y == label)
+            coefficients[machine.support_, c] = machine.dual_coef_[0] / n_words
+            self.intercepts[c] = machine.intercept_[0]
+        self.views = [fit.finish(coefficients) for fit in fits]
+        return self
+
+    def predict(self, X):
+        """Return the class with the largest margin."""
+        from mvdfq import check_sequences
+
+        X = check_sequences(X)
+        margins = sum(view.margins(X) for view in self.views) + self.intercepts
+        return self.classes[margins.argmax(axis=1)]
 
 
-def without(part):
-    """Return the settings of the default with one part left out of the sum of kernels."""
+def numbers(**changes):
+    """Return the settings of the default for numbers, with changes."""
     from mvdfq.classifier.presets import PRESETS
 
-    settings = PRESETS[DEFAULT]()
-    if part == WORDS:  # the first kernel is still computed: its time is not saved
-        return replace(settings, weight=0.0)
-    return replace(settings, views=lambda X: [v for v in settings.views(X) if v.name != part])
-
-
-def words_alone():
-    """Return the settings of the default before it was a sum of kernels."""
-    from mvdfq.classifier.presets import PRESETS
-
-    return replace(PRESETS[DEFAULT](), views=None, C=100)
+    return replace(PRESETS["numbers"](), **changes)
 
 
 # Presets of this script: variants of the default.
-VARIANTS = {f"default without {part}": partial(without, part) for part in PARTS}
-VARIANTS["words alone"] = words_alone
+SETTINGS = {
+    "default without filters": partial(numbers, views=None),
+    "default with plain words": partial(numbers, min_share=None),
+    "plain words alone": partial(numbers, min_share=None, views=None, C=100),
+}
+VARIANTS = ("default without words", *SETTINGS)
 
 
 def ours(preset):
@@ -145,11 +164,13 @@ def ours(preset):
     import mvdfq
     from mvdfq.classifier.presets import PRESETS
 
-    if preset in VARIANTS:
-        PRESETS[preset] = VARIANTS[preset]
+    if preset in SETTINGS:
+        PRESETS[preset] = SETTINGS[preset]
     return mvdfq.SequenceClassifier(None if preset == "default" else preset, n_jobs=1)
 
 
 def method(name):
     """Return a new classifier: a peer, or mvdfq with a preset or without an option (default)."""
+    if name == "default without words":
+        return FiltersAlone()
     return PEERS[name]() if name in PEERS else ours(name)

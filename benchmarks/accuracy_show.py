@@ -49,7 +49,7 @@ def complete(rows):
     for row in rows:
         splits[row["method"]].add((row["set"], row["split"]))
     every = set().union(*splits.values())
-    candidates = sorted(splits.keys() - VARIANTS.keys())
+    candidates = sorted(splits.keys() - set(VARIANTS))
     for name in candidates:
         if splits[name] != every:
             print(f"left out: {name}, {len(splits[name])} of {len(every)} resamples")

@@ -27,3 +27,9 @@ def calibration(sure, right, n_bins=10):
             mean = sum(s for s, _ in mine) / len(mine)
             found.append((len(mine), round(mean, 9), sum(r for _, r in mine) / len(mine)))
     return found
+
+
+def tidy(value, digits=5):
+    """One number in `digits` significant digits; None for a value that is not a number."""
+    known = value is not None and abs(value) < float("inf")
+    return float(f"{value:.{digits}g}") if known else None

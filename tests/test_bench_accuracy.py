@@ -91,24 +91,21 @@ def test_show_of_the_stored_results(load, capsys, tmp_path):
     assert "minirocket" in (tmp_path / "accuracy_ranks.svg").read_text()
 
 
-def test_parts_that_can_be_left_out_are_the_parts_of_the_default(load):
+def test_variants_of_the_default_learn(load, monkeypatch):
     methods = load("accuracy_methods")
-    X, _ = mvdfq.make_autoregressive(n_sequences=4, random_state=0)
-    views = PRESETS[methods.DEFAULT]().views(mvdfq.check_sequences(X))
-    assert set(methods.PARTS) == {methods.WORDS, *(view.name for view in views)}
-    for part in methods.PARTS[1:]:
-        kept = methods.without(part).views(mvdfq.check_sequences(X))
-        assert {view.name for view in kept} == {view.name for view in views} - {part}
-
-
-@pytest.mark.parametrize(
-    "name", ["default without words", "default without filters", "words alone"]
-)
-def test_a_default_without_a_part_learns(load, name, monkeypatch):
-    monkeypatch.setitem(PRESETS, name, None)  # the script adds a preset: forget it afterwards
     X, y = mvdfq.make_autoregressive(n_sequences=20, n_classes=2, random_state=0)
-    clf = load("accuracy_methods").method(name).fit(X, y)
-    assert clf.score(X, y) > 0.8
+    for name in methods.VARIANTS:
+        monkeypatch.setitem(PRESETS, name, None)  # the script adds a preset: forget it afterwards
+        assert np.mean(methods.method(name).fit(X, y).predict(X) == y) > 0.8
+
+
+def test_the_default_without_words_has_the_margins_of_its_filters(load):
+    methods = load("accuracy_methods")
+    X, y = mvdfq.make_autoregressive(n_sequences=20, n_classes=2, random_state=0)
+    part = {view.name for view in methods.numbers().views(mvdfq.check_sequences(X))}
+    assert part == {"filters"}
+    model = methods.FiltersAlone().fit(X, y)
+    assert {view.name for view in model.views} == part
 
 
 def test_resamples_keep_the_sizes_of_the_official_parts(load):

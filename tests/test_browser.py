@@ -43,7 +43,9 @@ def made(tmp_path_factory):
     audio = [folder / f"{i}.wav" for i in range(len(sounds))]
     for path, samples in zip(audio, sounds, strict=True):
         soundfile.write(path, samples / 6, 8000)
-    X = mvdfq.check_sequences(frames, channel_names=["loud <b>", "rough"], sampling_rate=8000 / 30)
+    X = mvdfq.check_sequences(
+        frames, channel_names=["loud <b>", "rough (m/s)"], sampling_rate=8000 / 30
+    )
     y = np.array(["high", "low <i>"])[np.arange(len(X)) % 2]
     y[:3] = y[1:4].copy()  # some labels are wrong, so that some sequences are
     names = [*EVIL, *(f"tone {i}" for i in range(2, len(X)))]
@@ -101,6 +103,39 @@ def test_the_page_shows_the_numbers_of_the_file(page, made):
     headings = [one.text for one in page.find_elements(By.TAG_NAME, "h2")]
     assert len(headings) == 7
     assert "mvdfq evaluate tones" in text(page, "#verdict")
+
+
+def test_the_heading_of_the_confusions_is_true_when_counts_are_equal(page, made):
+    matrix, names = made.data["confusions"]["matrix"], made.data["classes"]
+    counts = {(a, b): n for a, row in enumerate(matrix) for b, n in enumerate(row) if a != b and n}
+    most = [pair for pair, n in counts.items() if n == max(counts.values())]
+    times = f"{(n := max(counts.values()))} time{'s' if n > 1 else ''}"
+    expected = f"2 pairs of classes are confused most often: {times} each"
+    if len(most) == 1:
+        a, b = (names[c] for c in most[0])
+        expected = f"{a} is taken for {b} most often: {times}"
+    assert text(page, "#confusions h2") == expected
+
+
+def test_probabilities_add_up(page):
+    for _ in range(6):
+        shown = page.find_elements(By.CSS_SELECTOR, "#one .split > div:last-child .bars b")
+        tenths = [round(10 * float(one.text.removesuffix(" %"))) for one in shown]
+        assert sum(tenths) == 1000
+        page.execute_script("document.getElementById('next').click()")
+
+
+def test_units_stand_beside_values(page):
+    page.execute_script(
+        "const canvas = document.getElementById('sequence-canvas');"
+        "canvas.scrollIntoView({block: 'center', behavior: 'instant'});"
+        "const box = canvas.getBoundingClientRect();"
+        "canvas.dispatchEvent(new PointerEvent('pointermove',"
+        "  {clientX: box.left + box.width / 2, clientY: box.top + 140, bubbles: true}))"
+    )
+    said = text(page, "#readout")
+    assert "rough = " in said
+    assert " m/s, evidence" in said
 
 
 def test_names_from_files_are_text(page):
@@ -252,3 +287,22 @@ def test_the_page_of_one_sequence(browser, tmp_path):
     browser.get(path.as_uri())
     assert text(browser, "h1") == f"Why {EVIL[0]} is put into the class 1"
     assert browser.get_log("browser") == []
+
+
+def test_the_page_of_a_table_has_the_theme_of_a_report(browser, tmp_path):
+    from made_results import made as made_table
+    from mvdfq.reproduce.result import Row
+    from mvdfq.reproduce.sections import page as table_page
+
+    rows = [Row("MVDFQ", "SSSK", "no", published=22.6, value=25.5, std=2.1, n_seeds=5, n_folds=5)]
+    path = tmp_path / "table.html"
+    path.write_text(table_page([made_table("genre", rows)]), encoding="utf-8")
+    browser.get(path.as_uri())
+    assert text(browser, ".score .big") == "0 of 1"
+    before = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    for _ in range(2):
+        browser.find_element(By.ID, "theme").click()
+    after = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert before != after
+    assert browser.get_log("browser") == []
+    browser.execute_script("localStorage.clear()")

@@ -79,9 +79,11 @@ def assert_starts(machine, kernel, train, x, options):
         weights = machine.margins.coefficients[:, column]
         expected = naive.evidence(x, train, weights, twins, **options)
         found = dict.fromkeys(expected, 0.0)
-        for row, _, _, _, starts, _, shares in evidence.words:
-            for start, share in zip(starts.tolist(), shares[:, column], strict=True):
-                found[row, start] += share
+        for block in evidence.words:
+            rows = np.repeat(block.rows, np.diff(block.indptr))
+            places = zip(rows.tolist(), block.starts.tolist(), strict=True)
+            for place, share in zip(places, block.shares[:, column], strict=True):
+                found[place] += share
         assert found.keys() == expected.keys()
         for key, value in expected.items():
             assert found[key] == pytest.approx(value, rel=1e-4, abs=1e-6)

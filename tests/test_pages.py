@@ -16,6 +16,7 @@ from mvdfq.evaluation import evaluate
 from mvdfq.pages import api, choice, curves, health, html, run as runs, trust
 from mvdfq.pages.atlas import kernel_pca
 from mvdfq.pages.baselines import describe
+from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
 
 NAMES = [
@@ -142,6 +143,15 @@ def test_between_is_one_class_against_another(multi_class):
         assert_allclose(both.margins[0], why.margins[at[0]] - why.margins[at[1]])
     words = sum(shares.sum() for *_, shares in both.evidence.words)
     assert_allclose(words + both.constant[0], both.margins[0])
+
+
+def test_numbers_are_rounded_like_their_slow_twin():
+    random = np.random.default_rng(0)
+    values = (random.normal(size=3000) * 10.0 ** random.integers(-14, 15, 3000)).tolist()
+    values += [0.0, 1.0, -1.0, 123456.0, 99999.9, 1e22, 0.1, 1e-5, np.nan, np.inf, None]
+    expected = list(map(naive_pages.tidy, values))
+    assert tidy(values) == expected
+    assert tidy({"a": [values, [values[0]]]}) == {"a": [expected, [expected[0]]]}
 
 
 def test_kernel_pca_against_its_slow_twin():
@@ -362,3 +372,16 @@ def test_a_page_of_1500_sequences_is_below_one_megabyte():
     made = mvdfq.report(clf, X, y, names, None, protocol="2-fold")
     assert len(made.data["details"]) == 60
     assert len(html.page(made.data).encode()) < 1_000_000
+
+
+def test_a_report_replaces_no_file_of_the_user(made, tmp_path):
+    page = tmp_path / "motion.html"
+    made.write(page)
+    made.write(page)  # a report may be written again
+    for suffix in (".csv", ".json"):
+        beside = page.with_suffix(suffix)
+        beside.write_text("id,time,x,label\n0,0,1.5,walking\n")
+        with pytest.raises(FileExistsError, match=f"would replace .*motion{suffix}"):
+            made.write(page)
+        assert beside.read_text().startswith("id,time")
+        beside.unlink()

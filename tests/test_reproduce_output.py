@@ -8,12 +8,15 @@ from html.parser import HTMLParser
 import pytest
 
 from made_results import LONG, made, made_scop
+from mvdfq.pages.html import page as report_page
 from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.export import csv_rows, write_csv, write_json
 from mvdfq.reproduce.pictures import NAMES, WIDTH, Scale
+from mvdfq.reproduce.published import SECONDS
 from mvdfq.reproduce.result import Result, Row
-from mvdfq.reproduce.sections import html_section, page
+from mvdfq.reproduce.sections import page
 from mvdfq.reproduce.show import blocks
+from mvdfq.reproduce.verdict import verdict
 
 EVIL = "<script>alert('x')</script> & \"more\""
 
@@ -92,7 +95,7 @@ class Reader(HTMLParser):
 
 
 def test_a_section_is_whole(genre):
-    read = Reader(html_section(genre))
+    read = Reader(page([genre]))
     assert read.open == []
     assert read.tags.count("section") == 1
     drawn = [block for block in blocks(genre) if block.drawn]
@@ -108,19 +111,49 @@ def test_a_section_is_whole(genre):
 @pytest.mark.parametrize("name", ["genre", "artist", "evil"])
 def test_a_section_says_what_a_terminal_says(name, request):
     result = request.getfixturevalue(name)
-    texts = {text.strip() for text in Reader(html_section(result)).texts}
+    texts = {text.strip() for text in Reader(page([result])).texts}
     for block in blocks(result):
         assert block.title.replace("\n", "; ") in texts
         assert {str(value).strip() for row in block.rows for value in row.values()} <= texts | {""}
         assert {line.removeprefix("- ") for line in block.below} <= texts
 
 
-def test_the_style_is_of_sections_alone(genre):
-    style = html_section(genre).partition("<style>")[2].partition("</style>")[0]
-    rules = [part.rpartition("}")[2] for part in style.split("{")[:-1]]
-    selectors = [one.strip() for rule in rules for one in rule.split(",") if rule.strip()]
-    assert all(one.startswith((".mvdfq-table", "@media")) for one in selectors)
-    assert "prefers-color-scheme: dark" in style
+def test_the_page_has_the_look_of_a_report(genre):
+    report = report_page({"details": [], "about": {}})
+    read, other = Reader(page([genre])), Reader(report)
+    assert ("id", "theme") in read.attributes
+    assert ("class", "brand") in read.attributes
+    assert ("class", "hero paper") in read.attributes
+    style, look = ("".join(one.texts).partition("</style>")[0] for one in (read, other))
+    assert look.partition("/* the verdict */")[0].split("--serif")[1] in style
+    targets = {value for key, value in read.attributes if key == "id"}
+    links = [value for key, value in read.attributes if key == "href" and value.startswith("#")]
+    assert {link[1:] for link in links} <= targets
+
+
+def test_the_verdict_counts_points():
+    rows = [
+        Row("a", published=20.0, value=21.0),
+        Row("b", published=20.0, value=10.0),
+        Row("c", published=20.0, value=25.0),
+        Row("d", published=20.0),
+        Row("e", metric="F1_pct", published=50.0, value=60.0),
+    ]
+    big, words = verdict(Result("t", "T", rows))
+    assert big == "1 of 4"
+    assert "better 2 times and worse 1 times" in words
+    # of several readings, the nearest counts; folds by artist are another task
+    rows += [Row("c", reading="text", published=20.0, value=20.5)]
+    rows += [Row("a", protocol="artist-disjoint", published=20.0, value=60.0)]
+    assert verdict(Result("t", "T", rows))[0] == "2 of 4"
+    counts = [Row("a", metric="n_classes", published=5, value=5)]
+    assert verdict(Result("t", "T", counts)) == (
+        "1 of 1",
+        "counts are equal to those of the paper.",
+    )
+    seconds = [Row("a", metric=SECONDS, published=10.0, value=1.0)]
+    assert verdict(Result("t", "T", seconds))[0] == "x 0.1"
+    assert verdict(Result("t", "T", [Row("a")]))[0] == ""
 
 
 def test_a_page_needs_no_other_file(genre, artist):
@@ -129,23 +162,24 @@ def test_a_page_needs_no_other_file(genre, artist):
     assert read.open == []
     assert read.tags.count("section") == 2
     assert text.startswith("<!doctype html>")
-    assert "script" not in read.tags
+    assert read.tags.count("script") == 1
     outside = [value for key, value in read.attributes if key in ("src", "href")]
-    assert outside == ["#table-genre", "#table-artist"]
+    assert all(value.startswith("#") or value == "data:," for value in outside)
+    assert {"#verdict", "#table-artist"} <= set(outside)
 
 
 def test_names_cannot_write_the_page(evil):
-    for text in (html_section(evil), page([evil, evil])):
+    for text in (page([evil]), page([evil, evil])):
         read = Reader(text)
         assert read.open == []
-        assert "script" not in read.tags
+        assert read.tags.count("script") == 1
         assert not [key for key, _ in read.attributes if key.startswith("on")]
-        assert "<script" not in text
+        assert text.count("<script") == 1
         assert EVIL in "".join(read.texts)
 
 
 def test_what_was_not_measured_says_why(artist):
-    text = html_section(artist)
+    text = page([artist])
     assert "not measured" in text
     assert "not run: only quoted" in text
 

@@ -1,5 +1,6 @@
 """Sums of kernels: standardized words and filters beside the first kernel."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,15 +9,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
 import naive_views
-from mvdfq import SequenceClassifier, SequenceFeatures, Words
+from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
+from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of, root_shares
+from mvdfq.machines.machine import KernelMachine
+from mvdfq.machines.standard import WordMachine, fit_words, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.symbols import Symbols
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
-pytestmark = pytest.mark.filterwarnings("ignore:.*No word of this kernel")
+pytestmark = pytest.mark.filterwarnings("ignore:The kernel finds no word")
 
 
 def made(n=24, seed=0):
@@ -50,11 +53,7 @@ def symbols():
 
 
 def standard_gram(symbols, n_levels, min_share, **options):
-    reader = SequenceFeatures(
-        Words(LAYOUTS), manifold=True, normalize=False, pyramid=n_levels, constant_rows="keep"
-    ).fit_reader(symbols)
-    pieces = pieces_of(symbols, reader.plan_)
-    return reader, StandardGram(pieces, len(symbols), min_share, **options)
+    return fit_words(symbols, Words(LAYOUTS), n_levels, min_share, **options)
 
 
 @pytest.mark.parametrize("n_levels", [1, 2])
@@ -85,6 +84,34 @@ def test_features_that_do_not_fit_are_made_again(symbols):
     (reader, roomy), (_, tight) = (standard_gram(symbols, 2, 0.1, memory=m) for m in (10**9, 1))
     machines = [WordMachine.from_gram(gram, reader, alpha) for gram in (roomy, tight)]
     assert_array_equal(machines[1].of(symbols), machines[0].of(symbols))
+
+
+def naive_cosines(symbols, n_levels, min_share):
+    """The cosines of the standardized words of all rows together."""
+    parts = []
+    for r in range(symbols.n_rows):
+        rows = [symbols[i][r].tolist() for i in range(len(symbols))]
+        parts.append(naive_views.standardized(rows, LAYOUTS, n_levels, min_share, missing=255))
+    K = np.sum([naive_views.gram(part)[0] for part in parts], axis=0)
+    norms = np.sqrt(np.diag(K))
+    return K / norms[:, None] / norms
+
+
+def test_similarities_are_cosines_of_standardized_words(symbols):
+    reader, gram = fit_words(symbols, Words(LAYOUTS), 2, 0.1)
+    machine = WordMachine.from_gram(gram, reader, np.ones((len(symbols), 1)))
+    machine = replace(machine, train=symbols, min_share=0.1)
+    assert_allclose(machine.similarities(symbols), naive_cosines(symbols, 2, 0.1), atol=1e-5)
+
+
+def test_unseen_symbols_are_as_missing_to_similarities(symbols):
+    reader, gram = fit_words(symbols, Words(LAYOUTS), 1, 0.0)
+    machine = WordMachine.from_gram(gram, reader, np.ones((len(symbols), 1)))
+    machine = replace(machine, train=symbols)
+    new = symbols[[0]]
+    strange, gap = (replace(new, data=new.data.copy()) for _ in range(2))
+    strange.data[0, 5], gap.data[0, 5] = 7, 255
+    assert_array_equal(machine.similarities(strange), machine.similarities(gap))
 
 
 # Words of filters
@@ -124,14 +151,14 @@ def test_the_sum_is_divided_exactly():
     symbols = quantizer.fit_transform(sequences)
     kernel = mvdfq.SequenceKernel(Words(LAYOUTS), manifold=True)
     K = kernel.fit_transform(symbols)
-    views = [WordView("words", Words(LAYOUTS), min_share=0.2), *filter_views([1, 2], 2.0, 3)]
-    total = ViewSum(K, 1.0, views, sequences, symbols, Options())
+    codewords = WordView("codewords", Words(LAYOUTS), mvdfq.DirectQuantizer(3))
+    total = ViewSum(K, [codewords, *filter_views([1, 2], 3)], sequences, Options())
     spread = np.trace(total.values) / len(K) - total.values.mean()
     assert_allclose(spread, 1, rtol=1e-4)  # the parts have unit variance, and so has their mean
     alpha, bias = np.random.default_rng(0).normal(size=(len(K), 2)), np.array([1.0, -1.0])
     alpha -= alpha.mean(axis=0)  # as of any support vector machine
     first, fitted, shares = total.divided(Margins(alpha, bias))
-    margins = first.of(K) + sum(view.margins(sequences, symbols) for view in fitted)
+    margins = first.of(K) + sum(view.margins(sequences) for view in fitted)
     assert_allclose(margins, total.values @ alpha + bias, rtol=1e-3, atol=1e-3)
     assert len(shares) == 1 + len(fitted)
 
@@ -150,7 +177,7 @@ def test_evidence_of_all_views_sums_to_the_margins(fitted):
 
 def test_parts_sum_to_the_whole(fitted):
     found = fitted.explain(X[0])
-    assert list(found.by_part) == ["words", "standardized", "filters"]
+    assert list(found.by_part) == ["words", "filters"]
     assert_allclose(sum(found.by_part.values()), found.margins)
     both = found.between(*fitted.classes_[:2])
     assert_allclose(sum(both.by_part.values()), both.margins)
@@ -158,6 +185,45 @@ def test_parts_sum_to_the_whole(fitted):
     assert_allclose(sum(fitted.part_importance_.values()), 1)
     rows = fitted.row_importance_
     assert_allclose(fitted.part_importance_["filters"], rows[fitted.kernel_.n_rows_in_ :].sum())
+
+
+def test_words_sum_to_the_rows_that_hold_them():
+    clf = SequenceClassifier(cv=2).fit(X, Y)
+    found = clf.explain(X[0])
+    n_rows = len(clf.kernel_.rows_)
+    rows = np.zeros((len(found.labels), n_rows))
+    for block in found.evidence.words:
+        assert np.all(np.diff(block.rows) >= 0)
+        places = np.repeat(block.rows, np.diff(block.indptr))
+        np.add.at(rows, (slice(None), places), block.shares.T)
+    assert_allclose(rows, found.by_row[:, :n_rows], atol=1e-6)
+
+
+def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
+    sums = []
+    divided = ViewSum.divided
+
+    def spy(self, margins):
+        sums.append(self.values.copy())
+        return divided(self, margins)
+
+    monkeypatch.setattr(ViewSum, "divided", spy)
+    clf = SequenceClassifier(cv=2).fit(X, Y)
+    roots = np.sqrt(np.diag(sums[0]))
+    expected = sums[0] / np.outer(roots, roots)
+    every = np.arange(len(X))
+    collection = check_sequences(X)
+    assert kernel_parts(clf) == ["words", "filters"]
+    assert_allclose(kernel_sum(clf, collection, every), expected, atol=1e-5)
+    some, others = np.array([3, 1]), np.array([0, 3, 5])
+    found = kernel_sum(clf, collection, some, others)
+    assert_allclose(found, expected[np.ix_(some, others)], atol=1e-5)
+    # a model file holds no means and deviations: the first kernel remains
+    clf.save(tmp_path / "m.mvdfq")
+    loaded = load(tmp_path / "m.mvdfq")
+    assert kernel_parts(loaded) == ["words"]
+    first = first_kernel(clf, clf.encode(collection))
+    assert_allclose(kernel_sum(loaded, collection, every), first)
 
 
 def test_importance_finds_the_channel_that_tells():
@@ -201,6 +267,29 @@ def test_symbolic_channels_have_words_and_no_filters():
     clf = SequenceClassifier(cv=2).fit(sequences, np.arange(12) % 2)
     assert clf.score(sequences, np.arange(12) % 2) == 1
     assert_allclose(clf.feature_importance_.sum(), 1)
+
+
+def test_rows_of_many_categories_have_plain_words():
+    rng = np.random.default_rng(0)
+    letters = list("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    texts = ["".join(rng.choice(letters[i % 2 :: 2], 30)) for i in range(12)]
+    sequences = [[text, rng.normal(size=30)] for text in texts]
+    clf = SequenceClassifier(cv=2).fit(sequences, np.arange(12) % 2)
+    assert isinstance(clf.machine_, KernelMachine)
+    assert clf.views_
+    assert clf.score(sequences, np.arange(12) % 2) == 1
+
+
+def test_a_training_sequence_is_its_own_neighbour(fitted):
+    assert isinstance(fitted.machine_, WordMachine)
+    first = fitted.neighbours(X[5], n=1)[0]
+    assert first.index == 5
+    assert_allclose(first.similarity, 1, rtol=1e-5)
+
+
+def test_a_sequence_without_symbols_is_named():
+    with pytest.warns(UserWarning, match="finds no word in sequence 2"):
+        SequenceClassifier(cv=2).fit([*X[:2], X[2][:, :0], *X[3:]], Y)
 
 
 @pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"solver": "linear"}])

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
+from mvdfq.explain.importance import row_norms
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from twins import as_symbols, naive_gram, random_sequences
 
@@ -154,6 +155,15 @@ def test_importance_is_the_share_of_the_squared_norm(telling_channel, solver):
     rows = [name.split(",")[0] for name in features.get_feature_names_out()]
     squares = [(learned[np.array(rows) == name] ** 2).sum() for name in dict.fromkeys(rows)]
     assert_allclose(clf.row_importance_, np.array(squares) / sum(squares), rtol=1e-4)
+
+
+@pytest.mark.parametrize("weights", ["rows", "groups"])
+def test_importance_by_the_word_table_is_that_by_kernel_matrices(telling_channel, weights):
+    X, y = telling_channel
+    clf = SequenceClassifier(**PARTS, weights=weights, C=10).fit(X, y)
+    by_table = row_norms(clf.machine_)
+    clf.machine_._made["table"] = None
+    assert_allclose(by_table, row_norms(clf.machine_), rtol=1e-4, atol=1e-6)
 
 
 def test_importance_of_rows_made_of_several_channels_is_divided():

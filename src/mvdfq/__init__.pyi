@@ -1,6 +1,7 @@
 # The public names, each with the file it lives in: `__init__.py` reads this list, and so do
 # type checkers. A name is imported from its file when it is first used.
 from . import io as io, reproduce as reproduce
+from ._engines.choice import use_engine as use_engine
 from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
 from .classifier.presets import list_presets as list_presets
@@ -25,6 +26,7 @@ from .frames import (
     Stack as Stack,
     Standardize as Standardize,
 )
+from .gram.checkpoint import write_gram as write_gram
 from .gram.features import SequenceFeatures as SequenceFeatures
 from .gram.kernel import SequenceKernel as SequenceKernel
 from .kernels import (

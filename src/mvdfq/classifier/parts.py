@@ -16,12 +16,19 @@ from mvdfq._utils.threads import Report
 from mvdfq.classifier.letters_default import are_nucleic, nucleic
 from mvdfq.classifier.presets import PRESETS, Settings, part
 from mvdfq.classifier.views import NoViews, ViewSum
-from mvdfq.gram.base import are_letters
+from mvdfq.gram.base import are_letters, warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
+from mvdfq.machines.standard import (
+    WordMachine,
+    countable,
+    fit_words,
+    reader_of_words,
+)
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.validation import CANDIDATES, Cautious
 from mvdfq.sequences import Sequences, check_sequences
@@ -34,7 +41,9 @@ __all__ = [
     "fit_matrix",
     "fit_views",
     "fitted_kernel",
+    "goes_by_passes",
     "kernel_for",
+    "pass_reader",
     "settings_for",
 ]
 
@@ -42,6 +51,9 @@ __all__ = [
 MANY = 10_000
 # If there can be more words than this, words are hashed to this many columns.
 MANY_WORDS = 2**20
+
+# A kernel matrix of this many bytes is small, whatever the memory limit.
+SMALL_MATRIX = 2**26
 
 Matrix = Callable[[np.ndarray], Any]
 
@@ -65,7 +77,7 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     settings = replace(nucleic() if for_dna else PRESETS[name](), **own)
     changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
     if changed or classifier.gamma is not None or classifier.weights is not None:
-        settings = replace(settings, views=None)  # views belong to the parts of the preset
+        settings = replace(settings, views=None, min_share=None)  # they belong to the preset
     if not isinstance(settings.kernel, Kernel):
         raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
     if isinstance(X, Symbols) or not settings.kernel.reads_symbols:
@@ -157,13 +169,16 @@ def fit_matrix(
     on the labels of these sequences; and a function that makes a machine of margins.
     """
     reader = _reader(classifier, settings, symbols)
+    machine: Any
     learned = None
     if classifier.weights is not None:
         learned = _learn_weights(classifier, settings, symbols, y, report)
         reader.set_params(**learned(np.arange(len(y))))
-    if isinstance(reader, SequenceFeatures):
+    if _is_standard(reader, settings, symbols):
+        values, machine = _fit_standard(classifier, settings, symbols)
+    elif isinstance(reader, SequenceFeatures):
         values = reader.fit_transform(symbols)
-        machine: Any = partial(
+        machine = partial(
             LinearMachine,
             reader,
             memory_limit=classifier.memory_limit,
@@ -182,14 +197,47 @@ def fit_matrix(
     return matrix, lambda margins: machine(margins=margins)
 
 
-def fit_views(
-    classifier: Any, settings: Settings, matrix: Matrix, X: Any, symbols: Any
-) -> NoViews | ViewSum:
+def _is_standard(reader: Any, settings: Settings, symbols: Any) -> bool:
+    """Tell whether the words are standardized: a preset wants it, and all rows have few words."""
+    if settings.min_share is None or not isinstance(reader, SequenceKernel):
+        return False
+    return isinstance(symbols, Symbols) and bool(countable(settings.kernel, symbols).all())
+
+
+def _fit_standard(
+    classifier: Any, settings: Settings, symbols: Symbols
+) -> tuple[np.ndarray, Callable[[Margins], WordMachine]]:
+    """Return the kernel matrix of standardized words, and a function that makes a machine.
+
+    All words count alike, so the weights of the layouts are left out.
+    """
+    kernel = clone(settings.kernel).set_params(weights=None)
+    memory, n_jobs = parse_memory(classifier.memory_limit), classifier.n_jobs
+    min_share = settings.min_share or 0.0
+    warn_wordless(symbols.n_present)
+    reader, gram = fit_words(symbols, kernel, settings.pyramid, min_share, memory, n_jobs)
+    n_words = max(gram.n_words, 1)
+
+    def machine(margins: Margins) -> WordMachine:
+        made = WordMachine.from_gram(gram, reader, margins.coefficients / n_words)
+        intercepts = made.margins.intercepts + margins.intercepts
+        return replace(
+            made,
+            margins=replace(made.margins, intercepts=intercepts),
+            norms=made.norms * n_words,  # as by the matrix, which is divided by n_words
+            train=symbols,
+            min_share=min_share,
+        )
+
+    return gram.values / n_words, machine
+
+
+def fit_views(classifier: Any, settings: Settings, matrix: Matrix, X: Any) -> NoViews | ViewSum:
     """Fit the views beside the first kernel, if the preset has views for these sequences."""
     values = matrix(np.arange(len(X)))
     if settings.views is None or sp.issparse(values) or not isinstance(X, Sequences):
         return NoViews(matrix)
-    return ViewSum(values, settings.weight, settings.views(X), X, symbols, classifier)
+    return ViewSum(values, settings.views(X), X, classifier)
 
 
 def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
@@ -210,14 +258,57 @@ def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
 
 def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel | SequenceFeatures:
     """Return the unfitted transformer of symbols: the kernel or explicit features."""
-    kernel = clone(settings.kernel)
-    is_large = len(symbols) > MANY and kernel.has_features and classifier.gamma is None
-    if classifier.solver == "kernel" or (classifier.solver == "auto" and not is_large):
-        return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
-    n_features = classifier.n_features
-    if n_features is None and _most_words(settings, symbols) > MANY_WORDS:
-        n_features = MANY_WORDS
-    return SequenceFeatures(kernel, n_features=n_features, **_options(classifier, settings))
+    if classifier.solver == "linear" or _is_large(classifier, settings, symbols):
+        n_features = _n_columns(classifier, settings, symbols)
+        options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+        return SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
+    return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
+
+
+def _n_columns(classifier: Any, settings: Settings, symbols: Any) -> int | None:
+    """Return the number of columns that words are hashed to; None gives every word a column."""
+    if classifier.n_features is None and _most_words(settings, symbols) > MANY_WORDS:
+        return MANY_WORDS
+    return classifier.n_features
+
+
+def _is_large(classifier: Any, settings: Settings, symbols: Any) -> bool:
+    """Tell whether there are too many sequences for a matrix of all pairs, if features will do."""
+    if classifier.solver == "kernel" or classifier.gamma is not None:
+        return False
+    n, limit = len(symbols), max(parse_memory(classifier.memory_limit), SMALL_MATRIX)
+    return settings.kernel.has_features and (n > MANY or 8 * n**2 > limit)
+
+
+def goes_by_passes(classifier: Any, settings: Settings, symbols: Any) -> bool:
+    """Tell whether machines are fitted by passes over blocks: not if weights are learned before."""
+    return classifier.weights is None and _is_large(classifier, settings, symbols)
+
+
+def pass_reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceFeatures:
+    """Return fitted features whose columns are known before any sequence is read.
+
+    `normalize` is False if the features are standardized words, as presets want.
+    """
+    standard = settings.min_share is not None and isinstance(symbols, Symbols)
+    if standard and classifier.n_features is None:
+        if countable(settings.kernel, symbols).all():
+            kernel = clone(settings.kernel).set_params(weights=None)
+            return _with_columns(reader_of_words(symbols, kernel, settings.pyramid), None)
+    n_features = _n_columns(classifier, settings, symbols)
+    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+    reader = SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
+    reader.fit_reader(symbols)
+    if n_features is None and not reader.plan_.counts_groups:
+        return reader.fit(symbols)
+    return _with_columns(reader, n_features)
+
+
+def _with_columns(reader: SequenceFeatures, n_features: int | None) -> SequenceFeatures:
+    """Give all possible words a column, or hash words."""
+    reader.columns_ = all_words(reader.plan_) if n_features is None else Buckets(n_features)
+    reader.n_features_out_ = reader.columns_.size
+    return reader
 
 
 def _most_words(settings: Settings, symbols: Any) -> int:

@@ -38,9 +38,10 @@ class Settings:
     pyramid: int = 1
     multi_class: str = "ovo"
     C: Any = "auto"
-    # Views beside the first kernel, given the training sequences; and the weight of the first.
+    # Share of the training sequences that must hold a word, if words are standardized; else None.
+    min_share: float | None = None
+    # Views beside the first kernel, given the training sequences.
     views: Callable[[Any], list[Any]] | None = None
-    weight: float = 1.0
 
 
 def part(kind: str, value: Any) -> Any:
@@ -58,8 +59,8 @@ def part(kind: str, value: Any) -> Any:
 # Single symbols and pairs have a small weight: they only matter in sequences shorter than 3 frames.
 SHORT = [(0,), (0, 1)]
 LITTLE = 0.01
-# Words of three symbols, 1, 4 or 16 frames apart.
-TRIPLES = [(0, step, 2 * step) for step in (1, 4, 16)]
+# Words of three symbols, 1 to 16 frames apart.
+TRIPLES = [(0, step, 2 * step) for step in (1, 2, 4, 8, 16)]
 # Fewer dilations than this make too few filters for all sets of channels.
 FEW_BANKS = 5
 # Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
@@ -67,7 +68,7 @@ PENALTIES = Cautious((1.0, 10.0))
 
 
 def _numbers() -> Settings:
-    """A sum of three kernels: words, the same words standardized, words of filter responses.
+    """A sum of two kernels: standardized words, and standardized words of filter responses.
 
     The rows were chosen by benchmarks/choose_defaults.py, the weights by splits of the training
     parts of the sets in benchmarks/bench_accuracy.py.
@@ -81,10 +82,9 @@ def _numbers() -> Settings:
     symbols = Rows([(name, make_pipeline(*steps)) for name, *steps in rows])
 
     def views(X: Any) -> list[Any]:
-        words = WordView("standardized", Words([*SHORT, *TRIPLES]), 2, min_share=0.2)
-        return [words, *filter_views(_banks(X), weight=2.0)]
+        return filter_views(_banks(X))
 
-    return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, views)
+    return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, 0.2, views)
 
 
 def _banks(X: Any) -> list[int]:
@@ -102,18 +102,18 @@ def _music() -> Settings:
     assert numbers.views is not None
     others = numbers.views
     encoder = make_pipeline(Delta(), Standardize(), CodebookQuantizer(2048))
-    codewords = WordView("codewords", Words([(0,)]), weight=2.0, encoder=encoder)
+    codewords = WordView("codewords", Words([(0,)]), encoder)
     return replace(numbers, views=lambda X: [codewords, *others(X)])
 
 
 def _fast() -> Settings:
-    """The rows of one view without a pyramid, and a quarter of the filters."""
+    """The default with the rows of one encoder instead of four, and a quarter of the filters."""
     symbols = make_pipeline(*_components())
 
     def views(X: Any) -> list[Any]:
-        return filter_views(auto_dilations(X)[::4], weight=2.0)
+        return filter_views(auto_dilations(X)[::4])
 
-    return Settings(symbols, _with_short(TRIPLES), None, True, 1, "ovr", 10, views)
+    return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, 0.2, views)
 
 
 def _components() -> list[Any]:

@@ -135,7 +135,7 @@ class Questions:
         """Return the margins by each part of the sum of kernels."""
         parts = {FIRST: self.machine_.of(self.kernel_.read_new(symbols))}
         for view in self.views_:
-            margins = view.margins(X, symbols)
+            margins = view.margins(X)
             parts[view.name] = parts[view.name] + margins if view.name in parts else margins
         return parts
 
@@ -154,8 +154,7 @@ class Questions:
     def part_importance_(self) -> dict[str, float]:
         """Share of each part of the sum of kernels in what was learned; the shares sum to 1.
 
-        The parts of the default for numbers are ``"words"``, ``"standardized"`` and
-        ``"filters"``.
+        The parts of the default for numbers are ``"words"`` and ``"filters"``.
         """
         check_is_fitted(self)
         first, *shares = self.view_shares_.tolist()
@@ -176,12 +175,8 @@ class Questions:
         norms = np.zeros(self.kernel_.n_rows_in_)
         norms[self.kernel_.rows_] = self.machine_.once("row norms", row_norms)
         first, *shares = self.view_shares_.tolist()
-        norms /= first
-        for view, share in zip(self.views_, shares, strict=True):
-            if isinstance(view, FittedWords) and view.encoder is None:
-                norms[view.rows] += view.machine.norms / share
         extra = extra_norms(self.views_, shares, self.n_channels_in_)
-        return shares_of_norms(np.concatenate([norms, extra]))
+        return shares_of_norms(np.concatenate([norms / first, extra]))
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class.
@@ -243,7 +238,7 @@ class Questions:
             )
             for k, evidence in enumerate(find_evidence(self.machine_, symbols))
         ]  # fmt: skip
-        return explain_views(plains, self, X, encoded) if self.views_ else plains
+        return explain_views(plains, self.views_, X) if self.views_ else plains
 
     def _encode_one(self, x: Any, method: str) -> tuple[Any, Any]:
         """Return a single sequence as a collection, and its symbols before rows are left out."""

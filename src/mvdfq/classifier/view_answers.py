@@ -1,6 +1,5 @@
 """Answers of a classifier with views: importance and evidence of all parts together."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from mvdfq.explain.evidence import Evidence, find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import (
     LEVELS,
-    add_evidence,
     filter_evidence,
     filter_levels,
     with_rows,
@@ -29,7 +27,7 @@ def extra_shares(views: list[Any], n_channels: int) -> np.ndarray:
 
     First the rows of views with an encoder, then one row per channel if there are filters.
     """
-    own = [shares_of([v.encoder], n_channels)[v.rows] for v in views if _has_rows(v)]
+    own = [shares_of([v.encoder], n_channels)[v.rows] for v in views if _has_words(v)]
     filters = np.eye(n_channels if any(isinstance(v, FittedFilters) for v in views) else 0)
     return np.concatenate([*own, filters.reshape(-1, n_channels)])
 
@@ -37,33 +35,23 @@ def extra_shares(views: list[Any], n_channels: int) -> np.ndarray:
 def extra_norms(views: list[Any], shares: list[float], n_channels: int) -> np.ndarray:
     """Return the squared norms of the rows of `extra_shares`."""
     pairs = list(zip(views, shares, strict=True))
-    own = [view.machine.norms / share for view, share in pairs if _has_rows(view)]
+    own = [view.machine.norms / share for view, share in pairs if _has_words(view)]
     filters = [v.channel_norms(n_channels) / share for v, share in pairs
                if isinstance(v, FittedFilters)]  # fmt: skip
     return np.concatenate([*own, np.sum(filters, axis=0) if filters else np.empty(0)])
 
 
-def _has_rows(view: Any) -> bool:
-    return isinstance(view, FittedWords) and view.encoder is not None
+def _has_words(view: Any) -> bool:
+    return isinstance(view, FittedWords)
 
 
-def explain_views(
-    plains: list[Explanation], clf: Any, X: Sequences, symbols: Symbols
-) -> list[Explanation]:
-    """Return explanations by the first kernel with the evidence of all views added.
-
-    `symbols` are those of the first kernel, before rows are left out.
-    """
-    words = [view for view in clf.views_ if isinstance(view, FittedWords)]
-    for view in sorted(words, key=_has_rows):  # first the views that read the same rows
-        read = view.read(X, symbols)
-        pairs = list(zip(plains, find_evidence(view.machine, read), strict=True))
-        if view.encoder is not None:
-            plains = [_with_words(p, e, view, read[[i]]) for i, (p, e) in enumerate(pairs)]
-        else:
-            rows = _places(view.rows, clf.kernel_.rows_)
-            plains = [replace(p, evidence=add_evidence(p.evidence, e, rows)) for p, e in pairs]
-    filters = [view.machine for view in clf.views_ if isinstance(view, FittedFilters)]
+def explain_views(plains: list[Explanation], views: list[Any], X: Sequences) -> list[Explanation]:
+    """Return explanations by the first kernel with the evidence of all views added."""
+    for view in filter(_has_words, views):
+        read = view.read(X)
+        pairs = zip(plains, find_evidence(view.machine, read), strict=True)
+        plains = [_with_words(p, e, view, read[[i]]) for i, (p, e) in enumerate(pairs)]
+    filters = [view.machine for view in views if isinstance(view, FittedFilters)]
     if not filters:
         return plains
     return [_with_filters(plain, filters, X[i : i + 1]) for i, plain in enumerate(plains)]
@@ -101,10 +89,3 @@ def _with_filters(plain: Explanation, filters: list[FilterMachine], X: Sequences
         [numbered(LEVELS)] * X.n_rows,
         lambda: np.eye(X.n_rows),
     )
-
-
-def _places(rows: np.ndarray, in_use: np.ndarray) -> np.ndarray:
-    """Return the place of every row among the rows in use, -1 for a row that is left out."""
-    places = np.searchsorted(in_use, rows)
-    found = np.append(in_use, -1)[places] == rows
-    return np.where(found, places, -1)

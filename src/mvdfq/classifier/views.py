@@ -1,14 +1,14 @@
-r"""Views of the same sequences beside the first kernel: sums of kernels, each part with its weight.
+r"""Views of the same sequences beside the first kernel: the mean of several kernels.
 
-.. math:: K = \sum_v w_v \, K_v / s_v \, \Big/ \sum_v w_v
+.. math:: K = \frac{1}{n} \sum_v K_v / s_v
 
 where the scale :math:`s_v` is the variance of the features of part `v` over the training sequences
-(the centred trace of its kernel matrix). So parts count by their weights alone, however many
-words they have.
+(the centred trace of its kernel matrix). So all `n` parts count alike, however many words they
+have. Views of one name are one part.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,9 +22,16 @@ from mvdfq.frames.steps import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
-from mvdfq.machines.standard import StandardGram, WordMachine, pieces_of
+from mvdfq.machines.standard import (
+    Scale,
+    StandardGram,
+    WordMachine,
+    countable,
+    on_host,
+    pieces_of,
+    reader_of_words,
+)
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import DENSE_WORDS
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 
@@ -39,26 +46,32 @@ FRAMES, SEQUENCES = 2**13, 50
 
 @dataclass(repr=False)
 class FittedWords(Short):
-    """Standardized words of some rows of the symbols of a classifier, or of its own encoder."""
+    """Standardized words of some rows of the symbols of an encoder."""
 
     name: str
     rows: np.ndarray
     machine: WordMachine
-    encoder: Any = None
+    encoder: Any
+    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
     @property
     def n_columns(self) -> int:
         """Number of columns of the margins."""
         return self.machine.margins.intercepts.size
 
-    def read(self, X: Sequences, symbols: Symbols) -> Any:
+    def read(self, X: Sequences) -> Any:
         """Return the symbols of new sequences as the machine reads them."""
-        mine = symbols if self.encoder is None else self.encoder.transform(X)
-        return self.machine.reader.read_new(mine.rows(self.rows))
+        return self.machine.reader.read_new(self.encoder.transform(X).rows(self.rows))
 
-    def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
-        """Return the margins of new sequences, given as numbers and as symbols."""
-        return self.machine.of(self.read(X, symbols))
+    def margins(self, X: Sequences) -> np.ndarray:
+        """Return the margins of new sequences."""
+        return self.machine.of(self.read(X))
+
+    def features(self, X: Sequences) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, a few rows at a time."""
+        pieces = pieces_of(self.read(X), self.machine.reader.plan_)
+        for (_, shares), scale in zip(pieces, self._scales, strict=True):
+            yield on_host(scale.features(shares()))
 
 
 @dataclass(repr=False)
@@ -67,14 +80,21 @@ class FittedFilters(Short):
 
     name: str
     machine: FilterMachine
+    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
-    def read(self, X: Sequences, symbols: Symbols) -> Symbols:
+    def read(self, X: Sequences) -> Symbols:
         """Return the symbols of new sequences, which `margins` computes on the fly."""
         return self.machine.encoder.transform(X)
 
-    def margins(self, X: Sequences, symbols: Symbols) -> np.ndarray:
-        """Return the margins of new sequences, given as numbers and as symbols."""
+    def margins(self, X: Sequences) -> np.ndarray:
+        """Return the margins of new sequences."""
         return self.machine.of(X)
+
+    def features(self, X: Sequences) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences."""
+        for scale in self._scales:
+            shares = filter_shares(self.machine.encoder, X, self.machine.n_jobs)
+            yield on_host(scale.features(shares))
 
     @property
     def n_columns(self) -> int:
@@ -88,47 +108,35 @@ class FittedFilters(Short):
 
 @dataclass(frozen=True)
 class WordView:
-    """Standardized words of the symbols of a classifier, or of the symbols of an encoder.
-
-    Views of one name share one weight. `min_share` is the share of the training sequences that
-    must hold a word.
-    """
+    """Standardized words of the symbols of an encoder."""
 
     name: str
     kernel: Kernel
-    pyramid: int = 1
-    weight: float = 1.0
-    min_share: float = 0.0
-    encoder: Any = None
+    encoder: Any
 
-    def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
+    def fit(self, X: Sequences, memory: int, n_jobs: int | None) -> "Fit | None":
         """Count the words of the rows that have few enough words; None if there are none."""
-        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
-        symbols = symbols if encoder is None else encoder.transform(X)
-        rows = self._countable(symbols)
-        if not rows.size:
+        found = self.fit_reader(X)
+        if found is None:
             return None
-        symbols = symbols.rows(rows)
-        reader = SequenceFeatures(
-            clone(self.kernel),
-            manifold=True,
-            normalize=False,
-            pyramid=self.pyramid,
-            constant_rows="keep",
-        ).fit_reader(symbols)
-        pieces = pieces_of(symbols, reader.plan_)
-        gram = StandardGram(pieces, len(X), self.min_share, memory, n_jobs)
+        encoder, rows, reader = found
+        pieces = pieces_of(encoder.transform(X).rows(rows), reader.plan_)
+        gram = StandardGram(pieces, len(X), 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:
             machine = WordMachine.from_gram(gram, reader, coefficients)
-            return FittedWords(self.name, rows, machine, encoder)
+            return FittedWords(self.name, rows, machine, encoder, gram.scales)
 
         return Fit(self, gram, finish)
 
-    def _countable(self, symbols: Symbols) -> np.ndarray:
-        """Return the rows whose words fit a dense array: not those of many categories."""
-        longest = max(group.length for group in self.kernel.groups(2))
-        return np.flatnonzero(symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS)
+    def fit_reader(self, X: Sequences) -> tuple[Any, np.ndarray, SequenceFeatures] | None:
+        """Return the fitted encoder, the rows in use and their reader; None if there are none."""
+        encoder = clone(self.encoder).fit(X)
+        symbols = encoder.transform(X)
+        rows = np.flatnonzero(countable(self.kernel, symbols))
+        if not rows.size:
+            return None
+        return encoder, rows, reader_of_words(symbols.rows(rows), self.kernel, 1)
 
 
 @dataclass(frozen=True)
@@ -137,23 +145,27 @@ class FilterView:
 
     name: str
     encoder: Pipeline
-    weight: float = 1.0
 
-    def fit(self, X: Sequences, symbols: Symbols, memory: int, n_jobs: int | None) -> "Fit | None":
+    def fit(self, X: Sequences, memory: int, n_jobs: int | None) -> "Fit | None":
         """Learn thresholds from some of the sequences and count the words of all of them."""
         if X.symbolic_mask.all():
             return None
-        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
-        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
-        encoder = clone(self.encoder).fit(X[chosen])
+        encoder = self.fit_encoder(X)
         rows = np.arange(encoder[-1].thresholds_.size)
         piece = rows, partial(filter_shares, encoder, X, n_jobs)
         gram = StandardGram([piece], len(X), 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedFilters:
-            return FittedFilters(self.name, FilterMachine.from_gram(gram, encoder, coefficients))
+            machine = FilterMachine.from_gram(gram, encoder, coefficients)
+            return FittedFilters(self.name, machine, gram.scales)
 
         return Fit(self, gram, finish)
+
+    def fit_encoder(self, X: Sequences) -> Pipeline:
+        """Learn thresholds from some of the sequences."""
+        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
+        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
+        return clone(self.encoder).fit(X[chosen])
 
 
 @dataclass(frozen=True)
@@ -165,15 +177,13 @@ class Fit:
     finish: Callable[[np.ndarray], FittedWords | FittedFilters]
 
 
-def filter_views(
-    dilations: list[int], weight: float = 1.0, n_thresholds: int = 7
-) -> list[FilterView]:
+def filter_views(dilations: list[int], n_thresholds: int = 7) -> list[FilterView]:
     """Return one view per dilation: single symbols and triples of filter responses.
 
     The symbols of a triple are as far apart as the taps of the filter.
     """
     encoders = [filter_encoder(d, n_thresholds, i) for i, d in enumerate(dilations)]
-    return [FilterView("filters", encoder, weight) for encoder in encoders]
+    return [FilterView("filters", encoder) for encoder in encoders]
 
 
 @dataclass(frozen=True)
@@ -190,27 +200,23 @@ class NoViews:
 class ViewSum:
     """The first kernel and the views, fitted: one kernel matrix, and how to divide its machine."""
 
-    def __init__(
-        self, K: np.ndarray, weight: float, views: list[Any], X: Any, symbols: Any, classifier: Any
-    ) -> None:
+    def __init__(self, K: np.ndarray, views: list[Any], X: Any, classifier: Any) -> None:
         memory = parse_memory(classifier.memory_limit) // max(len(views), 1)
-        fits = [view.fit(X, symbols, memory, classifier.n_jobs) for view in views]
+        fits = [view.fit(X, memory, classifier.n_jobs) for view in views]
         self.fits = [fit for fit in fits if fit is not None]
         spread = float(np.trace(K) / len(K) - K.mean())
-        weights = {fit.view.name: fit.view.weight for fit in self.fits}
-        total = weight + sum(weights.values())
+        n_parts = 1 + len({fit.view.name for fit in self.fits})
         # all sequences may be alike to the first kernel: then its matrix tells nothing
-        self.first_share = weight / total / (spread if spread > 0 else 1)
-        self.shares = [self._share(fit.view) / total for fit in self.fits]
+        self.first_share = 1 / n_parts / (spread if spread > 0 else 1)
+        self.shares = [1 / n_parts / self._variance(fit.view.name) for fit in self.fits]
         self.values = self.first_share * K
         for share, fit in zip(self.shares, self.fits, strict=True):
             self.values += share * fit.gram.values
             fit.gram.values = np.empty((0, 0))  # large, and part of the sum now
 
-    def _share(self, view: WordView | FilterView) -> float:
-        """Return the weight of a view over the variance of all views of its name."""
-        mine = [fit.gram.n_words for fit in self.fits if fit.view.name == view.name]
-        return view.weight / max(sum(mine), 1)
+    def _variance(self, name: str) -> int:
+        """Return the variance of all views of a name: each of their words has variance 1."""
+        return max(sum(fit.gram.n_words for fit in self.fits if fit.view.name == name), 1)
 
     def matrix(self, learn: np.ndarray) -> np.ndarray:
         """Return the kernel matrix, which does not depend on the sequences to learn from."""

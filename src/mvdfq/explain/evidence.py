@@ -33,15 +33,15 @@ UNBOUNDED = 2**62
 
 
 class WordBlock(NamedTuple):
-    """The words of one row of a sequence that one group of layouts reads.
+    """The words of a sequence that one group of layouts reads, ordered by row and symbols.
 
-    Word ``w`` has the symbols ``codes[w]``; its occurrences are ``indptr[w]`` to
-    ``indptr[w + 1]`` of `starts` (frames where windows start), `layouts` and `shares` (the
+    Word ``w`` has the symbols ``codes[w]`` in row ``rows[w]``; its occurrences are ``indptr[w]``
+    to ``indptr[w + 1]`` of `starts` (frames where windows start), `layouts` and `shares` (the
     evidence, (n_occurrences, n_columns)).
     """
 
-    row: int
     group: int
+    rows: np.ndarray
     codes: np.ndarray
     indptr: np.ndarray
     starts: np.ndarray
@@ -51,6 +51,25 @@ class WordBlock(NamedTuple):
     def totals(self, column: int) -> np.ndarray:
         """Return the evidence of each word, over all its occurrences."""
         return np.add.reduceat(self.shares[:, column], self.indptr[:-1])
+
+    def take(self, words: np.ndarray) -> "WordBlock":
+        """Return the block with the words at these places, in this order."""
+        counts = np.diff(self.indptr)[words]
+        indptr = np.append(0, np.cumsum(counts))
+        at = np.arange(indptr[-1]) + np.repeat(self.indptr[words] - indptr[:-1], counts)
+        parts = (part[at] for part in (self.starts, self.layouts, self.shares))
+        return WordBlock(self.group, self.rows[words], self.codes[words], indptr, *parts)
+
+
+def _joined(blocks: list[WordBlock]) -> WordBlock:
+    """Return one block of all words of several blocks of the same group, ordered by row."""
+    sizes = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
+    ends = [block.indptr[1:] + size for block, size in zip(blocks, sizes, strict=False)]
+    columns = zip(*((b.rows, b.codes, b.starts, b.layouts, b.shares) for b in blocks), strict=True)
+    rows, codes, starts, layouts, shares = (np.concatenate(column) for column in columns)
+    indptr = np.concatenate([[0], *ends])
+    whole = WordBlock(blocks[0].group, rows, codes, indptr, starts, layouts, shares)
+    return whole if np.all(rows[:-1] <= rows[1:]) else whole.take(np.argsort(rows, kind="stable"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,7 +147,7 @@ def _dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
     scale = _scales(machine, symbols, own, total)
     by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
     by_layout *= scale[:, None, :, None]
-    words = cache(lambda: [one.words for one in _listed_evidence(machine, symbols)])
+    words = cache(lambda: _dense_words(machine, symbols, scale))
     return [
         Evidence(
             by_frame[:, a:b].transpose(2, 0, 1),
@@ -138,6 +157,63 @@ def _dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
         )
         for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
+
+
+def _dense_words(machine: Machine, symbols: Symbols, scale: np.ndarray) -> list[list[WordBlock]]:
+    """Return the words of each sequence; `scale` is the factor of each row and sequence.
+
+    Rows of one alphabet are read as if each row were a sequence: the time for one row of one
+    sequence is mostly overhead, and there may be hundreds of rows.
+    """
+    table, plan, n = machine.table, machine.reader.plan_, len(symbols)
+    assert table is not None
+    words: list[list[WordBlock]] = [[] for _ in range(n)]
+    sizes = table.plan.n_symbols[table.rows]
+    stacks = [_Stack.of(symbols, table.rows, np.flatnonzero(sizes == k)) for k in np.unique(sizes)]
+    for g, part in enumerate(table.groups):
+        found: list[list[WordBlock]] = [[] for _ in range(n)]
+        for stack in stacks:
+            row, group = plan.row([stack.symbols], 0), plan.groups(int(stack.rows[0]))[g]
+            read = _Read.of(GroupTask(group).occurrences(row))
+            shares, _ = _shares(read, row, group, plan, partial(stack.weights, part))
+            shares *= scale[stack.rows].T.ravel()[read.all.sequence][:, None]
+            for i, block in _by_word(read, row.offsets, shares, len(stack.rows)):
+                owners, *rest = block
+                found[i].append(WordBlock(g, stack.rows[owners % len(stack.rows)], *rest))
+        for mine, blocks in zip(words, found, strict=True):
+            if blocks:
+                mine.append(_joined(blocks))
+    return words
+
+
+class _Stack(NamedTuple):
+    """Rows of one alphabet as one row, in which every row of every sequence is a sequence.
+
+    All rows of the first sequence come first. `rows` are the rows, `places` their places in the
+    word table.
+    """
+
+    symbols: Symbols
+    rows: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of(cls, symbols: Symbols, rows: np.ndarray, places: np.ndarray) -> "_Stack":
+        """Stack the rows at `places` among `rows`."""
+        rows = rows[places]
+        pieces = [symbols.data[rows, a:b].ravel() for a, b in pairwise(symbols.offsets.tolist())]
+        data = np.concatenate([*pieces, symbols.data[0, :0]])[None]
+        offsets = np.append(0, np.cumsum(np.repeat(symbols.lengths, len(rows))))
+        return cls(Symbols(data, offsets, n_symbols=symbols.n_symbols[rows[:1]]), rows, places)
+
+    def weights(
+        self, table: GroupTable, cell: int, words: np.ndarray, owners: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a number of each word of each row, and its weights in one cell."""
+        places = self.places[owners % len(self.rows)]
+        keys = word_keys(words, int(table.bases[self.places[0]]))
+        slots = table.first[places] + keys.astype(np.int64)
+        return np.arange(len(words)), table.values[slots, cell].astype(float)
 
 
 def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
@@ -161,18 +237,22 @@ def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
             own[r] += group.weight * squares
             found.append((r, g, read, shares))
     scale = _scales(machine, symbols, own, total)
-    words: list[list[WordBlock]] = [[] for _ in range(n)]
+    words: list[dict[int, list[WordBlock]]] = [{} for _ in range(n)]
     for r, g, read, shares in found:
         shares *= scale[r][read.all.sequence][:, None]
         np.add.at(by_layout[:, :, r, g], read.all.sequence, shares)
         _spread(read.all, plan.groups(r)[g], shares, by_frame[:, r])
-        for i, block in _by_word(read, offsets, shares):
-            words[i].append(WordBlock(r, g, *block))
+        for i, (owners, *rest) in _by_word(read, offsets, shares):
+            words[i].setdefault(g, []).append(WordBlock(g, np.full_like(owners, r), *rest))
     pieces = (by_frame[:, :, a:b] for a, b in pairwise(offsets.tolist()))
     return [
-        Evidence(piece, by_layout[i], constant, partial(list, words[i]))
+        Evidence(piece, by_layout[i], constant, partial(_all_joined, words[i]))
         for i, piece in enumerate(pieces)
     ]
+
+
+def _all_joined(blocks: dict[int, list[WordBlock]]) -> list[WordBlock]:
+    return [_joined(mine) for mine in blocks.values()]
 
 
 def _check_traceable(plan: Plan) -> None:
@@ -260,19 +340,23 @@ def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndar
 
 
 def _by_word(
-    read: _Read, offsets: np.ndarray, shares: np.ndarray
+    read: _Read, offsets: np.ndarray, shares: np.ndarray, n_rows: int = 1
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Yield the words of every sequence: codes, indptr, starts, layouts and evidence."""
+    """Yield the words of every sequence: owners, codes, indptr, starts, layouts and evidence.
+
+    `n_rows` is the number of owners per sequence: rows that are stacked.
+    """
     order = np.argsort(read.ranks, kind="stable")
     ends = np.append(0, np.cumsum(np.bincount(read.ranks, minlength=len(read.words))))
     starts = (read.all.starts - offsets[read.all.sequence])[order]
     layouts, shares = read.all.layout[order], shares[order]
-    cuts = np.searchsorted(read.owners, np.arange(len(offsets)))
+    cuts = np.searchsorted(read.owners, np.arange(0, len(offsets), n_rows))
     for i, (a, b) in enumerate(pairwise(cuts.tolist())):
         if a < b:
             mine = slice(ends[a], ends[b])
             indptr = ends[a : b + 1] - ends[a]
-            yield i, (read.words[a:b], indptr, starts[mine], layouts[mine], shares[mine])
+            yield i, (read.owners[a:b], read.words[a:b], indptr,
+                      starts[mine], layouts[mine], shares[mine])  # fmt: skip
 
 
 def _weights(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:

@@ -303,7 +303,7 @@ class Explanation:
     def _reason(self, block: WordBlock, w: int, column: int, sign: float) -> Reason:
         """Return word `w` of a block as a reason."""
         at = slice(*block.indptr[w : w + 2])
-        row, group, codes = block.row, block.group, block.codes[w]
+        row, group, codes = int(block.rows[w]), block.group, block.codes[w]
         starts, layouts, mine = block.starts[at], block.layouts[at], sign * block.shares[at, column]
         order = np.argsort(-np.abs(mine), kind="stable")
         offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))

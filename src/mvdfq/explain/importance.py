@@ -6,6 +6,7 @@ from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.machines.alignment import row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
 from mvdfq.machines.standard import WordMachine
+from mvdfq.machines.word_table import WordTable
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["row_norms", "shares_of_norms"]
@@ -16,7 +17,7 @@ def row_norms(machine: Machine) -> np.ndarray:
     if isinstance(machine, WordMachine):
         return machine.norms
     if isinstance(machine, KernelMachine):
-        norms = _kernel_norms(machine)
+        norms = _kernel_norms(machine) if machine.table is None else _table_norms(machine.table)
     else:
         assert isinstance(machine, LinearMachine)
         norms = _linear_norms(machine)
@@ -26,6 +27,21 @@ def row_norms(machine: Machine) -> np.ndarray:
 def shares_of_norms(norms: np.ndarray) -> np.ndarray:
     """Return norms as shares that sum to 1; equal shares if all norms are 0."""
     return norms / norms.sum() if norms.any() else np.full(len(norms), 1 / len(norms))
+
+
+def _table_norms(table: WordTable) -> np.ndarray:
+    """Return the squared norms from the weights of words, which hold the weights of the kernel.
+
+    A word of row `r` and group `g` weighs ``v = w_r * w_g * sum_i(a_i * count_i)``. The part of
+    the word in the squared norm is ``w_r * w_g * sum_i(a_i * count_i)**2 = v**2 / (w_r * w_g)``.
+    """
+    norms = np.zeros(len(table.plan.row_weights))
+    for weights, group in zip(table.group_weights, table.groups, strict=True):
+        squares = (group.values.astype(float) ** 2).sum(axis=(1, 2))
+        mine = np.add.reduceat(np.append(squares, 0), group.first[:-1])
+        factors = weights * table.plan.row_weights[table.rows]
+        norms[table.rows] += np.divide(mine, factors, out=np.zeros_like(mine), where=factors != 0)
+    return norms
 
 
 def _kernel_norms(machine: KernelMachine) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -121,8 +122,9 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
         ends = block.indptr.tolist()
         shares = (sign * block.shares[:, column]).tolist()
         starts, layouts = block.starts.tolist(), block.layouts.tolist()
-        for codes, first, stop in zip(block.codes.tolist(), ends, ends[1:], strict=False):
-            letters = [explanation._name(block.row, code) for code in codes]
+        words = zip(block.rows.tolist(), block.codes.tolist(), pairwise(ends), strict=True)
+        for row, codes, (first, stop) in words:
+            letters = [explanation._name(row, code) for code in codes]
             for i in range(first, stop):
                 offsets = explanation.offsets[block.group][layouts[i]]
                 if offsets:  # a word of wildcards only holds no letter

@@ -1,8 +1,7 @@
-"""Evidence of views: words of the rows of the first kernel, and filters by channel and frame."""
+"""Evidence of views: words of other rows, and filters by channel and frame."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,41 +12,10 @@ from mvdfq.machines.filter_words import FilterMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["LEVELS", "add_evidence", "filter_evidence", "filter_levels", "with_rows"]
+__all__ = ["LEVELS", "filter_evidence", "filter_levels", "with_rows"]
 
 # Levels that channels are shown in.
 LEVELS = 8
-
-
-def add_evidence(first: Evidence, other: Evidence, rows: np.ndarray) -> Evidence:
-    """Add the evidence of another machine that reads the same symbols by the same layouts.
-
-    `rows` are the places of its rows; -1 for a row without words that differ, which has none.
-    """
-    by_frame, by_layout = first.by_frame.copy(), first.by_layout.copy()
-    known = rows >= 0
-    by_frame[:, rows[known]] += other.by_frame[:, known]
-    by_layout[:, rows[known]] += other.by_layout[:, known]
-    words = partial(_merged, first, other, rows)
-    return Evidence(by_frame, by_layout, first.constant + other.constant, words)
-
-
-def _merged(first: Evidence, other: Evidence, rows: np.ndarray) -> list[WordBlock]:
-    """Return the words of two machines that read the same symbols by the same layouts."""
-    blocks = {(block.row, block.group): block for block in first.words}
-    for block in other.words:
-        row = int(rows[block.row])
-        if row >= 0:
-            mine = blocks.get((row, block.group))
-            block = block._replace(row=row)
-            blocks[row, block.group] = block if mine is None else _added(mine, block)
-    return list(blocks.values())
-
-
-def _added(first: WordBlock, other: WordBlock) -> WordBlock:
-    """Return a block with the evidence of both: both read the same words of the same row."""
-    assert first.codes.shape == other.codes.shape, "both machines read the same symbols"
-    return first._replace(shares=first.shares + other.shares)
 
 
 def filter_evidence(machines: list[FilterMachine], X: Sequences) -> Evidence:
@@ -111,7 +79,7 @@ def _below(first: Evidence, other: Evidence) -> Evidence:
     mine[:, n_rows:, n_groups:] = other.by_layout
 
     def words() -> list[WordBlock]:
-        moved = [b._replace(row=b.row + n_rows, group=b.group + n_groups) for b in other.words]
+        moved = [b._replace(rows=b.rows + n_rows, group=b.group + n_groups) for b in other.words]
         return [*first.words, *moved]
 
     return Evidence(by_frame, mine, first.constant + other.constant, words)

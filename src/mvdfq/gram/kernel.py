@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.tiles import Gram, gram, inverse_root
 from mvdfq.gram.weights import WORD_WEIGHTS, weigh_words
@@ -85,6 +86,10 @@ class SequenceKernel(SequenceMap):
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
 
+    engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
+        Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
+        the processor.
+
     Attributes
     ----------
     n_symbols_ : ndarray of shape (n_rows,)
@@ -136,6 +141,7 @@ class SequenceKernel(SequenceMap):
         constant_rows: str = "drop",
         memory_limit: int | str | None = None,
         n_jobs: int | None = None,
+        engine: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.manifold = manifold
@@ -151,6 +157,7 @@ class SequenceKernel(SequenceMap):
         self.constant_rows = constant_rows
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> "SequenceKernel":
         """Remember the training sequences.
@@ -172,7 +179,8 @@ class SequenceKernel(SequenceMap):
         if self.word_weights is not None:
             kind = WORD_WEIGHTS[self.word_weights]
             options = self.min_share, self.n_jobs, self.memory_limit
-            self.plan_ = weigh_words(self.train_, self.plan_, kind, *options)
+            with engine_of(self):
+                self.plan_ = weigh_words(self.train_, self.plan_, kind, *options)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -256,14 +264,15 @@ class SequenceKernel(SequenceMap):
         return self._gram(left, left[:0]).left / self.row_mean()
 
     def _gram(self, left: Ragged, right: Ragged | None, progress: Any = None) -> Gram:
-        return gram(
-            left,
-            right,
-            self.plan_,
-            n_jobs=self.n_jobs,
-            memory_limit=self.memory_limit,
-            progress=progress,
-        )
+        with engine_of(self):
+            return gram(
+                left,
+                right,
+                self.plan_,
+                n_jobs=self.n_jobs,
+                memory_limit=self.memory_limit,
+                progress=progress,
+            )
 
     def compare(
         self,
@@ -294,14 +303,32 @@ class SequenceKernel(SequenceMap):
         """
         result = self._gram(left, right, progress)
         warn_wordless(result.left)
+        return self.finished(result, is_square=right is None), result
+
+    def finished(self, result: Gram, is_square: bool) -> np.ndarray:
+        """Normalize sums of products in place, as the parameters say.
+
+        Parameters
+        ----------
+        result : Gram
+            Sums of products, and of each sequence with itself.
+
+        is_square : bool
+            Whether rows and columns are the same sequences.
+
+        Returns
+        -------
+        K : ndarray of shape (n_left, n_right)
+            Kernel values.
+        """
         K = result.values
         if not self.normalize:
             K /= self.row_mean()
-            return K, result
+            return K
         _scale(K, inverse_root(result.left), inverse_root(result.right))
-        if right is None:
+        if is_square:
             np.fill_diagonal(K, result.left > 0)  # exactly 1, without rounding errors
-        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K)), result
+        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
 
 
 def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

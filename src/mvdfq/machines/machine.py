@@ -69,6 +69,16 @@ class Machine(Short):
             margins[strange] = self.margins.of(self.reader.values(collection[strange]))
         return margins
 
+    @property
+    def train_symbols(self) -> Any:
+        """The training sequences, as `reader` reads them; None if they are not kept."""
+        return None
+
+    @property
+    def n_train(self) -> int:
+        """Number of training sequences."""
+        return 0 if self.train_symbols is None else len(self.train_symbols)
+
     def similarities(self, collection: Any) -> np.ndarray:
         """Return the kernel values of sequences with the training sequences."""
         raise NotImplementedError
@@ -100,6 +110,11 @@ class KernelMachine(Machine):
             norms=result.left,
             scale=result.scale,
         )
+
+    @property
+    def train_symbols(self) -> Any:
+        """The training sequences, as `reader` reads them."""
+        return self.reader.train_
 
     @property
     def coefficients(self) -> np.ndarray:
@@ -160,6 +175,11 @@ class LinearMachine(Machine):
 
     reader: SequenceFeatures
     train: sp.csr_array = None
+
+    @property
+    def n_train(self) -> int:
+        """Number of training sequences."""
+        return self.train.shape[0]
 
     def similarities(self, collection: Any) -> np.ndarray:
         """Return the kernel values of sequences with the training sequences."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from mvdfq.classifier.similarity import kernel_parts
 from mvdfq.pages.run import Run
-from mvdfq.pages.similar import kernel_values, similarities
+from mvdfq.pages.similar import values_at
 
 __all__ = ["atlas", "kernel_pca"]
 
@@ -24,31 +25,19 @@ CELLS = 90
 def atlas(run: Run) -> dict[str, Any]:
     """Return positions of all judged sequences, and the kernel matrix in few cells."""
     marks = _landmarks(run.truth)
-    K, rows = _values(run, marks)
+    rows = values_at(run, marks)
+    K = rows[marks]
     places, explained = kernel_pca(K, rows)
     order = marks[np.argsort(run.truth[marks], kind="stable")]
     inside = np.searchsorted(marks, order)
     return {
         "method": "kernel PCA",
+        "parts": kernel_parts(run.reference),
         "explained": explained,
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
         "kernel": _cells(K[np.ix_(inside, inside)], run.truth[order]),
     }
-
-
-def _values(run: Run, marks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the kernel matrix of the landmarks, and the values of all sequences with them."""
-    known = similarities(run)
-    if known is not None and run.places is not None and np.isin(run.tested, run.places).all():
-        # the reference learned from all sequences: their kernel values are there
-        rows = known[:, np.searchsorted(run.places, run.tested[marks])]
-        return rows[marks], rows
-    symbols = run.reference.encode(run.X[run.tested])
-    K = kernel_values(run.reference, symbols[marks])
-    if len(marks) == len(run.tested):
-        return K, K
-    return K, kernel_values(run.reference, symbols, symbols[marks])
 
 
 def _landmarks(truth: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def _neighbour(
 ) -> dict[str, Any]:
     """Return a training sequence with the evidence of the strongest words that it holds too."""
     label = clf.classes_.tolist()[clf.train_y_[index]]
-    train = getattr(clf.kernel_, "train_", None)
+    train = clf.machine_.train_symbols
     common = [] if train is None else [r for r in top if _holds(train, index, r, why)]
     name, place = run.training_name(f, int(clf.train_index_[index]))
     return {

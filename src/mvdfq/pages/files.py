@@ -9,7 +9,24 @@ from typing import Any
 from mvdfq._utils.files import replace_file
 from mvdfq._utils.markup import csv_cell
 
-__all__ = ["write_csv", "write_json"]
+__all__ = ["foreign_files", "write_csv", "write_json"]
+
+# How the files of a report begin; other files of these names belong to the user.
+OURS = {".json": '{"schema":"mvdfq report', ".csv": "name,truth,predicted,"}
+
+
+def foreign_files(page: Path) -> list[Path]:
+    """Return the files beside a page that writing its numbers would destroy."""
+    beside = {page.with_suffix(suffix): start for suffix, start in OURS.items()}
+    return [path for path, start in beside.items() if path.exists() and not _begins(path, start)]
+
+
+def _begins(path: Path, start: str) -> bool:
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        found = file.read(len(start))
+    return not found or found == start.encode()
 
 
 def write_json(data: dict[str, Any], path: Path) -> None:

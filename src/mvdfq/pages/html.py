@@ -3,13 +3,20 @@
 import base64
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-__all__ = ["embedded", "page"]
+__all__ = ["document", "embedded", "page"]
 
+SHELL = "shell.js"
+NO_SCRIPT = (
+    "<noscript>This page draws its pictures with JavaScript. The numbers are in the .json and .csv "
+    "files beside the page.</noscript>"
+)
 # In the order of use: later scripts call functions of earlier scripts.
 SCRIPTS = [
     "base.js",
@@ -31,27 +38,43 @@ UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "
 
 
 def page(data: dict[str, Any], clips: dict[str, Any] | None = None) -> str:
-    """Return the page of a report as HTML.
+    """Return the page of a report as HTML. Names from files are data: scripts set them as text."""
+    numbers = embedded({**packed(data), "clips": clips or {}})
+    return document(
+        "mvdfq report",
+        NO_SCRIPT,
+        scripts=SCRIPTS,
+        data=f'<script type="application/json" id="data">{numbers}</script>\n',
+    )
+
+
+def document(
+    title: str,
+    main: str,
+    *,
+    links: str = "",
+    foot: str = "",
+    data: str = "",
+    scripts: Sequence[str] = (),
+    style: str = "",
+) -> str:
+    """Return a whole page in the look of the report, given its parts as HTML.
 
     The page holds its styles and scripts, and a security policy that allows these scripts, by
-    their hashes, and no connection. Names from files are data only: scripts set them as text.
+    their hashes, and no connection. The caller has escaped all text.
     """
-    style, script = _asset("page.css"), "\n".join(_asset(name) for name in SCRIPTS)
+    style = _asset("page.css") + style
+    script = "\n".join(_asset(name) for name in (SHELL, *scripts))
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         f"img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
     )
-    parts = {
-        "{policy}": policy,
-        "{style}": style,
-        "{script}": script,
-        "{data}": embedded({**packed(data), "clips": clips or {}}),
-    }
-    text = _asset("page.html")
-    for key, value in parts.items():
-        text = text.replace(key, value, 1)
-    return text
+    parts = {"policy": policy, "title": title, "style": style, "links": links, "main": main,
+             "foot": foot, "data": data, "script": script}  # fmt: skip
+    # one pass: what a part holds is not read as the name of another part
+    pieces = re.split(r"\{(\w+)\}", _asset("page.html"))
+    return "".join(parts[one] if k % 2 else one for k, one in enumerate(pieces))
 
 
 def embedded(value: Any) -> str:

@@ -10,11 +10,29 @@ from sklearn.base import clone
 from mvdfq.evaluation import Evaluation, Fold, useful_groups
 from mvdfq.sequences import Sequences
 
-__all__ = ["Recorder", "Run"]
+__all__ = ["Recorder", "Run", "unit_of"]
 
 # Classifiers of more folds are fitted again where a sequence of the fold is explained: a
 # classifier of 2000 sequences holds tens of megabytes.
 MOST_KEPT = 10
+# Longer text in brackets is a remark, not a unit.
+LONGEST_UNIT = 12
+
+
+def unit_of(name: str) -> str | None:
+    """Return the unit at the end of the name of a channel, in round or square brackets.
+
+    Examples
+    --------
+    >>> unit_of("accel x (m/s2)"), unit_of("skin [%]"), unit_of("take (2)"), unit_of("(V)")
+    ('m/s2', '%', None, None)
+    """
+    for left, right in ("()", "[]"):
+        before, bracket, unit = name.strip().removesuffix(right).rpartition(left)
+        is_unit = bracket and name.strip().endswith(right) and not unit.strip().isdecimal()
+        if is_unit and before.strip() and unit == unit.strip() and 0 < len(unit) <= LONGEST_UNIT:
+            return unit
+    return None
 
 
 @dataclass
@@ -69,6 +87,11 @@ class Run:
         if self.X.channel_names is None and self.X.symbolic == (True,):
             return ["letters"]
         return list(self.X.channel_names or [f"x{c}" for c in range(self.X.n_rows)])
+
+    @cached_property
+    def units(self) -> list[str | None]:
+        """The unit of each channel, from its name; None where the name holds no unit."""
+        return [unit_of(name) for name in self.channel_names]
 
     @cached_property
     def n_folds(self) -> int:

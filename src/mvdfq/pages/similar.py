@@ -1,42 +1,52 @@
-"""Kernel values of judged sequences with training sequences, computed once for all panels."""
-
-from typing import Any
+"""Kernel values of judged sequences with each other and with training sequences."""
 
 import numpy as np
 
-from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.classifier.similarity import first_kernel, kernel_sum
 from mvdfq.pages.run import Run
 
-__all__ = ["kernel_values", "nearest", "similarities"]
+__all__ = ["nearest", "similarities", "values_at"]
 
 # Largest number of kernel values that are computed: 200 MB.
 MOST_PAIRS = 25_000_000
-
-
-def kernel_values(clf: Any, left: Any, right: Any = None) -> np.ndarray:
-    """Return the values of the (first) kernel of a classifier between encoded sequences."""
-    reader = clf.kernel_
-    if isinstance(reader, SequenceKernel):
-        return reader.compare(left, right)[0]
-    features = reader.values(left)
-    other = features if right is None else reader.values(right)
-    return (features @ other.T).toarray()
 
 
 def similarities(run: Run) -> np.ndarray | None:
     """Return the kernel values of judged and training sequences of the reference.
 
     The array is (n_judged, n_training); None if there are too many pairs, or if the classifier
-    keeps no training sequences.
+    keeps no training sequences. Training sequences that are known only as symbols are compared
+    by the first kernel.
     """
-    if "similarities" not in run.made:
+    if run.places is not None:
+        values = _with_all(run)
+        return None if values is None else values[:, run.places]
+    if "with training" not in run.made:
         clf = run.reference
         n_pairs = len(run.tested) * len(clf.train_index_)
-        known = hasattr(clf.kernel_, "train_") and n_pairs <= MOST_PAIRS
-        run.made["similarities"] = (
-            kernel_values(clf, clf.encode(run.X[run.tested]), clf.kernel_.train_) if known else None
+        train = clf.machine_.train_symbols
+        known = train is not None and n_pairs <= MOST_PAIRS
+        run.made["with training"] = (
+            first_kernel(clf, clf.encode(run.X[run.tested]), train) if known else None
         )
-    return run.made["similarities"]
+    return run.made["with training"]
+
+
+def values_at(run: Run, marks: np.ndarray) -> np.ndarray:
+    """Return the kernel values of all judged sequences with the judged sequences at `marks`."""
+    values = None if run.places is None else _with_all(run)
+    if values is not None:
+        return values[:, run.tested[marks]]
+    return kernel_sum(run.reference, run.X[run.tested], np.arange(len(run.tested)), marks)
+
+
+def _with_all(run: Run) -> np.ndarray | None:
+    """Return the kernel values of judged sequences with all sequences; None if too many pairs."""
+    if len(run.tested) * len(run.X) > MOST_PAIRS:
+        return None
+    if "with all" not in run.made:
+        run.made["with all"] = kernel_sum(run.reference, run.X, run.tested)
+    return run.made["with all"]
 
 
 def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
@@ -49,10 +59,7 @@ def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
         near = run.model(f).neighbours(run.X[[int(run.tested[place])]], n)
         return [(one.index, one.similarity) for one in near]
     row = known[place]
-    if run.places is None:
-        order = np.argsort(-row, kind="stable")[:n]
-        return [(int(j), float(min(row[j], 1.0))) for j in order]
-    train = run.recorder.trains[f]
-    mine = row[np.searchsorted(run.places, train)]
-    order = np.argsort(-mine, kind="stable")[:n]
-    return [(int(j), float(min(mine[j], 1.0))) for j in order]
+    if run.places is not None:
+        row = row[np.searchsorted(run.places, run.recorder.trains[f])]
+    order = np.argsort(-row, kind="stable")[:n]
+    return [(int(j), float(min(row[j], 1.0))) for j in order]

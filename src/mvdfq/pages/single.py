@@ -30,6 +30,7 @@ def explanation_page(
         "about": {"title": name, "command": command, "version": __version__},
         "classes": [str(label) for label in run.labels],
         "channels": run.channel_names,
+        "units": run.units,
         "sampling_rate": run.X.sampling_rate,
         "sequences": {
             "name": run.names,

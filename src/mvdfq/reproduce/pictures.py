@@ -50,9 +50,7 @@ def _row(row: Row, scale: Scale, top: float) -> str:
     y, value, spread = top + 8, row.value or 0.0, row.std or 0.0
     words = f"{label(row)}: paper {published(row) or 'none'}, ours {with_spread(row)}"
     name = ", ".join(part for part in (label(row), row.setting, row.scheme) if part)
-    line = (
-        "" if row.published is None else _line("paper", scale.x(row.published), top + 1, top + 15)
-    )
+    line = "" if row.published is None else _line("line", scale.x(row.published), top + 1, top + 15)
     left, right = scale.x(value - spread), scale.x(value + spread)
     return (
         f'<g><title>{escape(words)}</title><text x="0" y="{y + 4}">{escape(name)}</text>{line}'

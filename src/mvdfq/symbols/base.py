@@ -62,6 +62,21 @@ class Symbols(Ragged):
         """Return True for symbols that `fit` did not see, (n_rows, n_frames)."""
         return (self.codes >= self.n_symbols[:, None]) & (self.codes != self.missing)
 
+    @property
+    def n_present(self) -> np.ndarray:
+        """Number of frames of each sequence in which some row has a symbol."""
+        present = (self.codes != self.missing).any(axis=0)
+        return np.diff(np.append(0, np.cumsum(present))[self.offsets])
+
+    def without_unseen(self) -> "Symbols":
+        """Return the same sequences; symbols that `fit` did not see are missing values."""
+        unseen = self.unseen
+        if not unseen.any():
+            return self
+        return replace(
+            self, data=np.where(unseen, self.missing, self.codes).astype(self.data.dtype)
+        )
+
     def rows(self, which: slice | np.ndarray) -> "Symbols":
         """Return the same sequences with only some of the rows."""
         names = self.channel_names

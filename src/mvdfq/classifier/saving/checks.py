@@ -216,6 +216,10 @@ def _check_word_machine(value: Any) -> None:
     require(has_table(value.reader.plan_), "values must belong to a kernel with a word table")
     _check_values(value, value.values, rows)
     _check_norms(value.norms, "norms", (len(rows),))
+    require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
+    if value.train is not None:
+        same = np.array_equal(value.train.n_symbols, value.reader.plan_.n_symbols)
+        require(same, "train must have the alphabets of the reader, got others")
 
 
 def _check_values(machine: Any, values: Any, rows: np.ndarray) -> None:
@@ -294,7 +298,7 @@ def _check_classifier(value: Any) -> None:
         require(found == wanted, f"a view must have {wanted} columns, got {found}")
     n_shares = 1 + len(value.views_)
     _check_norms(value.view_shares_, "view_shares_", (n_shares,))
-    n = len(machine.train.indptr) - 1 if hasattr(machine, "train") else len(machine.reader.train_)
+    n = machine.n_train
     check_array(value.train_index_, "train_index_", (n,), np.int64)
     check_array(value.train_y_, "train_y_", (n,), np.int64)
     inside = (value.train_y_ < n_classes).all() and (value.train_y_ >= 0).all()
@@ -315,7 +319,7 @@ def _check_encoders(clf: Any) -> None:
         symbols = encode(clf.encoders, nothing)
         clf.kernel_.read_new(symbols)
         for view in clf.views_:
-            view.read(nothing, symbols)
+            view.read(nothing)
     except Exception as error:  # whatever a damaged part raises
         raise TreeError(f"the parts do not belong together: {error}") from None
 

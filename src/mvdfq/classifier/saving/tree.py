@@ -117,7 +117,8 @@ class TreeWriter:
             )
         state = {}
         for name, one in vars(value).items():
-            if name.startswith("_"):  # computed on demand, not part of the model
+            # computed on demand; or a fact about the machine, which the next machine may not have
+            if name.startswith("_") or name == "engine":
                 continue
             if not _is_attribute(cls, name):
                 raise TreeError(

@@ -22,6 +22,14 @@ const svg = (tag, attributes, ...children) =>
 
 const percent = (value, digits = 1) =>
   value === null || value === undefined ? "unknown" : `${(100 * value).toFixed(digits)} %`;
+// Shares of a whole as percents that add up to 100: the largest remainders are rounded up.
+function percents(values) {
+  const exact = values.map((value) => 1000 * value), whole = exact.map(Math.floor);
+  const left = Math.round(exact.reduce((sum, value) => sum + value, 0)) - whole.reduce((sum, value) => sum + value, 0);
+  const order = exact.map((value, k) => k).sort((a, b) => exact[b] - whole[b] - (exact[a] - whole[a]));
+  order.slice(0, left).forEach((k) => { whole[k] += 1; });
+  return whole.map((value) => `${(value / 10).toFixed(1)} %`);
+}
 function number(value) {
   if (value === null || value === undefined) return "missing";
   if (Number.isInteger(value)) return String(value);
@@ -31,6 +39,10 @@ function number(value) {
 }
 const signed = (value) => (value >= 0 ? "+" : "\u2212") + number(Math.abs(value));
 const plural = (n, word, words) => `${n} ${n === 1 ? word : words || word + "s"}`;
+// Channels with a unit in their name, such as "speed (m/s)": the name without it, and the unit.
+const unitOf = (c) => data.units[c] || "";
+const unitAfter = (c) => (unitOf(c) ? ` ${unitOf(c)}` : "");
+const plainName = (c) => (unitOf(c) ? data.channels[c].trim().slice(0, -unitOf(c).length - 2).trim() : data.channels[c]);
 const className = (c) => data.classes[c];
 const isKnown = (i) => sequences.truth[i] !== null;
 const isWrong = (i) => isKnown(i) && sequences.truth[i] !== sequences.predicted[i];
@@ -59,10 +71,6 @@ function mark(c, size = 12) {
   redraws.push(() => { path.style.fill = colour(c); });
   return svg("svg", { width: size, height: size, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, path);
 }
-
-// Functions that draw again when the theme or the width changes.
-const redraws = [];
-const redraw = () => redraws.forEach((draw) => draw());
 
 function tip(text, x, y) {
   const box = document.getElementById("tip");

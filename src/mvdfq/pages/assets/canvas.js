@@ -63,7 +63,7 @@ function drawBands(context, detail, ready, shape) {
     if (typeof one === "string") letters(context, one, shape, top, tall - 3);
     else trace(context, one, detail, shape, top + 4, tall - 11);
     context.restore();
-    name(context, data.channels[c], shape, top + tall / 2, one, tall);
+    name(context, c, shape, top + tall / 2, one, tall);
   });
   return detail.channels.length * tall;
 }
@@ -107,15 +107,20 @@ function letters(context, text, shape, top, tall) {
   for (let f = Math.max(0, Math.floor(view.from)); f < Math.min(text.length, view.to); f++) context.fillText(text[f], shape.x(f + 0.5), top + tall / 2);
   context.restore();
 }
-function name(context, text, shape, middle, one, tall) {
+// The name of a channel and, where there is room, the range of its values with their unit.
+function name(context, c, shape, middle, one, tall) {
+  const ranged = tall >= 40 && typeof one !== "string";
   context.fillStyle = shape.colours.ink;
   context.textAlign = "right";
-  context.fillText(shortened(context, text, shape.left - 12), shape.left - 8, tall >= 40 ? middle - 7 : middle);
-  if (tall < 40 || typeof one === "string") return;
+  context.fillText(shortened(context, ranged ? plainName(c) : data.channels[c], shape.left - 12), shape.left - 8, tall >= 40 ? middle - 7 : middle);
+  if (!ranged) return;
+  const [low, high] = [one.low, one.high].map((value) => number(Number(value.toPrecision(3))));
   context.save();
   context.fillStyle = shape.colours.soft;
   context.font = `10px ${css("--sans")}`;
-  context.fillText(shortened(context, `${number(Number(one.low.toPrecision(3)))} to ${number(Number(one.high.toPrecision(3)))}`, shape.left - 12), shape.left - 8, middle + 8);
+  // on a narrow screen the unit alone, rather than half a range
+  const fits = [`${low} to ${high}${unitAfter(c)}`, unitOf(c)].find((text) => context.measureText(text).width <= shape.left - 10);
+  if (fits) context.fillText(fits, shape.left - 8, middle + 8);
   context.restore();
 }
 function shortened(context, text, width) {
@@ -163,7 +168,7 @@ const grey = (v) => { const dark = theme() === "dark", t = dark ? v : 1 - v; ret
 function title(context, text, shape, y) {
   context.fillStyle = shape.colours.soft;
   context.textAlign = "left";
-  context.fillText(text, shape.left, y);
+  context.fillText(shortened(context, text, shape.inner), shape.left, y);
 }
 function side(context, detail, shape, top, tall) {
   const every = Math.ceil(13 / tall);
@@ -181,7 +186,7 @@ function drawTimeline(context, detail, shape, top) {
   const largest = Math.max(...detail.total.map(Math.abs), 1e-12), middle = top + TIMELINE / 2;
   context.fillStyle = shape.colours.ink;
   context.textAlign = "right";
-  context.fillText(shortened(context, detail.channels.length > 1 ? "all channels" : "sum", shape.left - 12), shape.left - 8, middle);
+  context.fillText(detail.channels.length === 1 ? "sum" : shape.left < 100 ? "all" : "all channels", shape.left - 8, middle);
   context.save();
   clip(context, shape, top, TIMELINE);
   detail.total.forEach((value, k) => {
@@ -268,5 +273,6 @@ function reading(event, frame) {
   if (event.offsetY > view.shape.end || row < 0 || row >= n) return detail.total ? `${moment(frame)}: all channels ${signed(detail.total[k])}` : moment(frame);
   const value = valueAt(ready.curves[row], frame, detail), shown = typeof value === "string" ? value : value === null ? "missing" : number(Number(value.toPrecision(3)));
   const evidence = ready.evidence ? `, evidence ${signed(((ready.evidence[row][k] - 128) / 127) * detail.largest)}` : "";
-  return `${moment(frame)}: ${data.channels[detail.channels[row]]} = ${shown}${evidence}`;
+  const c = detail.channels[row];
+  return `${moment(frame)}: ${plainName(c)} = ${shown}${value === null ? "" : unitAfter(c)}${evidence}`;
 }

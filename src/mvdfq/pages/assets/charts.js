@@ -4,7 +4,7 @@ function bars(items, shown = (value) => percent(value), bad = () => false) {
   return h("ul", { class: "bars" }, items.map((item) => {
     const bar = h("i", { class: bad(item) ? "bad" : null });
     bar.style.width = `${(100 * Math.abs(item.value)) / largest}%`;
-    return h("li", {}, h("span", { title: item.name }, item.name), h("div", {}, bar), h("b", {}, shown(item.value)));
+    return h("li", {}, h("span", { title: item.name }, item.name), h("div", {}, bar), h("b", {}, item.text || shown(item.value)));
   }));
 }
 

@@ -21,7 +21,7 @@ function wordFigure(word) {
   if (!word.curve) {
     return h("figure", {}, h("div", { class: "word" }, spelled(word)), h("figcaption", {}, `${isText ? "" : `${word.row}, `}evidence ${signed(word.evidence)}, `, where));
   }
-  return h("figure", {}, wordCurve(word), h("figcaption", {}, h("b", {}, data.channels[word.channel]), ` (${word.row}: ${text}), evidence ${signed(word.evidence)}, `, where));
+  return h("figure", {}, wordCurve(word), h("figcaption", {}, h("b", {}, plainName(word.channel)), ` (${word.row}: ${text}), evidence ${signed(word.evidence)}, `, where));
 }
 
 // Letters at their places, dots in the gaps.
@@ -41,7 +41,7 @@ function wordCurve(word) {
   const low = Math.min(...points.map((p) => p[1] - p[2])), high = Math.max(...points.map((p) => p[1] + p[2]));
   const scale = rate || 1;
   const label = `Mean course of ${data.channels[word.channel]} around the word, from ${number(low)} to ${number(high)}`;
-  return plot(label, [260, 150], [points[0][0] / scale, points[points.length - 1][0] / scale], [low, high], { x: unit, y: "" }, (x, y) => [
+  return plot(label, [260, 150], [points[0][0] / scale, points[points.length - 1][0] / scale], [low, high], { x: unit, y: unitOf(word.channel) }, (x, y) => [
     svg("path", { d: `M${points.map((p) => `${x(p[0] / scale)} ${y(p[1] + p[2])}`).join("L")}L${[...points].reverse().map((p) => `${x(p[0] / scale)} ${y(p[1] - p[2])}`).join("L")}Z`, fill: "var(--good)", opacity: 0.18 }),
     line(points.map((p) => [x(p[0] / scale), y(p[1])]), { stroke: "var(--good)" }),
     ...word.offsets.map((offset) => points.find((p) => p[0] === offset)).filter(Boolean).map((p) => svg("circle", { cx: x(p[0] / scale), cy: y(p[1]), r: 4, fill: "var(--ink)" })),

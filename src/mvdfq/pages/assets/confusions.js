@@ -4,24 +4,25 @@ function confusionsPanel() {
   const members = matrix.map((row) => row.map(() => []));
   for (let i = 0; i < count; i++) members[sequences.truth[i]][sequences.predicted[i]].push(i);
   const list = h("div", { id: "members", "aria-live": "polite" });
-  const cells = h("table", { class: `cells${n > 14 || (n > 4 && longest() > 7) ? " many" : n < 5 ? " few" : ""}` },
-    h("caption", { class: "small" }, "Lines: the true class. Columns: what the classifier says. A number opens its sequences."),
+  const cells = h("table", { "aria-label": "Confusions", class: `cells${n > 14 || (n > 4 && longest() > 7) ? " many" : n < 5 ? " few" : ""}` },
     h("thead", {}, h("tr", {}, h("td", {}), data.classes.map((name) => h("th", { scope: "col", title: name }, h("span", {}, name))))),
     h("tbody", {}, matrix.map((row, a) => h("tr", {}, h("th", { scope: "row", title: className(a) }, h("span", {}, className(a))),
       row.map((k, b) => confusionCell(k, a, b, members[a][b], row, list))))));
   panel("confusions", "Confusions", worst(matrix),
     h("div", { class: "grid" },
-      h("div", {}, h("div", { class: "scroll" }, cells), behind(classTable, "Recall and precision of every class")),
+      h("div", {}, h("p", { class: "small soft" }, "Lines: the true class. Columns: what the classifier says. A number opens its sequences."),
+        h("div", { class: "scroll" }, cells), behind(classTable, "Recall and precision of every class")),
       h("div", {}, list)));
   showMembers(list, members, matrix);
 }
 function longest() { return Math.max(...data.classes.map((name) => name.length)); }
 
 function worst(matrix) {
-  let best = [0, 0, 0];
-  matrix.forEach((row, a) => row.forEach((k, b) => { if (a !== b && k > best[0]) best = [k, a, b]; }));
-  if (!best[0]) return "No sequence was confused";
-  return `${className(best[1])} is taken for ${className(best[2])} most often: ${plural(best[0], "time")}`;
+  const pairs = matrix.flatMap((row, a) => row.map((k, b) => ({ k, a, b }))).filter((one) => one.a !== one.b && one.k);
+  const most = Math.max(...pairs.map((one) => one.k), 0), first = pairs.filter((one) => one.k === most);
+  if (!most) return "No sequence was confused";
+  if (first.length > 1) return `${first.length} pairs of classes are confused most often: ${plural(most, "time")} each`;
+  return `${className(first[0].a)} is taken for ${className(first[0].b)} most often: ${plural(most, "time")}`;
 }
 
 function confusionCell(k, a, b, members, row, list) {

@@ -83,9 +83,13 @@ function withDetail(i, detail) {
     h("div", {}, h("h3", {}, "Probabilities"), probabilities(detail), neighbourList(detail)))].filter(Boolean);
 }
 
+const MOST_CLASSES = 10;
 function probabilities(detail) {
   const items = detail.probabilities.map((value, c) => ({ name: className(c), value, c })).sort((a, b) => b.value - a.value);
-  return bars(items.slice(0, 8), (value) => percent(value), (item) => item.c !== sequences.predicted[detail.sequence]);
+  const most = items.length > MOST_CLASSES ? MOST_CLASSES - 1 : MOST_CLASSES, shown = items.slice(0, most), rest = items.slice(most);
+  if (rest.length) shown.push({ name: plural(rest.length, "other class", "other classes"), value: rest.reduce((sum, item) => sum + item.value, 0), c: -1 });
+  percents(shown.map((item) => item.value)).forEach((text, k) => { shown[k].text = text; });
+  return bars(shown, percent, (item) => item.c !== sequences.predicted[detail.sequence]);
 }
 
 function neighbourList(detail) {
@@ -93,8 +97,8 @@ function neighbourList(detail) {
   return h("div", { class: "grid" }, h("h3", {}, "Most like it in training"), h("ul", { class: "plain" }, detail.neighbours.map((near) => {
     const i = near.sequence;
     return h("li", {}, h("div", {}, i !== null ? sequenceButton(i) : near.name,
-      h("div", { class: "small soft" }, `class ${className(near.class)}; shares ${near.words_in_common} of ${plural(detail.words.length, "strong word")}, evidence ${signed(near.evidence_in_common)}`)),
-    h("span", {}, number(near.similarity)));
+      h("div", { class: "small soft" }, `class ${className(near.class)}; holds ${near.words_in_common} of the ${plural(detail.words.length, "strongest word")}${near.words_in_common ? `, evidence of these ${signed(near.evidence_in_common)}` : ""}`)),
+    h("span", {}, near.similarity.toFixed(2)));
   })));
 }
 

@@ -36,11 +36,13 @@ function scale(v, low, high) {
     box.replaceChildren();
     const width = Math.max(box.clientWidth, 280), pad = 14;
     const x = (value) => pad + value * (width - 2 * pad);
-    const marks = v.baselines.map((b, k) => {
-      const side = b.accuracy > 0.5 ? "end" : "start", y = 66 + 17 * k;
-      return [svg("line", { x1: x(b.accuracy), x2: x(b.accuracy), y1: 26, y2: y + 3, stroke: "var(--soft)", "stroke-width": 2 }),
-        svg("text", { x: x(b.accuracy) + (side === "end" ? -7 : 7), y, "text-anchor": side }, `${b.name} ${percent(b.accuracy)}`)];
-    }).flat();
+    const below = (k) => 66 + 17 * k;
+    // all lines first: where a line meets a name, the name has a rim in the colour of the page
+    const marks = [...v.baselines.map((b, k) => svg("line", { x1: x(b.accuracy), x2: x(b.accuracy), y1: 26, y2: below(k) + 3, stroke: "var(--soft)", "stroke-width": 2 })),
+      ...v.baselines.map((b, k) => {
+        const side = b.accuracy > 0.5 ? "end" : "start";
+        return svg("text", { class: "rim", x: x(b.accuracy) + (side === "end" ? -7 : 7), y: below(k), "text-anchor": side }, `${b.name} ${percent(b.accuracy)}`);
+      })];
     const label = `Accuracy ${percent(v.accuracy)}, interval ${percent(low)} to ${percent(high)}; ` +
       v.baselines.map((b) => `${b.name} ${percent(b.accuracy)}`).join(", ");
     box.replaceChildren(svg("svg", { role: "img", "aria-label": label, width, height: 76 + 17 * v.baselines.length, viewBox: `0 0 ${width} ${76 + 17 * v.baselines.length}` },

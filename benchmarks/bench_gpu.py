@@ -1,0 +1,233 @@
+"""How fast is the GPU engine, beside the card's own limits and the CPU engine?
+
+``python benchmarks/bench_gpu.py`` prints a table and writes it to results/gpu.csv. All times
+include the copies to the card and back. ``--data FILE`` names an .npz file with an array `X` of
+shape (n_clips, 13, n_frames); without it the data are autoregressive noise of that shape.
+"""
+
+import argparse
+import cProfile
+import csv
+import os
+import platform
+import pstats
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import mvdfq
+from mvdfq._engines.choice import card_name
+from mvdfq.sequences import check_sequences
+
+HERE = Path(__file__).parent
+LINES = []
+
+
+def waited(function):
+    """Run a function and return its result and its wall time; the card is idle at both ends."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    result = function()
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return result, time.perf_counter() - start
+
+
+def median(function, repeat):
+    """Return the result, the median and the spread of the times after two runs to warm up."""
+    for _ in range(min(2, repeat)):
+        result = function()
+    times = [waited(function)[1] for _ in range(repeat)]
+    return result, float(np.median(times)), max(times) - min(times)
+
+
+def line(work, engine, seconds, target="", error="", note=""):
+    """Keep and print one line of the table; times are in milliseconds."""
+    found = dict(work=work, engine=engine, ms=round(1000 * seconds, 3), target_ms=target)
+    found |= dict(error=error and f"{error:.1e}", note=note)
+    LINES.append(found)
+    print("  ".join(f"{k}={v}" for k, v in found.items() if v != ""), flush=True)
+
+
+def ceilings(device):
+    """Measure the limits of the card: copies, and matrix products of three precisions."""
+    pair = torch.empty((2, 2**30), dtype=torch.float32, device=device).normal_()
+    _, seconds, _ = median(lambda: pair[1].copy_(pair[0]), 5)
+    note = f"{pair.nbytes / seconds / 1e12:.2f} TB/s"
+    line("copy on the card, 8.6 GB read and written", "ceiling", seconds, note=note)
+    pair = None
+    for dtype, n in [(torch.float16, 8192), (torch.float32, 8192), (torch.float64, 4096)]:
+        a = torch.randn((n, n), device=device).to(dtype)
+        _, seconds, _ = median(lambda a=a: a @ a, 5)
+        note = f"{2 * n**3 / seconds / 1e12:.0f} TFLOP/s"
+        line(f"product {n} x {n}, {dtype}", "ceiling", seconds, note=note)
+    codes = np.random.default_rng(0).integers(0, 32, 2**24, dtype=np.uint8)
+    from mvdfq._engines.gpu.device import to_device, to_host
+
+    moved, seconds, _ = median(lambda: to_device(codes, device), 5)
+    line("16.8 MB to the card", "ceiling", seconds, note=f"{codes.nbytes / seconds / 1e9:.1f} GB/s")
+    _, seconds, _ = median(lambda: to_host(moved), 5)
+    line("16.8 MB from the card", "ceiling", seconds)
+
+
+def kernel_of(kernel, root, **options):
+    """Return a kernel that is not normalized."""
+    return mvdfq.SequenceKernel(kernel, manifold=root, normalize=False, **options)
+
+
+def gram(name, symbols, kernel, root, target, args, repeat=7, cpu=True):
+    """Time one Gram matrix on the card, compare it with the processor, profile it."""
+    fitted = kernel_of(kernel, root).fit(symbols)
+
+    def on_card():
+        with mvdfq.use_engine("gpu", device=args.device):
+            return fitted.compare(fitted.train_, None)[0]
+
+    K, seconds, spread = median(on_card, repeat)
+    error = ""
+    if cpu and args.cpu:
+        reference = kernel_of(kernel, root, n_jobs=-1).fit(symbols)
+        small = reference.train_[:20]
+        reference.compare(small, None)
+        expected, cpu_seconds = waited(lambda: reference.compare(reference.train_, None)[0])
+        error = float(np.abs(K - expected).max() / np.abs(expected).max())
+        if not root:
+            assert np.array_equal(K, expected), f"{name}: raw counts differ"
+        line(name, f"cpu, {os.cpu_count()} cores", cpu_seconds)
+    memory = torch.cuda.max_memory_allocated() / 1e9 if args.device == "cuda" else 0
+    line(name, "gpu", seconds, target, error, f"+-{1000 * spread:.1f}; peak {memory:.1f} GB")
+    if args.profile:
+        profile(on_card)
+
+
+def profile(function):
+    """Print the kernels that take longest."""
+    from torch.profiler import ProfilerActivity, profile as torch_profile
+
+    with torch_profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+        function()
+    events = [e for e in found.key_averages() if getattr(e, "self_device_time_total", 0) > 0]
+    events.sort(key=lambda e: -e.self_device_time_total)
+    total = sum(e.self_device_time_total for e in events)
+    print(f"   kernels together {total / 1000:.2f} ms")
+    for e in events[:14]:
+        print(f"   {e.self_device_time_total / 1000:8.3f} ms {e.count:5d} x {e.key[:90]}")
+
+
+def profile_host(function):
+    """Print the functions that take longest on the processor."""
+    found = cProfile.Profile()
+    found.runcall(function)
+    pstats.Stats(found).sort_stats("tottime").print_stats(22)
+
+
+def many_clips(symbols, times):
+    """Return many clips: shifted in time, one code in ten moved by one."""
+    rng = np.random.default_rng(0)
+    data = np.concatenate([np.roll(symbols.data, 37 * i, axis=1) for i in range(times)], axis=1)
+    moved = rng.integers(0, 20, data.shape, dtype=np.uint8)
+    data = np.clip(data.astype(np.int16) + (moved == 0) - (moved == 1), 0, 33).astype(np.uint8)
+    n = data.shape[1] // 1293
+    return mvdfq.Symbols(data, np.arange(n + 1) * 1293, n_symbols=symbols.n_symbols)
+
+
+def default(X, args):
+    """Time the symbols and the kernel matrices of the default, machines aside."""
+    from mvdfq.classifier import parts
+
+    def run(engine, n_jobs):
+        clf = mvdfq.SequenceClassifier(n_jobs=n_jobs)
+        settings = parts.settings_for(clf, X)
+        with mvdfq.use_engine(engine, device=args.device):
+            (*_, symbols), first = waited(lambda: parts.fit_encoders(settings, X, np.zeros(len(X))))
+            (matrix, _), second = waited(
+                lambda: parts.fit_matrix(clf, settings, symbols, np.zeros(len(X)), lambda a, b: 0)
+            )
+            views, third = waited(lambda: parts.fit_views(clf, settings, matrix, X))
+        return views.matrix(np.arange(len(X))), (first, second, third)
+
+    found = {}
+    for engine, n_jobs in [("cpu", -1), ("gpu", -1)]:
+        if engine == "cpu" and not args.cpu:
+            continue
+        run(engine, n_jobs)
+        K, times = run(engine, n_jobs)
+        found[engine] = K
+        for part, seconds in zip(["symbols", "words", "filters"], times, strict=True):
+            line(f"default, {part}", engine, seconds)
+        line("default, symbols and Gram", engine, sum(times))
+        if args.profile:
+            profile_host(lambda engine=engine, n_jobs=n_jobs: run(engine, n_jobs))
+    if len(found) == 2:
+        error = np.abs(found["gpu"] - found["cpu"]).max() / np.abs(found["cpu"]).max()
+        print(f"default: largest difference {error:.1e}")
+
+
+def main():
+    """Measure everything that the arguments ask for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data")
+    parser.add_argument("--out", default=str(HERE / "results" / "gpu.csv"))
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--n", type=int, default=1000)
+    parser.add_argument("--no-cpu", dest="cpu", action="store_false")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--only", default="ceilings,spectrum,spatial,mismatch,many,default")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    wanted = args.only.split(",")
+    if args.data:
+        X = list(np.load(args.data)["X"][: args.n].astype(np.float32))
+        source = "GTZAN"
+    else:
+        X, _ = mvdfq.make_autoregressive(
+            n_sequences=args.n, n_channels=13, n_timepoints=1293, random_state=0
+        )
+        source = "autoregressive stand-in"
+    X = check_sequences(X)
+    machine = f"{source}, {len(X)} x {X.n_rows} x {X.lengths[0]}; {card_name(args.device)}"
+    machine += f", torch {torch.__version__}, {os.cpu_count()} cores {platform.machine()}"
+    print(machine, flush=True)
+    try:
+        run(X, wanted, args)
+    finally:
+        with open(args.out, "w", newline="") as file:
+            writer = csv.DictWriter(file, [*LINES[0], "data"])
+            writer.writeheader()
+            writer.writerows({**one, "data": machine} for one in LINES)
+        print("\n" + machine)
+        for one in LINES:
+            print("  ".join(f"{value!s:>10.46}" for value in one.values()))
+
+
+def run(X, wanted, args):
+    """Run the sections."""
+    if "ceilings" in wanted and args.device == "cuda":
+        ceilings(args.device)
+    uniform = mvdfq.DirectQuantizer(32, strategy="uniform").fit_transform(X)
+    eight = mvdfq.DirectQuantizer(8, strategy="quantile").fit_transform(X)
+    if "spectrum" in wanted:
+        gram("Spectrum(6), 32 bins, root", uniform, mvdfq.Spectrum(6), True, 10, args)
+        gram("Spectrum(6), 32 bins, raw", uniform, mvdfq.Spectrum(6), False, "", args)
+    if "spatial" in wanted:
+        spatial = mvdfq.Spatial(3, 1, 5)
+        gram("Spatial(3,1,5), 8 bins, root", eight, spatial, True, 40, args)
+        gram("Spatial(3,1,5), 32 bins, root", uniform, spatial, True, 150, args, 5)
+        gram("Spatial(3,1,5), 8 bins, raw", eight, spatial, False, "", args, 5)
+    if "mismatch" in wanted:
+        work = "Mismatch(6,1), 32 bins, root"
+        gram(work, uniform, mvdfq.Mismatch(6, 1), True, 5000, args, 2)
+    if "many" in wanted:
+        many = many_clips(uniform, 10)
+        gram(f"Spectrum(6), {len(many)} clips, root", many, mvdfq.Spectrum(6), True, 10_000, args,
+             2, cpu=False)  # fmt: skip
+    if "default" in wanted:
+        default(X, args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Where the work is done: the processor, a graphics card or a Dask cluster."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+__all__ = ["ENGINES", "Engine", "card_name", "current_engine", "engine_of", "on_card", "use_engine"]
+
+# Names of engines; the address of a Dask scheduler is also the name of an engine.
+ENGINES = ("cpu", "gpu", "auto", "dask")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine: "cpu", "gpu" with the device of torch, or "dask" with a client.
+
+    `client` is a `dask.distributed.Client`, the address of a scheduler, or None for the client
+    that Dask itself holds to be the current one.
+    """
+
+    name: str
+    device: str = ""
+    client: Any = None
+
+
+CPU = Engine("cpu")
+_CHOSEN: ContextVar[Engine] = ContextVar("mvdfq_engine", default=CPU)
+
+
+def current_engine() -> Engine:
+    """Return the engine of the innermost `use_engine`; the processor if there is none.
+
+    Threads start without an engine: whoever starts threads asks before starting them.
+    """
+    return _CHOSEN.get()
+
+
+@contextmanager
+def use_engine(engine: Any = None, *, device: str = "cuda") -> Iterator[Engine]:
+    """Do the work of all estimators inside a ``with`` block on one engine.
+
+    Whatever an engine cannot do is done on the processor. Kernel values differ between engines
+    by rounding in single precision; raw counts do not differ.
+
+    Parameters
+    ----------
+    engine : {"cpu", "gpu", "auto", "dask"}, str, Client or None, default=None
+        ``"gpu"`` is a graphics card (the extra ``gpu``), ``"auto"`` takes the card if there is
+        one. A `dask.distributed.Client`, or the address of a scheduler such as
+        ``"tcp://10.0.0.1:8786"``, is a cluster (the extra ``cluster``); ``"dask"`` is the current
+        client of Dask. None leaves the engine as it is.
+
+    device : str, default="cuda"
+        Device of torch for ``"gpu"``: ``"cuda"``, ``"cuda:1"``; ``"cpu"`` runs the same code on
+        the processor, which is only good for tests.
+
+    Yields
+    ------
+    engine : Engine
+        The engine in use.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> with mvdfq.use_engine("auto"):
+    ...     mvdfq.SequenceKernel(mvdfq.Spectrum(2)).fit_transform(["ABAB", "ABBA"]).round(2)
+    array([[1.  , 0.77],
+           [0.77, 1.  ]])
+    """
+    token = _CHOSEN.set(current_engine() if engine is None else _engine(engine, device))
+    try:
+        yield _CHOSEN.get()
+    finally:
+        _CHOSEN.reset(token)
+
+
+def on_card(module: str) -> tuple[str, Any]:
+    """Return the device of torch and a module of `_engines.gpu`; "" and None on other engines.
+
+    Torch is optional and slow to import, so that the module is imported where it is used.
+    """
+    engine = current_engine()
+    if engine.name != "gpu":
+        return "", None
+    return engine.device, import_module(f"mvdfq._engines.gpu.{module}")
+
+
+def engine_of(estimator: Any) -> AbstractContextManager[Engine]:
+    """Return a context manager that uses the engine of the parameter of an estimator."""
+    engine = estimator.engine
+    if engine is not None and not isinstance(engine, str):
+        raise TypeError(
+            f"engine must be a name or an address, which can be cloned and saved, got "
+            f"{type(engine).__name__}; pass a client to mvdfq.use_engine(client)."
+        )
+    return use_engine(engine)
+
+
+def _engine(engine: Any, device: str) -> Engine:
+    if not isinstance(engine, str):
+        return Engine("dask", client=engine)
+    if "://" in engine:
+        return Engine("dask", client=engine)
+    if engine not in ENGINES:
+        raise ValueError(
+            f"engine must be one of {ENGINES} or the address of a Dask scheduler such as "
+            f"'tcp://10.0.0.1:8786', got {engine!r}."
+        )
+    if engine == "auto":
+        return Engine("gpu", device) if card_name(device) else CPU
+    if engine == "gpu":
+        _require_card(device)
+        return Engine("gpu", device)
+    return Engine(engine)
+
+
+def _require_card(device: str) -> None:
+    if _torch() is None:
+        raise ImportError(
+            "engine='gpu' needs torch, which is not installed: pip install 'mvdfq[gpu]'; or pass "
+            "engine='cpu'."
+        )
+    if not card_name(device):
+        raise RuntimeError(
+            f"engine='gpu' needs a graphics card that torch can use, but torch finds no device "
+            f"{device!r}; install a build of torch for the card, or pass engine='cpu'."
+        )
+
+
+@cache
+def card_name(device: str = "cuda") -> str:
+    """Return the name of a device of torch, or "" if torch or the device is missing."""
+    torch = _torch()
+    if torch is None:
+        return ""
+    try:
+        kind = torch.device(device)
+        if kind.type != "cuda":
+            return device if kind.type == "cpu" else ""
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        return torch.cuda.get_device_name(kind) if (kind.index or 0) < count else ""
+    except RuntimeError:  # torch does not know the name
+        return ""
+
+
+@cache
+def _torch() -> Any:
+    """Return torch, or None if torch is not installed."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    return torch

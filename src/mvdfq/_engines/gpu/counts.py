@@ -1,0 +1,92 @@
+"""Words -> counts: lists of runs by one sort, or dense histograms for few words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from mvdfq._engines.gpu import fused
+from mvdfq._engines.gpu.reading import Reading, Rows, read_words
+
+__all__ = ["KEY_BITS", "Runs", "bits", "histogram", "run_bits", "runs_of", "runs_of_keys"]
+
+# Entries are signed 64-bit numbers; the largest one marks a place without a word.
+KEY_BITS = 62
+NONE = 2**63 - 1
+
+
+def bits(n: int) -> int:
+    """Return the number of bits for numbers below `n`."""
+    return max(int(n) - 1, 0).bit_length()
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One entry for each word and sequence that holds the word, in the order of the words.
+
+    `word` numbers words of all rows and readings: ``(row * n_readings + reading) * n_words + key``.
+    """
+
+    word: torch.Tensor
+    sequence: torch.Tensor
+    count: torch.Tensor
+
+
+def run_bits(rows: Rows, readings: Sequence[Reading]) -> int:
+    """Return the bits of an entry that holds row, reading, word and sequence."""
+    n_words = max(reading.n_words(rows.base) for reading in readings)
+    return bits(len(rows.codes) * len(readings) * n_words) + bits(rows.n_sequences)
+
+
+def runs_of(rows: Rows, readings: Sequence[Reading]) -> Runs:
+    """Count the words of several readings in all rows: one sort of all words.
+
+    Callers guarantee ``run_bits <= KEY_BITS``.
+    """
+    n_words = max(reading.n_words(rows.base) for reading in readings)
+    shift = bits(rows.n_sequences)
+    if fused.can_emit(rows, readings):
+        return runs_of_keys(fused.emit(rows, readings, n_words, shift), shift)
+    n_layouts = sum(len(reading.layouts) for reading in readings)
+    shape = n_layouts, *rows.codes.shape
+    entries = torch.full(shape, NONE, dtype=torch.int64, device=rows.codes.device)
+    heads = torch.arange(len(rows.codes), device=rows.codes.device)[:, None] * len(readings)
+    filled = iter(entries)
+    for number, reading in enumerate(readings):
+        for j in range(len(reading.layouts)):
+            keys, used = read_words(rows, reading, j)
+            words = (heads + number) * n_words + keys
+            found = words.bitwise_left_shift_(shift).bitwise_or_(rows.sequence[: keys.shape[1]])
+            next(filled)[:, : keys.shape[1]] = found.masked_fill_(~used, NONE)
+    return runs_of_keys(entries.reshape(-1), shift)
+
+
+def runs_of_keys(entries: torch.Tensor, shift: int) -> Runs:
+    """Count equal entries; the `shift` low bits are the sequence."""
+    found, count = torch.unique(entries, return_counts=True)
+    if found.numel() and int(found[-1]) == NONE:
+        found, count = found[:-1], count[:-1]
+    return Runs(found >> shift, found & ((1 << shift) - 1), count)
+
+
+def histogram(rows: Rows, readings: Sequence[Reading]) -> torch.Tensor:
+    """Return the counts of all words, (n_rows, n_sequences, n_columns), as float32.
+
+    The columns are the words of the readings, one reading after another. For few words: nothing
+    is sorted.
+    """
+    sizes = [reading.n_words(rows.base) for reading in readings]
+    n_columns, n = sum(sizes), rows.n_sequences
+    # the last place collects the words that do not count
+    shape = len(rows.codes), n * n_columns + 1
+    counts = torch.zeros(shape, dtype=torch.float32, device=rows.codes.device)
+    one = torch.ones((), dtype=torch.float32, device=rows.codes.device)
+    first = 0
+    for reading, size in zip(readings, sizes, strict=True):
+        for j in range(len(reading.layouts)):
+            keys, used = read_words(rows, reading, j)
+            places = rows.sequence[: keys.shape[1]].to(torch.int64) * n_columns + first + keys
+            places.masked_fill_(~used, shape[1] - 1)
+            counts.scatter_add_(1, places, one.expand(places.shape))
+        first += size
+    return counts[:, :-1].reshape(len(rows.codes), n, n_columns)

@@ -1,0 +1,66 @@
+"""Between the memory of the host and the memory of the card."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+__all__ = ["budget", "full_precision", "to_device", "to_host"]
+
+# Arrays up to this size pass through pinned memory, which a card reads five times faster. Pinned
+# memory cannot be swapped out, so larger arrays do without.
+MOST_PINNED = 2**28
+# Share of the free memory of a card to plan with: torch keeps some blocks of its own.
+SHARE = 0.7
+# Bytes to plan with where torch runs on the processor.
+HOST_BYTES = 2**30
+
+
+def to_device(array: Any, device: str) -> torch.Tensor:
+    """Copy an array to the card. Torch has few unsigned types, so uint16 becomes int32."""
+    array = np.require(array, requirements=["C", "W"])
+    if array.dtype.kind == "u" and array.dtype.itemsize > 1:
+        array = array.astype(np.int32 if array.dtype.itemsize == 2 else np.int64)
+    tensor = torch.from_numpy(array)
+    if device == "cpu":
+        return tensor
+    if array.nbytes <= MOST_PINNED:
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
+
+
+def to_host(tensor: torch.Tensor) -> np.ndarray:
+    """Copy a tensor to the host and wait for the copy."""
+    if tensor.device.type == "cpu":
+        return tensor.numpy()
+    if tensor.numel() * tensor.element_size() > MOST_PINNED:
+        return tensor.cpu().numpy()
+    pinned = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+    pinned.copy_(tensor, non_blocking=True)
+    torch.cuda.synchronize(tensor.device)
+    return pinned.numpy()
+
+
+def budget(device: str, limit: int | None) -> int:
+    """Return the bytes of the card to plan with: a share of what is free, at most `limit`."""
+    room = HOST_BYTES
+    if device != "cpu":
+        free, _ = torch.cuda.mem_get_info(device)
+        # blocks that torch holds, but does not use, are free as well
+        idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        room = int((free + idle) * SHARE)
+    return room if limit is None else min(room, limit)
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Switch off the short cuts of matrix products that a program may have switched on."""
+    flags = torch.backends.cuda.matmul
+    before = flags.allow_tf32, flags.allow_fp16_reduced_precision_reduction
+    flags.allow_tf32, flags.allow_fp16_reduced_precision_reduction = False, False
+    try:
+        yield
+    finally:
+        flags.allow_tf32, flags.allow_fp16_reduced_precision_reduction = before

@@ -1,0 +1,371 @@
+"""Counts -> sums of products of all pairs of sequences."""
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate, pairwise
+
+import torch
+
+from mvdfq._engines.gpu import fused
+from mvdfq._engines.gpu.counts import Runs
+from mvdfq._engines.gpu.device import budget
+
+__all__ = ["Factors", "Kind", "Sums", "add_dense", "add_runs"]
+
+# Whole numbers up to this are exact in half precision, below this exact in single precision.
+EXACT_HALF = 2**11
+EXACT_SINGLE = 2**24
+# A word that this share of the sequences hold costs less in a matrix product than as a list of
+# pairs: a card multiplies some 600e12 and adds some 50e9 scattered numbers per second.
+DENSE_SHARE = 1 / 40
+FEWEST_DENSE = 8
+# Columns of one dense matrix.
+COLUMNS = 2**13
+# Columns of one product of halves. A card cuts off the last digits of sums: 8192 columns of counts
+# gave errors of 2e-5, and the errors grow with the number of columns that are not 0.
+HALF_COLUMNS = 2**9
+# The same for words of which each is in few sequences.
+SPARSE_COLUMNS = 2**11
+# Bytes of the products of several blocks.
+PRODUCT_BYTES = 2**31
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How counts become values, and what their products are multiplied by.
+
+    With `root`, values are square roots of counts. The products count `weight` times in `values`
+    and `own` of `Sums`, and all sums count `times` times: the square of the weight of the layouts,
+    or with `root` the weight. No count exceeds `largest`, no sum of products of counts `most`.
+    """
+
+    root: bool
+    weight: float
+    times: float
+    largest: int
+    most: int
+
+    @property
+    def fits_halves(self) -> bool:
+        """Whether values are halves, or sums of two halves."""
+        return self.root or (self.largest <= EXACT_HALF and self.most < EXACT_SINGLE)
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether products must be in double precision: whole numbers stay exact."""
+        return not self.root and self.most >= EXACT_SINGLE
+
+
+@dataclass
+class Sums:
+    """Inner products of left and right sequences for some rows, in double precision.
+
+    The first `n_left` sequences are left, those from `first_right` on are right; with
+    `first_right` 0 all are both, and only the upper triangle is complete. `own` and `total` are
+    (n_rows, n_sequences): the products of each sequence with itself, with and without the weights
+    of groups and words. No intermediate sum exceeds `largest`.
+    """
+
+    values: torch.Tensor
+    own: torch.Tensor
+    total: torch.Tensor
+    n_left: int
+    first_right: int
+    largest: torch.Tensor
+
+    @classmethod
+    def zeros(
+        cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device
+    ) -> "Sums":
+        """Return sums without any product."""
+        values, own, total = (
+            torch.zeros(shape, dtype=torch.float64, device=device)
+            for shape in [(n_rows, n_left, n - first_right), (n_rows, n), (n_rows, n)]
+        )
+        largest = torch.zeros((), dtype=torch.float64, device=device)
+        return cls(values, own, total, n_left, first_right, largest)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether all sequences are both left and right."""
+        return self.first_right == 0
+
+    def one(self, r: int) -> "Sums":
+        """Return the sums of row `r` alone; what is added there is added here."""
+        values, own, total = (part[r : r + 1] for part in (self.values, self.own, self.total))
+        return Sums(values, own, total, self.n_left, self.first_right, self.largest)
+
+    def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
+        """Add the products of each sequence with itself, (n_rows, n_sequences)."""
+        self.own.add_(squares, alpha=kind.weight * kind.times)
+        self.largest += abs(kind.weight * kind.times) * squares.max()
+
+    def add(self, r: int, block: torch.Tensor, kind: Kind) -> None:
+        """Add the products of a block of values, (n_sequences, n_columns), to row `r`."""
+        product = _product(block, self, kind)
+        self.values[r].add_(product, alpha=kind.weight * kind.times)
+
+
+def add_dense(
+    sums: Sums, counts: torch.Tensor, kind: Kind, factors: torch.Tensor | None = None
+) -> None:
+    """Add the products of counts in dense matrices, (n_rows, n_sequences, n_words).
+
+    `factors`, (n_rows, n_words), multiply the values of words.
+    """
+    values = counts.sqrt() if kind.root else counts
+    squares = counts.sum(-1, dtype=torch.float64) if kind.root else _squares(counts)
+    sums.total.add_(squares, alpha=kind.times)
+    if factors is not None:
+        values = values.double() * factors[:, None]
+        squares = _squares(values)
+        values = values.float() if kind.root else values
+    sums.add_own(squares, kind)
+    for r in range(len(values)):
+        for first in range(0, values.shape[2], COLUMNS):
+            sums.add(r, values[r, :, first : first + COLUMNS], kind)
+
+
+def _squares(values: torch.Tensor) -> torch.Tensor:
+    """Return the sum of squares over the last axis, in double precision."""
+    return values.double().square().sum(dim=-1)
+
+
+def add_runs(
+    sums: Sums, runs: Runs, words_per_row: int, kind: Kind, factors: "Factors | None" = None
+) -> None:
+    """Add the products of runs; row `r` owns the words from ``r * words_per_row`` on."""
+    if not runs.word.numel():
+        return
+    first = torch.ones_like(runs.word, dtype=torch.bool)
+    torch.ne(runs.word[1:], runs.word[:-1], out=first[1:])
+    column = first.cumsum(0).sub_(1)
+    starts = first.nonzero().squeeze(1)
+    ends = torch.cat([starts[1:], starts.new_tensor([len(column)])])
+    n = sums.own.shape[1]
+    frequent = ends - starts >= max(FEWEST_DENSE, n * DENSE_SHARE)
+    columns = _Columns(column, starts, ends, frequent)
+    if factors is None and kind.fits_halves and _is_fused(runs.word.device):
+        _add_fused(sums, runs, columns, words_per_row, kind)
+    else:
+        _add_plain(sums, runs, columns, words_per_row, kind, factors)
+
+
+def _is_fused(device: torch.device) -> bool:
+    return fused.has_triton(device) and has_half_products(device)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The words of runs: the column of each run; where a column starts and ends; its kind."""
+
+    column: torch.Tensor
+    starts: torch.Tensor
+    ends: torch.Tensor
+    frequent: torch.Tensor
+
+
+def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, kind: Kind) -> None:
+    """Add the products in few passes: one kernel, and one product of all frequent words."""
+    n_rows, n = sums.own.shape
+    which = columns.frequent.nonzero().squeeze(1)
+    row = runs.word[columns.starts[which]] // words_per_row
+    in_row = torch.bincount(row, minlength=n_rows).tolist()
+    # every row begins with a new block of columns
+    blocks = [-(-size // SPARSE_COLUMNS) for size in in_row]
+    if 4 * n * SPARSE_COLUMNS * sum(blocks) > budget(str(row.device), None) // 2:
+        _add_plain(sums, runs, columns, words_per_row, kind, None)
+        return
+    first_block = [0, *accumulate(blocks)]
+    before = [0, *accumulate(in_row)]
+    moved = [b * SPARSE_COLUMNS - a for b, a in zip(first_block, before, strict=True)][:n_rows]
+    ranks = torch.full_like(columns.starts, -1)
+    shifts = torch.tensor(moved, device=row.device)
+    ranks[which] = torch.arange(len(which), device=row.device) + shifts[row]
+    shape = first_block[-1], SPARSE_COLUMNS, n
+    high = torch.zeros(shape, dtype=torch.float16, device=row.device)
+    low = torch.zeros(shape, dtype=torch.float16, device=row.device) if kind.root else high
+    squares, pairs = torch.zeros_like(sums.own), torch.zeros_like(sums.values)
+    sizes = n, sums.n_left, sums.first_right, words_per_row
+    out = squares, pairs, high, low
+    fused.spread(runs, (columns.column, columns.ends, ranks), sizes, kind.root, out)
+    sums.total.add_(squares, alpha=kind.times)
+    sums.add_own(squares, kind)
+    _add_blocks(pairs, high, low, first_block, sums, kind)
+    sums.values.add_(pairs, alpha=kind.weight * kind.times)
+
+
+def _add_blocks(
+    out: torch.Tensor, high: torch.Tensor, low: torch.Tensor, first_block: list[int], sums: Sums,
+    kind: Kind,
+) -> None:  # fmt: skip
+    """Add the products of blocks of columns, (n_blocks, n_columns, n_sequences), row by row."""
+    at_once = max(1, PRODUCT_BYTES // (8 * out[0].numel()))
+    for r, (begin, end) in enumerate(pairwise(first_block)):
+        for a in range(begin, end, at_once):
+            b = min(a + at_once, end)
+            left, right = high[a:b, :, : sums.n_left], high[a:b, :, sums.first_right :]
+            out[r] += half_products(left, right).sum(0, dtype=torch.float64)
+            if not kind.root:
+                continue
+            mixed = half_products(left, low[a:b, :, sums.first_right :]).sum(0, dtype=torch.float64)
+            out[r] += mixed
+            if sums.symmetric:
+                out[r] += mixed.T
+            else:
+                rest = half_products(low[a:b, :, : sums.n_left], right)
+                out[r] += rest.sum(0, dtype=torch.float64)
+
+
+def _add_plain(
+    sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, kind: Kind,
+    factors: "Factors | None",
+) -> None:  # fmt: skip
+    """Add the products step by step."""
+    small = kind.root or kind.largest < EXACT_SINGLE
+    value = runs.count.to(torch.float32 if small else torch.float64)
+    value = value.sqrt_() if kind.root else value
+    row = runs.word // words_per_row
+    place = row * sums.own.shape[1] + runs.sequence
+    squares = runs.count.double() if kind.root else value.double().square()
+    sums.total.add_(_summed(squares, place, sums), alpha=kind.times)
+    used = torch.ones_like(columns.frequent)
+    if factors is not None:
+        factor = factors.of(runs.word[columns.starts])
+        used = factor > 0
+        value = value.double() * factor[columns.column]
+        squares = value.square()
+        value = value.float() if kind.root else value
+    sums.add_own(_summed(squares, place, sums), kind)
+    table = _Table(runs.sequence, value, row, columns.column, columns.starts, columns.ends)
+    _add_frequent(sums, table, used & columns.frequent, kind)
+    rare = used & ~columns.frequent & (columns.ends - columns.starts > 1)
+    _add_pairs(sums, table, rare, kind.weight * kind.times)
+
+
+def _summed(values: torch.Tensor, place: torch.Tensor, sums: Sums) -> torch.Tensor:
+    """Sum up values by row and sequence."""
+    return torch.zeros_like(sums.own).view(-1).index_add_(0, place, values).view_as(sums.own)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Factors of words: ascending `words`, numbered as in `Runs`, and one value per word."""
+
+    words: torch.Tensor
+    values: torch.Tensor
+
+    def of(self, words: torch.Tensor) -> torch.Tensor:
+        """Return the factor of each word, 0 for a word without a factor."""
+        if not len(self.words):
+            return torch.zeros(len(words), dtype=torch.float64, device=words.device)
+        at = torch.searchsorted(self.words, words).clamp_(max=len(self.words) - 1)
+        return torch.where(self.words[at] == words, self.values[at], 0.0)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Runs with their values, rows and columns, and where each column starts and ends."""
+
+    sequence: torch.Tensor
+    value: torch.Tensor
+    row: torch.Tensor
+    column: torch.Tensor
+    starts: torch.Tensor
+    ends: torch.Tensor
+
+
+def _add_frequent(sums: Sums, table: _Table, dense: torch.Tensor, kind: Kind) -> None:
+    """Add the products of the columns that many sequences hold, as dense matrices, row by row."""
+    which = dense.nonzero().squeeze(1)
+    if not which.numel():
+        return
+    n = sums.own.shape[1]
+    ranks = dense.cumsum(0) - 1
+    member = dense[table.column].nonzero().squeeze(1)
+    rank, sequence = ranks[table.column[member]], table.sequence[member]
+    value = table.value[member]
+    # the first column of each row, then of each block of columns
+    rows = torch.arange(len(sums.values) + 1, device=which.device)
+    edges = torch.searchsorted(table.row[table.starts[which]], rows).tolist()
+    cuts = [(r, a) for r, (x, y) in enumerate(pairwise(edges)) for a in range(x, y, COLUMNS)]
+    stops = [min(a + COLUMNS, edges[r + 1]) for r, a in cuts]
+    ends = torch.searchsorted(rank, torch.tensor(stops, device=which.device)).tolist()
+    begin = 0
+    for (r, a), b, end in zip(cuts, stops, ends, strict=True):
+        block = torch.zeros((b - a, n), dtype=value.dtype, device=value.device)
+        flat = (rank[begin:end] - a) * n + sequence[begin:end]
+        block.view(-1)[flat] = value[begin:end]
+        sums.add(r, block.T, kind)
+        begin = end
+
+
+def _add_pairs(sums: Sums, table: _Table, rare: torch.Tensor, weight: float) -> None:
+    """Add the products of the columns that few sequences hold, pair by pair.
+
+    Round `d` multiplies every entry with the entry `d` places later in its column, so the work of
+    all rounds together is the number of pairs.
+    """
+    _, n_left, n_right = sums.values.shape
+    left = rare[table.column].nonzero().squeeze(1)
+    end = table.ends[table.column[left]]
+    out = sums.values.view(-1)
+    distance = 1
+    while True:
+        stays = left + distance < end
+        left, end = left[stays], end[stays]
+        if not left.numel():
+            return
+        right = left + distance
+        a, b = table.sequence[left], table.sequence[right] - sums.first_right
+        place = (table.row[left] * n_left + a) * n_right + b
+        product = table.value[left].double() * table.value[right]
+        if not sums.symmetric:
+            crosses = (a < n_left) & (b >= 0)
+            place, product = place[crosses], product[crosses]
+        out.index_add_(0, place, product, alpha=weight)
+        distance += 1
+
+
+def _product(block: torch.Tensor, sums: Sums, kind: Kind) -> torch.Tensor:
+    """Return ``left @ right.T`` of a block (n_sequences, n_columns).
+
+    A card multiplies halves ten times faster than singles. A root is the sum of two halves, to
+    the precision of singles; the product of the second halves is too small to matter. Whole counts
+    up to `EXACT_HALF` are halves, and their sums are exact below `EXACT_SINGLE`.
+    """
+    if kind.is_precise:
+        block = block.double()
+    as_halves = block.dtype == torch.float32 and kind.fits_halves
+    if not as_halves or not has_half_products(block.device):
+        return block[: sums.n_left] @ block[sums.first_right :].T
+    parts = _in_blocks(block)
+    high = parts.to(torch.float16)
+    low = (parts - high).to(torch.float16) if kind.root else high
+    out = torch.zeros((1, *sums.values.shape[1:]), dtype=torch.float64, device=block.device)
+    _add_blocks(out, high, low, [0, len(parts)], sums, kind)
+    return out[0]
+
+
+def _in_blocks(block: torch.Tensor) -> torch.Tensor:
+    """Return (n_sequences, n_columns) as (n_blocks, columns of a block, n_sequences)."""
+    n_blocks = -(-block.shape[1] // HALF_COLUMNS)
+    padded = torch.nn.functional.pad(block, (0, n_blocks * HALF_COLUMNS - block.shape[1]))
+    return padded.reshape(len(block), n_blocks, HALF_COLUMNS).permute(1, 2, 0)
+
+
+def half_products(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return ``left[i].T @ right[i]`` of halves for all `i`, summed up and returned as singles."""
+    return torch.bmm(left.transpose(1, 2), right, out_dtype=torch.float32)
+
+
+@cache
+def has_half_products(device: torch.device) -> bool:
+    """Tell whether torch sums up products of halves as singles on this device (2.8 and later)."""
+    if device.type != "cuda":
+        return False
+    try:
+        half_products(*[torch.ones((1, 8, 8), dtype=torch.float16, device=device)] * 2)
+    except (TypeError, RuntimeError):
+        return False
+    return True

@@ -1,0 +1,328 @@
+"""The Gram matrix on a graphics card: batches of rows and tasks instead of tiles and threads."""
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from mvdfq._engines.gpu.counts import KEY_BITS, histogram, run_bits, runs_of
+from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
+from mvdfq._engines.gpu.neighbours import n_near, near_runs
+from mvdfq._engines.gpu.products import (
+    EXACT_SINGLE,
+    Factors,
+    Kind,
+    Sums,
+    add_dense,
+    add_runs,
+)
+from mvdfq._engines.gpu.reading import Reading, Rows
+from mvdfq.gram.plan import Plan
+from mvdfq.kernels.counting import GroupTask
+from mvdfq.kernels.keys import word_keys
+from mvdfq.kernels.neighbours import NeighbourTask
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["CannotCount", "device_rows", "gpu_gram", "reading_of"]
+
+# Bytes of the card that one word takes: entries, two copies in the sort, runs, values, columns.
+BYTES_PER_WORD = 80
+# Words that one sort takes at once; more do not make a card faster.
+MOST_AT_ONCE = 2**27
+# Most words near one window that are worth an expansion.
+MOST_NEAR = 2**9
+# Up to this many words a reading has one column per word, in a dense matrix.
+FEW_WORDS = 2**12
+
+
+class CannotCount(Exception):
+    """The card cannot do this; the processor can."""
+
+
+def reading_of(task: Any) -> Reading:
+    """Return where a task reads its words, or raise `CannotCount`."""
+    if isinstance(task, NeighbourTask) and task.m == 1 and task.vocabulary is None:
+        window = tuple(range(0, task.k * task.dilation, task.dilation))
+        return Reading((window,), (window,), False, *task.cell, near=True)
+    if not isinstance(task, GroupTask):
+        raise CannotCount(f"{type(task).__name__} has its own way of counting")
+    layouts, weights = task.group.layouts, task.group.layout_weights
+    windows = {layout.window for layout in layouts}
+    if (weights != weights[0]).any() or (task.group.distinct and len(windows) > 1):
+        raise CannotCount("layouts of one group differ in weight or window")
+    offsets = tuple(layout.offsets for layout in layouts)
+    return Reading(offsets, tuple(x.window for x in layouts), task.group.distinct, *task.cell)
+
+
+def _layout_weight(task: Any) -> float:
+    return float(task.group.layout_weights[0]) if isinstance(task, GroupTask) else 1.0
+
+
+class Task(NamedTuple):
+    """A task of the plan as a card reads it: its number, its reading and its weights."""
+
+    number: int
+    reading: Reading
+    weight: float
+    layout_weight: float
+
+
+class Batch(NamedTuple):
+    """Rows of one alphabet, and their tasks."""
+
+    rows: list[int]
+    tasks: list[Task]
+
+
+def _batches(plan: Plan) -> Iterator[Batch]:
+    """Yield the rows in use by alphabet: rows of one alphabet have the same tasks."""
+    used = np.flatnonzero(plan.row_weights).tolist()
+    for _, same in groupby(used, key=lambda r: int(plan.n_symbols[r])):
+        rows = list(same)
+        yield Batch(
+            rows,
+            [
+                Task(i, reading_of(task), float(weight), _layout_weight(task))
+                for i, (weight, task) in enumerate(plan.tasks(rows[0]))
+            ],
+        )
+
+
+def device_rows(parts: list[Symbols], device: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the codes and offsets of one or two collections on the card, joined."""
+    dtype = max(part.data.dtype for part in parts)
+    parts = [part.astype(dtype) for part in parts]
+    codes = [to_device(part.codes[:, part.offsets[0] : part.offsets[-1]], device) for part in parts]
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    offsets = to_device(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), device)
+    return torch.cat(codes, dim=1) if len(codes) > 1 else codes[0], offsets
+
+
+def gpu_gram(
+    left: Any,
+    right: Any,
+    plan: Plan,
+    device: str,
+    limit: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return values, left and right norms and scale, as `gram` of `tiles.py` does.
+
+    Raises `CannotCount` for kernels that a card cannot count, and for whole numbers that doubles
+    do not hold exactly.
+    """
+    if not isinstance(left, Symbols):
+        raise CannotCount("the kernel reads numbers")
+    batches, room = list(_batches(plan)), budget(device, limit)
+    other = left if right is None else right
+    size = _tile_size(left, other, plan, room)
+    tiles = [
+        (a, b)
+        for a in range(0, max(len(left), 1), size)
+        for b in range(0 if right is not None else a, max(len(other), 1), size)
+    ]
+    out = (
+        np.zeros((len(left), len(other))) if len(tiles) > 1 else None,
+        np.zeros(len(left)),
+        np.zeros(len(other)),
+        np.ones((len(plan.row_weights), len(left))),
+    )
+    for done, (a, b) in enumerate(tiles, start=1):
+        rows, columns = slice(a, a + size), slice(b, b + size)
+        parts = [left[rows]] if right is None and a == b else [left[rows], other[columns]]
+        with full_precision():
+            values = _Tile(parts, plan, device, room).filled(batches, out, rows, columns)
+        if out[0] is None:
+            return (values, *out[1:])
+        out[0][rows, columns] = values
+        if right is None and a != b:
+            out[0][columns, rows] = values.T
+        if progress is not None:
+            progress(done, len(tiles))
+    return out  # type: ignore[return-value]
+
+
+def _tile_size(left: Any, right: Any, plan: Plan, room: int) -> int:
+    """Return the number of sequences of a tile: sums, counts and codes fit into the memory."""
+    longest = max(left.lengths.max(initial=0), right.lengths.max(initial=0))
+    size = max(len(left), len(right), 1)
+    while size > 1:
+        frames = sum(min(size * longest, side.data.shape[1]) for side in (left, right))
+        need = 4 * 8 * size * size + frames * (BYTES_PER_WORD + len(plan.row_weights) + 12)
+        if need <= room:
+            break
+        size = -(-size // 2)
+    return size
+
+
+class _Tile:
+    """The kernel of some left and right sequences, one batch of rows after another."""
+
+    def __init__(self, parts: list[Symbols], plan: Plan, device: str, room: int) -> None:
+        self.plan, self.room = plan, room
+        codes, offsets = device_rows(parts, device)
+        self.missing = int(np.iinfo(max(part.data.dtype for part in parts)).max)
+        self.geometry = Rows.of(codes, offsets)
+        self.n_left, self.n = len(parts[0]), len(offsets) - 1
+        self.first_right = self.n_left if len(parts) > 1 else 0
+        self.longest = max(int(part.lengths.max(initial=0)) for part in parts)
+        shape = self.n_left, self.n - self.first_right
+        self.values = torch.zeros(shape, dtype=torch.float64, device=codes.device)
+        self.own = self.values.new_zeros(self.n)
+        self.scale = self.values.new_ones((len(plan.row_weights), self.n))
+
+    def filled(self, batches: list[Batch], out: Any, rows: slice, columns: slice) -> np.ndarray:
+        """Add up all batches; write norms and scales to `out` and return the values."""
+        for batch in batches:
+            at_once = self._rows_at_once(len(batch.rows))
+            for first in range(0, len(batch.rows), at_once):
+                self._add_rows(batch.rows[first : first + at_once], batch.tasks)
+        own = to_host(self.own)
+        symmetric = self.first_right == 0
+        if symmetric:
+            upper = self.values.triu_(1)
+            upper += upper.T.clone()
+            upper.diagonal().copy_(self.own)
+        if symmetric or columns.start == 0:
+            out[1][rows] = own[: self.n_left]
+            out[3][:, rows] = to_host(self.scale[:, : self.n_left])
+        if symmetric or rows.start == 0:
+            out[2][columns] = own[self.first_right :]
+        return to_host(self.values)
+
+    def _rows_at_once(self, n_rows: int) -> int:
+        """Return how many rows to count together: many rows make few launches."""
+        frames = max(self.geometry.codes.shape[1], 1)
+        sums = 12 * self.values.numel()  # doubles, and a product in single precision
+        fits = min(self.room // 2 // (BYTES_PER_WORD * frames + sums + 1), MOST_AT_ONCE // frames)
+        return max(1, min(n_rows, fits))
+
+    def _add_rows(self, rows: list[int], tasks: list[Task]) -> None:
+        """Count rows of one alphabet and add their kernel, normalized and weighted."""
+        n_symbols = int(self.plan.n_symbols[rows[0]])
+        first_missing = n_symbols if self.plan.kernel.is_closed else self.missing
+        read = self.geometry.chosen(rows, n_symbols, first_missing)
+        shape = len(rows), self.n_left, self.first_right, self.n
+        sums = Sums.zeros(*shape, self.values.device)
+        for _, alike in groupby(tasks, key=lambda task: (task.weight, task.layout_weight)):
+            for way, same in groupby(alike, key=lambda task: self._way(read, task)):
+                listed = list(same)
+                at_once = self._tasks_at_once(read, listed, way == self._add_few)
+                for first in range(0, len(listed), at_once):
+                    way(sums, read, rows, listed[first : first + at_once])
+        if not self.plan.root and float(sums.largest) >= 2**53:
+            raise CannotCount("whole numbers beyond 2**53 need more digits than doubles have")
+        self._combine(sums, rows)
+
+    def _way(self, read: Rows, task: Task) -> Callable[..., None]:
+        """Return the method that counts the words of a task."""
+        if task.reading.near:
+            return self._add_near
+        return self._add_few if task.reading.n_words(read.base) <= FEW_WORDS else self._add_many
+
+    def _tasks_at_once(self, read: Rows, tasks: list[Task], few: bool) -> int:
+        """Return how many tasks to count together, within the memory and exact."""
+        n_layouts = max(len(task.reading.layouts) for task in tasks)
+        frames = max(read.codes.numel(), 1) * n_layouts
+        if few:
+            n_words = max(task.reading.n_words(read.base) for task in tasks)
+            fits = self.room // 2 // (24 * len(read.codes) * max(self.n, 1) * n_words)
+        else:
+            fits = min(self.room // 2 // BYTES_PER_WORD, MOST_AT_ONCE) // frames
+        if not self.plan.root:
+            # in single precision, if that is exact for one task at least
+            fits = min(
+                fits, max(1, (EXACT_SINGLE - 1) // max(self._largest(tasks[0], read.base) ** 2, 1))
+            )
+        return max(1, fits)
+
+    def _largest(self, task: Task, base: int) -> int:
+        """Return a bound on the counts of one sequence."""
+        near = n_near(base, task.reading.length) if task.reading.near else 1
+        return self.longest * len(task.reading.layouts) * near
+
+    def _kind(self, read: Rows, tasks: list[Task]) -> Kind:
+        root, layout_weight = self.plan.root, tasks[0].layout_weight
+        largest = max(self._largest(task, read.base) for task in tasks)
+        times = layout_weight if root else layout_weight**2
+        return Kind(root, tasks[0].weight, times, largest, len(tasks) * largest**2)
+
+    def _add_few(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
+        """Count all words of small alphabets in dense matrices."""
+        counts = histogram(read, [task.reading for task in tasks])
+        factors = None
+        if self.plan.word_factors is not None:
+            factors = to_device(self._dense_factors(read, rows, tasks), str(counts.device))
+        add_dense(sums, counts, self._kind(read, tasks), factors)
+
+    def _add_many(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
+        """Count the words that occur, by one sort."""
+        readings = [task.reading for task in tasks]
+        n_words, factors = self._numbered(read, rows, tasks)
+        kind = self._kind(read, tasks)
+        add_runs(sums, runs_of(read, readings), len(tasks) * n_words, kind, factors)
+
+    def _add_near(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
+        """Count the words near the words that occur, row by row and task by task."""
+        if n_near(read.base, tasks[0].reading.length) > MOST_NEAR:
+            raise CannotCount("a window is near too many words of this alphabet")
+        most = min(self.room // 2 // BYTES_PER_WORD, MOST_AT_ONCE)
+        for task in tasks:
+            for i, r in enumerate(rows):
+                own = read.one(i)
+                n_words, factors = self._numbered(own, [r], [task])
+                for runs in near_runs(own, task.reading, most):
+                    add_runs(sums.one(i), runs, n_words, self._kind(own, [task]), factors)
+
+    def _numbered(
+        self, read: Rows, rows: list[int], tasks: list[Task]
+    ) -> tuple[int, Factors | None]:
+        """Return how many numbers the words of a task take, and the factors of words."""
+        readings = [task.reading for task in tasks]
+        if run_bits(read, readings) > KEY_BITS:
+            raise CannotCount("words of this length do not fit into 64 bits")
+        n_words = max(reading.n_words(read.base) for reading in readings)
+        if self.plan.word_factors is None:
+            return n_words, None
+        return n_words, self._listed_factors(read, rows, tasks, n_words)
+
+    def _dense_factors(self, read: Rows, rows: list[int], tasks: list[Task]) -> np.ndarray:
+        assert self.plan.word_factors is not None
+        sizes = [task.reading.n_words(read.base) for task in tasks]
+        found = [
+            [self.plan.word_factors[r, task.number].of_all(size, read.base) for r in rows]
+            for task, size in zip(tasks, sizes, strict=True)
+        ]
+        return np.concatenate([np.stack(one) for one in found], axis=1)
+
+    def _listed_factors(
+        self, read: Rows, rows: list[int], tasks: list[Task], n_words: int
+    ) -> Factors:
+        assert self.plan.word_factors is not None
+        words, values = [np.empty(0, np.int64)], [np.empty(0)]
+        for i, r in enumerate(rows):
+            for j, task in enumerate(tasks):
+                mine = self.plan.word_factors[r, task.number]
+                keys = word_keys(mine.words, read.base).astype(np.int64)
+                words.append((i * len(tasks) + j) * n_words + keys)
+                values.append(mine.values)
+        device = str(read.codes.device)
+        return Factors(*(to_device(np.concatenate(part), device) for part in (words, values)))
+
+    def _combine(self, sums: Sums, rows: list[int]) -> None:
+        """Add the kernel of rows, each scaled as the plan says, to the values."""
+        device = str(sums.own.device)
+        weights = to_device(self.plan.row_weights[rows].astype(float), device)
+        own = sums.own
+        if self.plan.normalises_rows:
+            norms = own if self.plan.row_norm == "cosine" else sums.total
+            scale = torch.where(norms > 0, norms.clamp(min=1e-300).rsqrt(), 0.0)
+            self.scale[rows] = scale
+            sums.values.mul_(scale[:, : self.n_left, None]).mul_(scale[:, None, self.first_right :])
+            own = own * scale.square()
+        if not (self.plan.row_weights[rows] == 1).all():
+            sums.values.mul_(weights[:, None, None])
+        self.values += sums.values.sum(dim=0)
+        self.own += weights @ own

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
+import mvdfq
 from cases import KERNELS, N_SYMBOLS, PAIRS_ONLY, WITH_FEATURES, pairwise
 from conftest import size
 from mvdfq import (

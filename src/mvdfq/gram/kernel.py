@@ -121,6 +121,8 @@ class SequenceKernel(SequenceMap):
     np.float64(0.642)
     """
 
+    train_: Ragged
+
     def __init__(
         self,
         kernel: Kernel | None = None,

@@ -7,7 +7,7 @@ order, so that the result does not depend on the number of threads.
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import Any
 
@@ -135,6 +135,10 @@ def compute_tiles(
     with itself has only its upper triangle. `memory` is the limit and the need of one task in
     bytes.
     """
+    engine = current_engine()
+    if engine.name == "dask":
+        yield from _on_cluster(engine, (left, right), plan, tiles, zeros, memory[0], progress)
+        return
     budget, task_bytes = memory
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     # half of the rest, since results wait for their turn and the needs are estimates
@@ -148,6 +152,49 @@ def compute_tiles(
             results = _reported(running, len(tiles) * len(pieces), progress)
         for tile in tiles:
             yield tile, _tile_sum(plan, zeros(tile), islice(results, len(pieces)))
+
+
+def _on_cluster(
+    engine: Any,
+    sides: tuple[Ragged, Ragged | None],
+    plan: Plan,
+    tiles: list[Tile],
+    zeros: Callable[[Tile], np.ndarray],
+    budget: int,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[tuple[Tile, Gram]]:
+    """Yield every tile as `compute_tiles` does; one task of a cluster computes one tile."""
+    from mvdfq._engines.cluster import client_of, kept_on, run_on_cluster  # Dask is optional
+
+    left, right = sides
+    other = left if right is None else right
+    with client_of(engine) as client:
+        rows = {a.start: a for a, _ in tiles}
+        blocks = {a: kept_on(client, left[cut]) for a, cut in rows.items()}
+        columns = {b.start: b for _, b in tiles if right is not None or b.start not in rows}
+        others = {b: kept_on(client, other[cut]) for b, cut in columns.items()}
+        others = others if right is not None else blocks | others
+        held = kept_on(client, plan)
+        jobs = (
+            (tile, blocks[tile[0].start],
+             None if right is None and tile[0] == tile[1] else others[tile[1].start], held, budget)
+            for tile in tiles
+        )  # fmt: skip
+        for done, (tile, part) in enumerate(run_on_cluster(client, tile_of, jobs), start=1):
+            values = zeros(tile)
+            values += part.values
+            if progress is not None:
+                progress(done, len(tiles))
+            yield tile, replace(part, values=values)
+
+
+def tile_of(left: Ragged, right: Ragged | None, plan: Plan, budget: int) -> Gram:
+    """Compute the tile of two blocks of sequences; runs on a worker of a cluster."""
+    tile = slice(0, len(left)), slice(0, len(left if right is None else right))
+    values = np.zeros((tile[0].stop, tile[1].stop))
+    memory = budget, budget  # one thread: Dask gives every thread of a worker a task
+    ((_, part),) = compute_tiles(left, right, plan, [tile], lambda _: values, memory)
+    return part
 
 
 def _tile_sum(plan: Plan, values: np.ndarray, parts: Iterator[tuple[Job, Products]]) -> Gram:

@@ -14,7 +14,7 @@ from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
 
-__all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
+__all__ = ["Buckets", "Vocabulary", "WordCounts", "all_words", "assemble", "count_words"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,6 +86,17 @@ class Buckets(Short):
     def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
         """Return numbered names: the words of a bucket are not known."""
         return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
+
+
+def all_words(plan: Plan) -> Vocabulary:
+    """Give every possible word of a plan a column, whether a sequence holds the word or not."""
+    words = {}
+    for r, base in enumerate(np.maximum(plan.n_symbols, 1).tolist()):
+        for t, (_, task) in enumerate(plan.tasks(r)):
+            keys = np.arange(base**task.length, dtype=np.uint64)
+            words[r, t] = word_codes(keys, base, task.length)
+    ends = np.cumsum([0, *map(len, words.values())]).tolist()
+    return Vocabulary(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
 
 
 def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[WordCounts]:

@@ -206,6 +206,7 @@ def main() -> int:
     parser.add_argument("--only", help="name of one target, a folder of tests/corpus")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--failures", type=Path, default=ROOT / "fuzz-failures")
+    parser.add_argument("--record", type=Path, help="page whose table of fuzzing is written anew")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     chosen = [target for target in targets() if options.only in (None, target.name)]
@@ -219,7 +220,28 @@ def main() -> int:
                 f"{target.slowest:>7.1f}s {len(target.problems):>8}",
                 flush=True,
             )
+    if options.record is not None:
+        record(options.record, chosen, options.seconds)
     return int(any(target.problems for target in chosen))
+
+
+def record(page: Path, done: list[Target], seconds: float) -> None:
+    """Write the table between two marks of a page."""
+    start, end = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    lines = [
+        f"The last recorded run took {seconds:.0f} seconds:",
+        "",
+        "| target | inputs | read without an error | pairs of lines reached | slowest | problems |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| {one.name} | {one.n_inputs} | {one.n_read} | {len(one.edges)} | "
+            f"{one.slowest:.1f} s | {len(one.problems)} |"
+            for one in done
+        ),
+    ]
+    table = "\n".join(lines)
+    page.write_text(f"{before}{start}{table}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ PYTEST := $(PY) -m pytest -q -n 2 --dist worksteal
 # Tests of compiled loops run a second time as plain Python, on less data.
 NOJIT := worked_numbers kernels features laws frames symbols tables
 
-.PHONY: demo quick test test-all coverage lint types bench clean
+.PHONY: demo quick test test-all coverage lint types bench docs build clean
 .PHONY: quick-tests main-tests all-tests plain-tests
 
 demo: $(VENV)/.run
@@ -59,8 +59,19 @@ types: $(VENV)/.dev
 bench: $(VENV)/.run
 	@set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
 
+# Sphinx makes the site; a warning, such as a link that leads nowhere, is an error.
+docs: $(VENV)/.docs
+	@$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
+	@$(PY) tools/check_site.py build/docs
+	@echo "The site is in build/docs/index.html."
+
+# An sdist, and a wheel made from the sdist: what the sdist lacks, the wheel lacks too.
+build: $(VENV)/.run
+	@$(PIP) 'build>=1.2'
+	@$(PY) -m build --outdir dist .
+
 clean:
-	@rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build dist docs/api docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests examples benchmarks tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.run: pyproject.toml
@@ -69,6 +80,10 @@ $(VENV)/.run: pyproject.toml
 	@echo "Installing into $(VENV), once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.run
+	@$(PIP) --editable '.[docs]'
 	@touch $@
 
 # The tests use the loaders of aeon. The compiled code of aeon wants an older numba than ours,

@@ -174,6 +174,15 @@ def test_evaluate_writes_a_report_with_sound(recordings, tmp_path):
     assert "data:audio/" not in page.read_text(encoding="utf-8")
 
 
+def test_a_report_does_not_replace_the_data(tmp_path):
+    data = tmp_path / "motion.csv"
+    data.write_text("id,time,x,label\n0,0,1.5,walking\n")
+    _, error = run("evaluate", data, "--report", tmp_path / "motion.html", code=6)
+    assert "motion.csv, which is not part of a report" in error
+    assert "motion-report.html" in error
+    assert data.read_text().startswith("id,time,x,label")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -315,65 +324,39 @@ def test_more_rows_of_sound(recordings, tmp_path):
 # the matrix -----------------------------------------------------------------------------------
 
 
-def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, monkeypatch):
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, dtype, monkeypatch):
     from mvdfq.classifier.parts import fitted_kernel
-    from mvdfq.gram import checkpoint
+    from mvdfq.gram.checkpoint import store_gram
 
+    monkeypatch.setattr("mvdfq.gram.tiles.TILE", 7)
     output = tmp_path / "K.npy"
-    run("gram", series / "made.ts", "-o", output, "--preset", "mvdfqm-spectrum-alt", "-q")
-    K = np.load(output)
     data = mvdfq.io.read(series / "made.ts")
-    clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt")
-    kernel = fitted_kernel(clf, data.X)
-    np.testing.assert_allclose(K, kernel.compare(kernel.train_, None)[0], atol=1e-7)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["K.names.txt", "K.npy"]
+    kernel = fitted_kernel(mvdfq.SequenceClassifier("mvdfqm-spectrum-alt"), data.X)
+    expected = kernel.compare(kernel.train_, None)[0].astype(dtype)
 
-    monkeypatch.setattr(checkpoint, "SMALL", 10)
-    calls, again = [], tmp_path / "again.npy"
-
-    def stop_at_the_fifth(done, total):
-        calls.append(done)
-        if len(calls) == 5:
+    def stop_late(done, total):
+        if done > total / 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        checkpoint.write_gram(kernel, again, stop_at_the_fifth)
-    assert not again.exists()
-    part = next(path for path in tmp_path.iterdir() if path.name.startswith(".again"))
-    (part / "0-1.npy").write_bytes(b"broken")  # a part that cannot be read is made again
-    assert checkpoint.write_gram(kernel, again) == 4
-    np.testing.assert_allclose(np.load(again), K, atol=1e-7)
-    assert not part.exists()
+        store_gram(kernel, output, dtype, stop_late)
+    arguments = ["-o", output, "--preset", "mvdfqm-spectrum-alt", "--dtype", dtype]
+    out, err = run("gram", series / "made.ts", *arguments, "--format", "json")
+    assert re.search(r"[1-9]\d* of 10 tiles come from an earlier run", err)
+    assert json.loads(out)["dtype"] == dtype
+    K = np.load(output)
+    assert K.dtype == dtype
+    np.testing.assert_array_equal(K, expected)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["K.names.txt", "K.npy"]
 
 
-@pytest.mark.parametrize("name", ["K.npy", "*.npy", "K[1].npy"])
-def test_gram_removes_only_its_own_folders(series, tmp_path, name):
-    kept = [f".{name}.backup", f".{name}.0123456789abcdef", ".other.npy.0123456789abcdef"]
-    for folder in kept:
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "thesis.txt").write_text("mine")
-    marked = tmp_path / f".{name}.fedcba9876543210"
-    marked.mkdir()
-    (marked / ".mvdfq-gram-parts").touch()
-    (marked / "0-1.npy").touch()
-    (tmp_path / ".x.npy.backup").mkdir()
-    run("gram", series / "made.ts", "-o", tmp_path / name, "--preset", "mvdfqm-spectrum-alt", "-q")
-    assert all((tmp_path / folder / "thesis.txt").exists() for folder in kept)
-    assert (tmp_path / ".x.npy.backup").exists()
-    assert not marked.exists()  # the parts of a run that never ended
+def test_gram_refuses_a_second_run_on_one_output(series, tmp_path):
+    from mvdfq._utils.locks import locked
 
-
-def test_other_data_do_not_continue_where_these_stopped(series, tmp_path):
-    from mvdfq.classifier.parts import fitted_kernel
-    from mvdfq.gram import checkpoint
-
-    data = mvdfq.io.read(series / "made.ts")
-    clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt")
-    one = fitted_kernel(clf, data.X)
-    other = fitted_kernel(clf, data.X[np.arange(1, 24)])
-    assert checkpoint._folder_for(tmp_path / "K.npy", one) != checkpoint._folder_for(
-        tmp_path / "K.npy", other
-    )
+    with locked(tmp_path / "K.npy"):
+        _, err = run("gram", series / "made.ts", "-o", tmp_path / "K.npy", "-q", code=5)
+    assert "K.npy is being written by another run" in err
 
 
 # errors ---------------------------------------------------------------------------------------
@@ -383,6 +366,7 @@ def test_wrong_usage_is_2(recordings):
     run_process("train", recordings, code=2)
     run("nonsense", code=2)
     run("train", recordings, "-o", "m.mvdfq", "-C", "much", code=2)
+    run("gram", recordings, "-o", "K.npy", "--dtype", "int8", code=2)
 
 
 @pytest.mark.parametrize(

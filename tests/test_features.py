@@ -1,5 +1,7 @@
 """The explicit feature map: its counts are the naive ones, its inner products the kernel."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -15,6 +17,7 @@ from cases import (
     random_profiles,
 )
 from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
+from mvdfq.gram.portions import portions
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_counts
 
 OPTIONS = [
@@ -138,3 +141,68 @@ def test_narrow_hashed_features_lose_no_word(kernel):
 def test_some_kernels_have_no_features(kernel):
     with pytest.raises(ValueError, match="features"):
         SequenceFeatures(kernel).fit([[0, 1, 1, 0, 1], [1, 0, 1, 1]])
+
+
+# memory ---------------------------------------------------------------------------------------
+
+
+def many(n=20):
+    """Sequences of several rows, enough for several portions."""
+    random = np.random.default_rng(1)
+    return as_symbols([random.integers(0, 4, (2, m)) for m in random.integers(0, 50, n)], [4, 4])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    list(
+        zip(
+            WITH_FEATURES,
+            cycle([*OPTIONS[2:], {"word_weights": "std"}, {"n_features": 50}]),
+            strict=False,
+        )
+    ),
+    ids=str,
+)
+def test_portions_give_the_same_features(kernel, options):
+    X, options = many(), {k: v for k, v in options.items() if k != "row_weights"}
+    whole = SequenceFeatures(kernel, **options)
+    expected = whole.fit_transform(X)
+    cut = SequenceFeatures(kernel, memory_limit=least_limit(whole, X), **options)
+    found = cut.fit_transform(X)
+    assert_same_matrix(found, expected, options)
+    assert_same_matrix(cut.transform(X[5:9]), expected[5:9], options)
+    if "n_features" not in options:
+        assert_array_equal(cut.get_feature_names_out(), whole.get_feature_names_out())
+
+
+def least_limit(features, X):
+    """The smallest power of two that suffices: then there are several portions."""
+    for limit in 2 ** np.arange(12, 24):
+        try:
+            cuts = portions(X, features.plan_, int(limit), None)
+        except ValueError:
+            continue
+        assert len(cuts) > 2
+        return int(limit)
+    raise AssertionError
+
+
+def assert_same_matrix(found, expected, options):
+    assert found.shape == expected.shape
+    assert found.indices.dtype == np.int32
+    if "word_weights" in options:  # deviations of portions are joined
+        assert_allclose(found.toarray(), expected.toarray(), rtol=1e-9)
+    else:
+        assert_array_equal(found.toarray(), expected.toarray())
+
+
+def test_a_limit_below_the_longest_sequence():
+    with pytest.raises(ValueError, match=r"memory_limit must be at least about .* bytes"):
+        SequenceFeatures(Spectrum(2), memory_limit=2000).fit(many())
+
+
+def test_a_result_that_cannot_fit_is_refused_first(monkeypatch):
+    X, features = many(), SequenceFeatures(Spectrum(3), memory_limit=10**5)
+    monkeypatch.setattr("mvdfq.gram.portions.available_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"counts, whose features take about .* GB of memory are"):
+        features.fit(X)

@@ -32,7 +32,6 @@ from mvdfq import (
     Words,
 )
 from mvdfq.classifier.saving.tree import TreeError, TreeReader, TreeWriter
-from mvdfq.gram.checkpoint import write_gram
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_gram, random_sequences
 
 WEIGHTS = [
@@ -247,17 +246,6 @@ def test_little_memory_gives_the_same(kernel, weights, manifold):
         assert_allclose(little.plan_.word_factors[place].values, factors.values, rtol=1e-9)
     options = {"manifold": manifold}
     assert_same(little.transform(SYMBOLS), plenty.transform(SYMBOLS), options)
-
-
-def test_a_matrix_in_stored_parts_is_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("mvdfq.gram.checkpoint.SMALL", 10)
-    output, found = tmp_path / "K.npy", []
-    for word_weights in ("std", "idf"):
-        kernel = SequenceKernel(Spectrum(2), manifold=True, word_weights=word_weights)
-        found.append(kernel.fit_transform(SYMBOLS))
-        write_gram(kernel, output)
-        assert_allclose(np.load(output), found[-1], rtol=1e-5)
-    assert not np.allclose(*found, rtol=1e-2)
 
 
 @pytest.mark.parametrize("cls", [SequenceKernel, SequenceFeatures])

@@ -26,6 +26,7 @@ from .frames import (
     Stack as Stack,
     Standardize as Standardize,
 )
+from .gram.checkpoint import write_gram as write_gram
 from .gram.features import SequenceFeatures as SequenceFeatures
 from .gram.kernel import SequenceKernel as SequenceKernel
 from .kernels import (

@@ -168,6 +168,36 @@ def count_runs(entries, shifts, weights, keys, indptr, sequence, count):
 
 
 @njit(nogil=True, cache=True)
+def join_columns(left, right, n_left, keys, indptr, sequence, count):
+    """Merge the columns of two blocks of sequences; return the number of columns.
+
+    A block is (keys, indptr, sequence, count), keys ascending. The sequences of the right block
+    come after the `n_left` sequences of the left block.
+    """
+    left_keys, left_ptr, left_sequence, left_count = left
+    right_keys, right_ptr, right_sequence, right_count = right
+    i = j = n = end = 0
+    while i < left_keys.size or j < right_keys.size:
+        in_left = j == right_keys.size or (i < left_keys.size and left_keys[i] <= right_keys[j])
+        in_right = i == left_keys.size or (j < right_keys.size and right_keys[j] <= left_keys[i])
+        keys[n] = left_keys[i] if in_left else right_keys[j]
+        indptr[n] = end
+        n += 1
+        if in_left:
+            for e in range(left_ptr[i], left_ptr[i + 1]):
+                sequence[end], count[end] = left_sequence[e], left_count[e]
+                end += 1
+            i += 1
+        if in_right:
+            for e in range(right_ptr[j], right_ptr[j + 1]):
+                sequence[end], count[end] = right_sequence[e] + n_left, right_count[e]
+                end += 1
+            j += 1
+    indptr[n] = end
+    return n
+
+
+@njit(nogil=True, cache=True)
 def add_squares(sequence, value, total):
     """Add the square of every value to the total of its sequence."""
     for e in range(sequence.size):
@@ -229,11 +259,12 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
                 for b in range(p, a + 4):
                     out[who[p], who[b]] += np.float64(much[p]) * much[b]
             for b in range(a + 4 if symmetric else n_left, n_all):
-                place = who[b] - first_right
-                row0[place] += own0 * much[b]
-                row1[place] += own1 * much[b]
-                row2[place] += own2 * much[b]
-                row3[place] += own3 * much[b]
+                place, other = who[b] - first_right, np.float64(much[b])
+                # all reads before all writes: the compiler cannot know that rows do not overlap
+                # (a tenth less time)
+                sum0, sum1 = row0[place] + own0 * other, row1[place] + own1 * other
+                sum2, sum3 = row2[place] + own2 * other, row3[place] + own3 * other
+                row0[place], row1[place], row2[place], row3[place] = sum0, sum1, sum2, sum3
             a += 4
         for p in range(a, n_left):
             row0, own0 = out[who[p]], np.float64(much[p])

@@ -1,8 +1,9 @@
-"""Memory limits as users write them."""
+"""Memory limits as users write them, and the memory that the machine has left."""
 
 import re
+from pathlib import Path
 
-__all__ = ["DEFAULT_MEMORY", "parse_memory"]
+__all__ = ["DEFAULT_MEMORY", "available_memory", "parse_memory"]
 
 DEFAULT_MEMORY = 2**31  # bytes
 
@@ -28,3 +29,21 @@ def parse_memory(limit: int | str | None) -> int:
     if limit <= 0:
         raise ValueError(f"memory_limit must be positive, got {limit!r}.")
     return int(limit)
+
+
+def available_memory() -> float:
+    """Return the bytes that this process can still use; infinite where the system does not say."""
+    free = _number("/proc/meminfo", r"MemAvailable:\s+(\d+) kB") * 1024
+    group = Path("/sys/fs/cgroup")  # the limit of a container
+    limit = _number(group / "memory.max", r"(\d+)")
+    used = _number(group / "memory.stat", r"anon (\d+)", missing=0)
+    return min(free, limit - used)
+
+
+def _number(path: str | Path, pattern: str, missing: float = float("inf")) -> float:
+    """Return the first number that a pattern finds in a file of the system."""
+    try:
+        match = re.search(pattern, Path(path).read_text())
+    except OSError:
+        return missing
+    return missing if match is None else float(match[1])

@@ -1,6 +1,6 @@
 """SequenceClassifier: frames, symbols, kernel and machine in one estimator."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,19 +9,41 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._engines.choice import engine_of
+from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_whole
+from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq.classifier.blocks import (
+    Drawn,
+    Reading,
+    block_makers,
+    class_weights,
+    cluster_margins,
+    draw,
+)
+from mvdfq.classifier.linear import (
+    SAMPLE,
+    Collection,
+    LinearSum,
+    Samples,
+    fit_by_passes,
+    held_out,
+    spread_blocks,
+    stratified,
+)
 from mvdfq.classifier.parts import (
     candidates,
     fit_encoders,
     fit_matrix,
     fit_views,
+    goes_by_passes,
+    pass_reader,
     settings_for,
 )
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.questions import Questions
 from mvdfq.classifier.saving.record import training_record
+from mvdfq.machines.passes import PassSolver
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trained, Trainer, check_targets
 from mvdfq.sequences import Ragged, check_sequences
@@ -169,7 +191,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
         Share of each part of the sum of kernels in what was learned.
 
     train_index_, train_y_ : ndarray
-        Indices of the sequences that `fit` learned from, and the codes of their classes.
+        Indices of the training sequences that the classifier keeps, and the codes of their
+        classes: all, or a sample if `fit` was given more than 10 000 sequences.
 
     References
     ----------
@@ -260,6 +283,9 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             X, y, trainer, settings = self._check_training(X, y, sample_weight, groups)
             with progress.stage("symbols"):
                 self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
+            if goes_by_passes(self, settings, symbols):
+                self._fit_passes(X, symbols, trainer, settings, progress)
+                return self
             with progress.stage("kernel") as report:
                 matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
                 views = fit_views(self, settings, matrix, X)
@@ -269,6 +295,120 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             self.machine_ = machine(margins)
             self._remember(trained)
         return self
+
+    def _fit_passes(
+        self, X: Any, symbols: Any, trainer: Trainer, settings: Settings, progress: Progress
+    ) -> None:
+        """Train by passes over blocks of features: the sequences are too many for a matrix."""
+        random = np.random.default_rng(trainer.random_state)
+        held = held_out(trainer, random)
+        is_held = np.isin(np.arange(len(trainer.y)), held)
+        others = np.flatnonzero(~is_held)
+        begin = others[stratified(trainer.y[others], SAMPLE, random)]
+        total = LinearSum(pass_reader(self, settings, symbols), settings, X)
+        whole = Collection(total, X, symbols)
+        labels = trainer.y, trainer.sample_weight, is_held
+        samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
+        self.train_index_, self.train_y_ = self.train_index_[begin], trainer.y[begin]
+        self._learn(total, lambda: whole.makers(*labels), samples, settings, progress)
+
+    def _learn(
+        self,
+        total: LinearSum,
+        makers: Callable[[], Sequence[Any]],
+        samples: Samples,
+        settings: Settings,
+        progress: Progress,
+    ) -> None:
+        """Measure the features of all blocks, train on them and keep the machines."""
+        with progress.stage("kernel") as report:
+            with spread_blocks(self, makers(), keep=False) as blocks:
+                total.measure(blocks, report)
+        # the columns in use are known now: the blocks are made again, without the others
+        with progress.stage("machines") as report, spread_blocks(self, makers()) as blocks:
+            memory = parse_memory(self.memory_limit)
+            solver = PassSolver(blocks, total.columns, self.problems_, memory)
+            trained = fit_by_passes(solver, samples, candidates(settings.C), report)
+        # neighbours are searched among the sequences of the sample
+        kept = samples.begin.symbols
+        found = total.divided(trained.margins, kept, self.memory_limit, self.n_jobs)
+        self.machine_, self.views_, self.view_shares_ = found
+        self._remember(trained)
+
+    @with_callbacks
+    def fit_blocks(self, blocks: Sequence[Any]) -> Any:
+        """Learn from sequences in blocks, which need not fit into memory together.
+
+        The blocks are read once to draw a sample, once to measure the words, and once for every
+        pass that does not fit into `memory_limit`. Frames and quantizers learn from the sample.
+        On a cluster (`mvdfq.use_engine`) every block is read by the worker that needs the block.
+
+        Parameters
+        ----------
+        blocks : sequence
+            The blocks: pairs of sequences and labels, data sets of `mvdfq.io.read`, or functions
+            without arguments that return a pair or a data set, as `mvdfq.io.list_parts` lists
+            them. A block of 1000 to 10 000 sequences is a good size.
+
+        Returns
+        -------
+        self : SequenceClassifier
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> import mvdfq
+        >>> X, y = mvdfq.load_japanese_vowels(split="train")
+        >>> blocks = [(X[i::3], y[i::3]) for i in range(3)]
+        >>> clf = mvdfq.SequenceClassifier("fast").fit_blocks(blocks)
+        >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
+        True
+        """
+        plain = config_context(transform_output="default")
+        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
+            seed = check_random_state(self.random_state).randint(2**31)
+            makers = block_makers(blocks)
+            with progress.stage("symbols") as report:
+                with spread_blocks(self, makers, keep=False) as spread:
+                    drawn = draw(spread, seed, report)
+                settings = self._check_drawn(drawn)
+                self.frames_, self.symbols_, symbols = fit_encoders(settings, drawn.X, drawn.y)
+            codes = np.searchsorted(self.classes_, drawn.y)
+            weight = class_weights(self.class_weight, self.classes_, drawn.counts)
+            trainer = Trainer(
+                self.problems_, codes, weight[codes], None, self.cv, seed, self.n_jobs
+            )
+            total = LinearSum(pass_reader(self, settings, symbols), settings, drawn.X)
+            whole = Collection(total, drawn.X, symbols)
+            begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
+            self.train_index_, self.train_y_ = drawn.index[begin], codes[begin]
+            samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
+            reading = Reading(self.encoders_to_fit, self.classes_, weight, seed, drawn.limit)
+            self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
+        return self
+
+    @property
+    def encoders_to_fit(self) -> list[Any]:
+        """The transformers of a classifier that is being fitted."""
+        return [step for step in (self.frames_, self.symbols_) if step is not None]
+
+    def _check_drawn(self, drawn: Drawn) -> Settings:
+        """Check what was found in all blocks; return the parts for these sequences."""
+        check_whole(self.cv, "cv", at_least=2)
+        settings = settings_for(self, drawn.X)
+        candidates(settings.C)  # raises an error now, before the long computation
+        classes = drawn.classes
+        if len(classes) < 2:
+            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
+        if self.gamma is not None or self.weights is not None or self.solver == "kernel":
+            raise ValueError(
+                "fit_blocks trains a linear model; pass gamma=None, weights=None and solver='auto'."
+            )
+        self._forget()
+        self.classes_, self.problems_ = classes, Problems(len(classes), settings.multi_class)
+        self.n_channels_in_, self.channel_names_in_ = drawn.X.n_rows, drawn.X.channel_names
+        self.training_ = drawn.record()
+        return settings
 
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -360,7 +500,10 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             margins. For two classes: the margin of the second class.
         """
         with engine_of(self):
-            margins = self._margins(X)
+            engine = current_engine()
+            margins = (
+                cluster_margins(engine, self, X) if engine.name == "dask" else self._margins(X)
+            )
         return self.problems_.decision(margins)
 
     def predict(self, X: Any) -> np.ndarray:

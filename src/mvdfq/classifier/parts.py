@@ -19,10 +19,16 @@ from mvdfq.classifier.views import NoViews, ViewSum
 from mvdfq.gram.base import are_letters, warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.standard import WordMachine, countable, fit_words
+from mvdfq.machines.standard import (
+    WordMachine,
+    countable,
+    fit_words,
+    reader_of_words,
+)
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.validation import CANDIDATES, Cautious
 from mvdfq.sequences import Sequences, check_sequences
@@ -35,7 +41,9 @@ __all__ = [
     "fit_matrix",
     "fit_views",
     "fitted_kernel",
+    "goes_by_passes",
     "kernel_for",
+    "pass_reader",
     "settings_for",
 ]
 
@@ -43,6 +51,9 @@ __all__ = [
 MANY = 10_000
 # If there can be more words than this, words are hashed to this many columns.
 MANY_WORDS = 2**20
+
+# A kernel matrix of this many bytes is small, whatever the memory limit.
+SMALL_MATRIX = 2**26
 
 Matrix = Callable[[np.ndarray], Any]
 
@@ -247,14 +258,57 @@ def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
 
 def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel | SequenceFeatures:
     """Return the unfitted transformer of symbols: the kernel or explicit features."""
-    kernel = clone(settings.kernel)
-    is_large = len(symbols) > MANY and kernel.has_features and classifier.gamma is None
-    if classifier.solver == "kernel" or (classifier.solver == "auto" and not is_large):
-        return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
-    n_features = classifier.n_features
-    if n_features is None and _most_words(settings, symbols) > MANY_WORDS:
-        n_features = MANY_WORDS
-    return SequenceFeatures(kernel, n_features=n_features, **_options(classifier, settings))
+    if classifier.solver == "linear" or _is_large(classifier, settings, symbols):
+        n_features = _n_columns(classifier, settings, symbols)
+        options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+        return SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
+    return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
+
+
+def _n_columns(classifier: Any, settings: Settings, symbols: Any) -> int | None:
+    """Return the number of columns that words are hashed to; None gives every word a column."""
+    if classifier.n_features is None and _most_words(settings, symbols) > MANY_WORDS:
+        return MANY_WORDS
+    return classifier.n_features
+
+
+def _is_large(classifier: Any, settings: Settings, symbols: Any) -> bool:
+    """Tell whether there are too many sequences for a matrix of all pairs, if features will do."""
+    if classifier.solver == "kernel" or classifier.gamma is not None:
+        return False
+    n, limit = len(symbols), max(parse_memory(classifier.memory_limit), SMALL_MATRIX)
+    return settings.kernel.has_features and (n > MANY or 8 * n**2 > limit)
+
+
+def goes_by_passes(classifier: Any, settings: Settings, symbols: Any) -> bool:
+    """Tell whether machines are fitted by passes over blocks: not if weights are learned before."""
+    return classifier.weights is None and _is_large(classifier, settings, symbols)
+
+
+def pass_reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceFeatures:
+    """Return fitted features whose columns are known before any sequence is read.
+
+    `normalize` is False if the features are standardized words, as presets want.
+    """
+    standard = settings.min_share is not None and isinstance(symbols, Symbols)
+    if standard and classifier.n_features is None:
+        if countable(settings.kernel, symbols).all():
+            kernel = clone(settings.kernel).set_params(weights=None)
+            return _with_columns(reader_of_words(symbols, kernel, settings.pyramid), None)
+    n_features = _n_columns(classifier, settings, symbols)
+    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+    reader = SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
+    reader.fit_reader(symbols)
+    if n_features is None and not reader.plan_.counts_groups:
+        return reader.fit(symbols)
+    return _with_columns(reader, n_features)
+
+
+def _with_columns(reader: SequenceFeatures, n_features: int | None) -> SequenceFeatures:
+    """Give all possible words a column, or hash words."""
+    reader.columns_ = all_words(reader.plan_) if n_features is None else Buckets(n_features)
+    reader.n_features_out_ = reader.columns_.size
+    return reader
 
 
 def _most_words(settings: Settings, symbols: Any) -> int:

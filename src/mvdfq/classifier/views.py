@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq.frames.steps import shares_of
+from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
 from mvdfq.machines.standard import (
@@ -26,12 +27,13 @@ from mvdfq.machines.standard import (
     StandardGram,
     WordMachine,
     countable,
-    fit_words,
     on_host,
     pieces_of,
+    reader_of_words,
 )
 from mvdfq.machines.svm import Margins
 from mvdfq.sequences import Sequences
+from mvdfq.symbols import Symbols
 
 __all__ = [
     "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView", "filter_views",
@@ -80,6 +82,10 @@ class FittedFilters(Short):
     machine: FilterMachine
     _scales: list[Scale] = field(default_factory=list)  # not in model files
 
+    def read(self, X: Sequences) -> Symbols:
+        """Return the symbols of new sequences, which `margins` computes on the fly."""
+        return self.machine.encoder.transform(X)
+
     def margins(self, X: Sequences) -> np.ndarray:
         """Return the margins of new sequences."""
         return self.machine.of(X)
@@ -110,18 +116,27 @@ class WordView:
 
     def fit(self, X: Sequences, memory: int, n_jobs: int | None) -> "Fit | None":
         """Count the words of the rows that have few enough words; None if there are none."""
-        encoder = clone(self.encoder).fit(X)
-        symbols = encoder.transform(X)
-        rows = np.flatnonzero(countable(self.kernel, symbols))
-        if not rows.size:
+        found = self.fit_reader(X)
+        if found is None:
             return None
-        reader, gram = fit_words(symbols.rows(rows), self.kernel, 1, 0.0, memory, n_jobs)
+        encoder, rows, reader = found
+        pieces = pieces_of(encoder.transform(X).rows(rows), reader.plan_)
+        gram = StandardGram(pieces, len(X), 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:
             machine = WordMachine.from_gram(gram, reader, coefficients)
             return FittedWords(self.name, rows, machine, encoder, gram.scales)
 
         return Fit(self, gram, finish)
+
+    def fit_reader(self, X: Sequences) -> tuple[Any, np.ndarray, SequenceFeatures] | None:
+        """Return the fitted encoder, the rows in use and their reader; None if there are none."""
+        encoder = clone(self.encoder).fit(X)
+        symbols = encoder.transform(X)
+        rows = np.flatnonzero(countable(self.kernel, symbols))
+        if not rows.size:
+            return None
+        return encoder, rows, reader_of_words(symbols.rows(rows), self.kernel, 1)
 
 
 @dataclass(frozen=True)
@@ -135,9 +150,7 @@ class FilterView:
         """Learn thresholds from some of the sequences and count the words of all of them."""
         if X.symbolic_mask.all():
             return None
-        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
-        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
-        encoder = clone(self.encoder).fit(X[chosen])
+        encoder = self.fit_encoder(X)
         rows = np.arange(encoder[-1].thresholds_.size)
         piece = rows, partial(filter_shares, encoder, X, n_jobs)
         gram = StandardGram([piece], len(X), 0.0, memory, n_jobs)
@@ -147,6 +160,12 @@ class FilterView:
             return FittedFilters(self.name, machine, gram.scales)
 
         return Fit(self, gram, finish)
+
+    def fit_encoder(self, X: Sequences) -> Pipeline:
+        """Learn thresholds from some of the sequences."""
+        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
+        chosen = np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)
+        return clone(self.encoder).fit(X[chosen])
 
 
 @dataclass(frozen=True)

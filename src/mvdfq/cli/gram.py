@@ -1,7 +1,11 @@
-"""``mvdfq gram``: the kernel matrix of a data set, with stored parts."""
+"""``mvdfq gram``: the kernel matrix of a data set, in a file that grows tile by tile."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from functools import reduce
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +15,13 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
 from mvdfq.cli.train import check_output
 
 __all__ = ["gram"]
+
+
+class Number(StrEnum):
+    """Types of the stored values."""
+
+    float64 = "float64"
+    float32 = "float32"
 
 
 def gram(
@@ -29,15 +40,18 @@ def gram(
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
     memory_limit: o.Memory = None,
+    dtype: Annotated[
+        Number, typer.Option(help="Type of the stored values; float32 takes half the space.")
+    ] = Number.float64,
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 
-    Finished parts are stored beside the output, so an interrupted run can continue. Bins and
-    codebooks are learned on all sequences.
+    Tiles of the matrix are written to a hidden file beside the output, so the same command
+    goes on where an interrupted run stopped. Bins and codebooks are learned on all sequences; of
+    a folder that does not fit into the memory limit, on as many as fit.
     Example: mvdfq gram recordings/ -o K.npy
     """
-    from mvdfq.classifier.parts import fitted_kernel
-    from mvdfq.gram.checkpoint import write_gram
+    from mvdfq.gram.checkpoint import store_gram
 
     check_output(output, data)
     if output.suffix != ".npy":
@@ -47,19 +61,48 @@ def gram(
     )
     parts = p.Parts(preset, frames, symbols, kernel)
     parts.check()
-    found = options.read(data)
     clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)
-    fitted = fitted_kernel(clf, found.X)
+    fitted, names = _fitted(clf, data, options, output)
     with progress_bar("kernel", quiet) as progress:
-        resumed = write_gram(fitted, output, progress)
+        stored = store_gram(fitted, output, dtype.value, progress)
     output.with_suffix(".names.txt").write_text(
-        "".join(f"{printable(name)}\n" for name in found.names), encoding="utf-8"
+        "".join(f"{printable(name)}\n" for name in names), encoding="utf-8"
     )
-    if resumed:
-        note(f"{resumed} parts come from an earlier run.", quiet)
+    if stored.n_found:
+        note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", quiet)
     facts = {
         "matrix": str(output),
-        "sequences": len(found),
+        "sequences": len(names),
+        "dtype": dtype.value,
         "kernel": " ".join(repr(fitted.kernel_).split()),
     }
     show_facts(facts, format)
+
+
+def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
+    """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
+    from mvdfq._utils.memory import parse_memory
+    from mvdfq.classifier.lazy import lazily_fitted_kernel
+    from mvdfq.classifier.parts import fitted_kernel
+    from mvdfq.io import Dataset
+
+    blocks = options.blocks(data, parse_memory(clf.memory_limit))
+    if blocks is None:
+        found = options.read(data)
+        return fitted_kernel(clf, found.X), list(found.names)
+    read: list[Any] = []
+
+    def reading() -> Iterator[Any]:
+        read.clear()  # the folder may be read twice
+        with progress_bar("reading", options.quiet) as blocks.progress:
+            for block in blocks:
+                yield block.X
+                read.append(replace(block, X=block.X[:0]))  # all but the numbers
+
+    found = lazily_fitted_kernel(clf, reading, output.parent)
+    facts = reduce(Dataset.joined, read)
+    options.tell(facts)
+    if found.n_learned < found.n_sequences:
+        shares = f"{found.n_learned} of {found.n_sequences} sequences"
+        note(f"Bins and codebooks are learned on {shares}, which fit into the memory limit.")
+    return found.kernel, list(facts.names)

@@ -137,30 +137,45 @@ class DataOptions:
     def read(self, path: Any) -> Any:
         """Read a data set; print what was left out and what the reader decided by itself."""
         data = self.dataset(path)
+        self.tell(data)
+        return data
+
+    def tell(self, data: Any) -> None:
+        """Print what was left out and what the reader decided by itself."""
         for remark in data.remarks:
             note(as_flags(remark), self.quiet)
         note_some("skipped", [problem.message for problem in data.skipped])
-        return data
 
     def dataset(self, path: Any) -> Any:
         """Read a data set with a progress bar."""
         from mvdfq.io import read
 
         with progress_bar("reading", self.quiet) as progress:
-            return read(
-                path,
-                self.format,
-                recipe=self.recipe,
-                label=None if self.label is None else number_or_name(self.label),
-                labels=self.labels,
-                strands=self.strands,
-                group_pattern=self.group_pattern,
-                skip_bad=self.skip_bad,
-                n_jobs=processes(path) if self.n_jobs == -1 else self.n_jobs,
-                cache=self.cache or _cache_for(path, self.format),
-                progress=progress,
-                **self.columns,
-            )
+            return read(path, self.format, progress=progress, **self._keywords(path))
+
+    def blocks(self, path: Path, limit: int) -> Any:
+        """Return what reads a folder of more than `limit` bytes block by block; None for others."""
+        from mvdfq.io import FolderBlocks, recognise
+
+        kind = self.format or recognise(path, **given_columns())
+        if not path.is_dir() or kind not in ("audio", "csv-folder"):
+            return None
+        blocks = FolderBlocks(path, kind, **self._keywords(path))
+        return blocks if blocks.n_bytes > limit else None
+
+    def _keywords(self, path: Any) -> dict[str, Any]:
+        """Return the options as keywords of `mvdfq.io.read`."""
+        return {
+            "recipe": self.recipe,
+            "label": None if self.label is None else number_or_name(self.label),
+            "labels": self.labels,
+            "strands": self.strands,
+            "group_pattern": self.group_pattern,
+            "skip_bad": self.skip_bad,
+            "n_jobs": processes(path) if self.n_jobs == -1 else self.n_jobs,
+            "cache": self.cache or _cache_for(path, self.format),
+            **self.columns,
+        }
 
 
 def _cache_for(path: Any, format: str | None) -> Path | None:

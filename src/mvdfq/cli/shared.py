@@ -5,7 +5,8 @@ not have to pass them on.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from enum import StrEnum
 from functools import wraps
@@ -16,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli.columns import OPTIONS, set_columns
+from mvdfq.cli.errors import Refused
 
 __all__ = ["default_cache", "with_shared"]
 
@@ -46,11 +48,22 @@ NoCache = Annotated[
     ),
 ]
 
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose cluster computes; "
+        "default: this computer.",
+    ),
+]
+# The commands that a cluster can work for.
+ON_CLUSTER = ("train", "gram", "predict", "evaluate")
+
 IS_CACHED: ContextVar[bool] = ContextVar("IS_CACHED", default=True)
 
 
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with --progress if it has --quiet, and what reads data if it has --as."""
+    """Return the command with --progress, what reads data, and --scheduler, where they fit."""
     known = signature(command).parameters
     added: dict[str, tuple[Any, Any]] = {}
     if "quiet" in known:
@@ -58,6 +71,8 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     if "as_" in known:
         added["no_cache"] = NoCache, False
         added |= {name: (kind, None) for name, kind in OPTIONS.items()}
+    if command.__name__ in ON_CLUSTER:
+        added["scheduler"] = Scheduler, None
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -67,7 +82,8 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
             _show_progress(own.get("progress", Mode.none))
             IS_CACHED.set(not own.get("no_cache", False))
             set_columns(own)
-            command(*arguments, **options)
+            with _cluster(own.get("scheduler")):
+                command(*arguments, **options)
 
         copy_context().run(carry_out)  # the settings end with the command
 
@@ -80,6 +96,24 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     )
     run.__annotations__ = command.__annotations__ | {k: kind for k, (kind, _) in added.items()}
     return run
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[None]:
+    """Let the cluster of a scheduler compute; say at once if no scheduler answers."""
+    if address is None:
+        yield
+        return
+    from mvdfq._engines.choice import Engine, use_engine
+    from mvdfq._engines.cluster import client_of
+
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(client_of(Engine("dask", client=address)))
+        except (ConnectionError, ImportError, ValueError) as error:
+            raise Refused(f"--scheduler {address}: {error}") from None
+        stack.enter_context(use_engine(client))
+        yield
 
 
 def _show_progress(mode: Mode) -> None:

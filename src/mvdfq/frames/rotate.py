@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
+from mvdfq._utils.checks import check_spread
 from mvdfq.frames._compiled import project
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require_array, require_axes
@@ -161,7 +162,9 @@ def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     covariance = np.zeros((len(data), len(data)))
     for start in range(0, data.shape[1], BLOCK):
         centred = data[:, start : start + BLOCK] - mean[:, np.newaxis]
-        covariance += centred @ centred.T
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            covariance += centred @ centred.T
+    check_spread(covariance, "X")
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
     return mean, _with_signs(axes.T[::-1]), np.maximum(variances[::-1], 0)
 

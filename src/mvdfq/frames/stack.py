@@ -118,17 +118,15 @@ class Stack(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless the views are fitted transformers of the same channels."""
         super().check_learned()
-        views = self.views_
-        is_list = isinstance(views, list) and len(views) > 0
-        require(is_list, f"views_ must be a list with at least one view, got {views!r}")
-        for pair in views:
-            is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
-            require(is_pair, f"views_ must hold pairs of a name and a transformer, got {pair!r}")
-            for step in steps_of(pair[1]):
-                require(
-                    hasattr(step, "n_channels_in_"),
-                    f"view {pair[0]!r} must be fitted, got {step}, which is not",
-                )
+        require(self.views_, "views_ must hold at least one view, got an empty list")
+        for name, view in self.views_:
+            steps = steps_of(view)
+            for step in steps:
+                is_fitted, kind = hasattr(step, "n_channels_in_"), type(step).__name__
+                require(is_fitted, f"view {name!r} must be fitted, but {kind} is not")
+            n, found = self.n_channels_in_, steps[0].n_channels_in_ if steps else None
+            fits = found in (None, n)
+            require(fits, f"view {name!r} must read {n} channels, got {found}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the stack and, if `deep`, of its views.

@@ -9,7 +9,8 @@ from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
 from mvdfq.frames._compiled import moving_average
-from mvdfq.frames.base import SequenceTransformer, channel_names, renamed
+from mvdfq.frames.base import MOST_CHANNELS, SequenceTransformer, channel_names, renamed
+from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences
 
 __all__ = ["Delta", "Lags", "Smooth", "gradient"]
@@ -196,6 +197,12 @@ class Lags(SequenceTransformer):
     def reach(self) -> int:
         """Return the distance from the first to the last of the frames side by side."""
         return (self.n_lags - 1) * self.step
+
+    def check_learned(self) -> None:
+        """Raise an error if the lags make more rows than a model can have."""
+        super().check_learned()
+        n_rows = self.n_lags * self.n_channels_in_
+        require(n_rows <= MOST_CHANNELS, f"n_lags must make at most {MOST_CHANNELS} rows")
 
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: every lag is a copy of all channels."""

@@ -1,95 +1,168 @@
-"""Kernel matrices in stored parts: a new run continues where an interrupted run stopped."""
+"""Kernel matrices in files: tile by tile, and a new run goes on where an earlier run stopped."""
 
 import hashlib
 import json
-import re
-import shutil
-from collections.abc import Callable
-from itertools import combinations_with_replacement, pairwise
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
-from mvdfq._utils.files import replacing
+from mvdfq._utils.locks import locked
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.version import __version__
+from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.tiles import Gram, Tile, compute_tiles, mirror_upper, plan_tiles
+from mvdfq.gram.unfinished import Unfinished, remove_others
+from mvdfq.symbols.spool import spooled
 
-__all__ = ["write_gram"]
+__all__ = ["Stored", "store_gram", "write_gram"]
 
-# Number of blocks of sequences. Every pair of blocks is one stored part. The words of a block are
-# counted again for each pair, so there are few blocks.
-BLOCKS = 6
-# Up to this many sequences the matrix is one part: computing it again takes seconds.
-SMALL = 400
-# An empty file in each folder of parts: only folders with this file are removed.
-MARK = ".mvdfq-gram-parts"
-PART = re.compile(rf"\d+-\d+\.npy|\.[0-9a-f]{{32}}\.unfinished|{re.escape(MARK)}")
+DTYPES = ("float32", "float64")
+Report = Callable[[int, int], None]
+
+
+class Stored(NamedTuple):
+    """The number of tiles of a matrix, and of the tiles that an earlier run had written."""
+
+    n_tiles: int
+    n_found: int
 
 
 def write_gram(
-    kernel: SequenceKernel, output: Path, progress: Callable[[int, int], None] | None = None
-) -> int:
-    """Write the kernel matrix of the training sequences; return the number of parts found.
+    kernel: SequenceKernel,
+    X: Any,
+    path: str | Path,
+    *,
+    dtype: str = "float64",
+    progress: Report | None = None,
+) -> np.memmap:
+    """Fit a kernel and write the kernel matrix of all pairs of sequences to a .npy file.
 
-    Parts are in a hidden folder beside the output until the output is complete.
+    The values are those of ``kernel.fit_transform(X)``. The matrix is never held in memory: tiles
+    of about a thousand sequences are written to a hidden file beside `path`. The file becomes
+    `path` when it is complete. After an interruption of any kind the same call goes on after the
+    last tile, and the result is the same to the last bit.
+
+    Parameters
+    ----------
+    kernel : SequenceKernel
+        The kernel; its `memory_limit` bounds the memory of the computation.
+
+    X : Symbols, list of integer arrays, list of str or iterator of Symbols
+        Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities. An
+        iterator yields blocks of a collection that does not fit into memory, such as
+        ``(quantizer.transform(block.X) for block in mvdfq.io.FolderBlocks(folder))``; the blocks
+        are kept in a file beside `path` for the time of the computation.
+
+    path : str or Path
+        The file to write; its name ends in ``.npy``.
+
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the stored values. ``"float32"`` halves the file.
+
+    progress : callable, default=None
+        Called with the number of pieces done and the number of all pieces that are left.
+
+    Returns
+    -------
+    K : memmap of shape (n_sequences, n_sequences)
+        The matrix in the file, read-only.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mvdfq import SequenceKernel, Spectrum, write_gram
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "K.npy"
+    >>> write_gram(SequenceKernel(Spectrum(1)), ["AAB", "AAC"], path)[0, 1].round(3)
+    np.float64(0.8)
     """
-    folder = _folder_for(output, kernel)
-    folder.mkdir(exist_ok=True)
-    (folder / MARK).touch()
-    n, found = len(kernel.train_), 0
-    K = np.empty((n, n))
-    pairs = list(combinations_with_replacement(enumerate(_blocks(n)), 2))
-    for done, ((i, rows), (j, columns)) in enumerate(pairs, start=1):
-        part, was_there = _part(kernel, folder / f"{i}-{j}.npy", rows, columns)
-        found += was_there
-        K[rows, columns], K[columns, rows] = part, part.T
-        if progress is not None:
-            progress(done, len(pairs))
-    with replacing(output) as file:
-        np.save(file, K)
-    for other in output.parent.iterdir():  # also the parts of interrupted runs
-        if _holds_parts_of(output, other):
-            shutil.rmtree(other, ignore_errors=True)
-    return found
+    path = Path(path)
+    check_path(path)
+    if isinstance(X, Iterator):
+        X = spooled(X, path.parent)
+    store_gram(kernel.fit(X), path, dtype, progress)
+    return np.load(path, mmap_mode="r")
 
 
-def _holds_parts_of(output: Path, folder: Path) -> bool:
-    """Tell whether `write_gram` made this folder: its name, its mark and nothing else inside."""
-    start, digest = folder.name[: len(output.name) + 2], folder.name[len(output.name) + 2 :]
-    if start != f".{output.name}." or not re.fullmatch(r"[0-9a-f]{16}", digest):
-        return False
-    if folder.is_symlink() or not (folder / MARK).is_file():
-        return False
-    return all(PART.fullmatch(file.name) for file in folder.iterdir())
+def check_path(path: Path) -> None:
+    """Raise an error for a file that does not end in .npy."""
+    if path.suffix != ".npy":
+        raise ValueError(f"path must end in .npy, got {str(path)!r}; name another file.")
 
 
-def _folder_for(output: Path, kernel: Any) -> Path:
-    """Return the folder of the parts; its name depends on the data and the kernel."""
+def store_gram(
+    kernel: SequenceKernel, output: Path, dtype: str = "float64", progress: Report | None = None
+) -> Stored:
+    """Write the kernel matrix of the training sequences of a fitted kernel."""
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {DTYPES}, got {dtype!r}.")
+    budget = parse_memory(kernel.memory_limit)
+    tiles, task_bytes = plan_tiles(kernel.train_, None, kernel.plan_, budget)
+    tiles = sorted(tiles, key=_place_in_order)
+    with locked(output):
+        key = _key(kernel, tiles, dtype)
+        work = Unfinished(output, key, len(kernel.train_), np.dtype(dtype))
+        try:
+            todo = [tile for tile in tiles if (tile[0].start, tile[1].start) not in work.found]
+            _compute(kernel, work, todo, (budget, task_bytes), progress)
+        except BaseException:
+            work.close()
+            raise
+        work.finish()
+        remove_others(output)
+    warn_wordless(work.own)
+    return Stored(len(tiles), len(tiles) - len(todo))
+
+
+def _place_in_order(tile: Tile) -> tuple[int, bool, int]:
+    """Order tiles by columns, the tile on the diagonal first: it gives the norms of its block.
+
+    So every tile can be normalized at once, and all tiles of a column have one block in common.
+    """
+    rows, columns = tile
+    return columns.start, rows != columns, rows.start
+
+
+def _compute(
+    kernel: SequenceKernel,
+    work: Unfinished,
+    tiles: list[Tile],
+    memory: tuple[int, int],
+    progress: Report | None,
+) -> None:
+    """Compute tiles and write them."""
+    options = memory, kernel.n_jobs, progress
+    for tile, part in compute_tiles(kernel.train_, None, kernel.plan_, tiles, _zeros, *options):
+        rows, columns = tile
+        if rows == columns:
+            work.own[rows] = part.left
+            mirror_upper(part.values, part.left)
+        part = Gram(part.values, work.own[rows], work.own[columns], part.scale)
+        work.write(tile, kernel.finished(part, is_square=rows == columns))
+
+
+def _zeros(tile: Tile) -> np.ndarray:
+    rows, columns = tile
+    return np.zeros((rows.stop - rows.start, columns.stop - columns.start))
+
+
+def _key(kernel: SequenceKernel, tiles: list[Tile], dtype: str) -> str:
+    """Return a name of the computation: data, options, version, and all that can change a bit."""
     train = kernel.train_
-    same = clone(kernel).set_params(n_jobs=None, memory_limit=None)  # these change no value
-    digest = hashlib.sha256(json.dumps([repr(same), list(train.data.shape)]).encode())
-    digest.update(np.ascontiguousarray(train.data).tobytes())
-    digest.update(np.ascontiguousarray(train.offsets).tobytes())
-    return output.with_name(f".{output.name}.{digest.hexdigest()[:16]}")
+    same = {"n_jobs", "memory_limit"}  # these change no value
+    options = {k: _plain(v) for k, v in kernel.get_params().items() if k not in same}
+    cuts = [columns.stop for rows, columns in tiles if rows == columns]
+    data = [str(train.data.dtype), train.data.shape]
+    facts = [__version__, options, dtype, data, cuts]
+    digest = hashlib.sha256(json.dumps(facts).encode())
+    digest.update(np.ascontiguousarray(train.offsets).data)
+    for row in train.data:  # row by row: a collection may lie in a file
+        digest.update(np.ascontiguousarray(row).data)
+    return digest.hexdigest()[:16]
 
 
-def _blocks(n: int) -> list[slice]:
-    cuts = np.linspace(0, n, (BLOCKS if n > SMALL else 1) + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(cuts) if a < b]
-
-
-def _part(kernel: Any, path: Path, rows: slice, columns: slice) -> tuple[np.ndarray, bool]:
-    """Return one part of the matrix, and whether it was read from a valid file."""
-    shape = rows.stop - rows.start, columns.stop - columns.start
-    try:
-        part = np.load(path, allow_pickle=False)
-        if part.shape == shape:
-            return part, True
-    except (OSError, ValueError, EOFError):
-        pass
-    other = None if rows == columns else kernel.train_[columns]
-    part, _ = kernel.compare(kernel.train_[rows], other)
-    with replacing(path) as file:
-        np.save(file, part)
-    return part, False
+def _plain(value: Any) -> Any:
+    """Return a parameter in full: the text of a long array would leave out its middle."""
+    return value.tolist() if isinstance(value, np.ndarray) else str(value)

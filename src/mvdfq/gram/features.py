@@ -9,10 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
+from mvdfq.gram.portions import portions, stacked, vocabulary_of
 from mvdfq.gram.tiles import inverse_root
 from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
-from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted
+from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted, weigh_words
 from mvdfq.kernels import Kernel
+from mvdfq.sequences import Ragged
 
 __all__ = ["SequenceFeatures"]
 
@@ -76,6 +78,12 @@ class SequenceFeatures(SequenceMap):
         such rows out with a warning, "ignore" without a warning. If all rows are constant, all
         rows stay.
 
+    memory_limit : int or str, default=None
+        Limit for the computation, without its input and its result: bytes, or text such as
+        ``"500 MB"``. The default is 2 GiB. A collection that needs more is counted in portions,
+        twice in `fit_transform` unless words are hashed. If the result does not fit into the
+        memory of the machine, an error says so first.
+
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
 
@@ -121,6 +129,7 @@ class SequenceFeatures(SequenceMap):
         n_features: int | None = None,
         n_symbols: int | Sequence[int] | None = None,
         constant_rows: str = "drop",
+        memory_limit: int | str | None = None,
         n_jobs: int | None = None,
         engine: str | None = None,
     ) -> None:
@@ -136,6 +145,7 @@ class SequenceFeatures(SequenceMap):
         self.n_features = n_features
         self.n_symbols = n_symbols
         self.constant_rows = constant_rows
+        self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.engine = engine
 
@@ -155,7 +165,7 @@ class SequenceFeatures(SequenceMap):
         self : SequenceFeatures
             The fitted transformer.
         """
-        self._fit_counted(X)
+        self._fit_columns(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
@@ -174,7 +184,10 @@ class SequenceFeatures(SequenceMap):
         features : csr_array of shape (n_sequences, n_features_out)
             The (embedded, weighted, normalized) counts.
         """
-        return self._assemble(*self._fit_counted(X))
+        collection, counted = self._fit_columns(X)
+        if counted is None:
+            return self.values(collection)
+        return self._assemble(len(collection), counted)
 
     def transform(self, X: Any) -> sp.csr_array:
         """Count the words of sequences.
@@ -204,7 +217,8 @@ class SequenceFeatures(SequenceMap):
         features : csr_array of shape (n_sequences, n_features_out)
             The (embedded, weighted, normalized) counts.
         """
-        return self._assemble(len(collection), self._counted(collection))
+        features, own = self._counted(collection)
+        return self._scaled(features, own)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return what each column counts: row, offsets, part of the pyramid and symbols.
@@ -240,21 +254,53 @@ class SequenceFeatures(SequenceMap):
         self._fit_plan(symbols, listed=True)
         return self
 
-    def _fit_counted(self, X: Any) -> tuple[int, list[WordCounts]]:
+    def _fit_columns(self, X: Any) -> tuple[Ragged, list[WordCounts] | None]:
+        """Find out which words have a column; return the counts if they fit into memory at once."""
         collection = self._fit_plan(X, listed=True)
         if not self.kernel_.has_features:
             raise ValueError(
                 f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
             )
-        counted = self._counted(collection)
-        n = len(collection)
-        if self.word_weights is not None:
-            kind = WORD_WEIGHTS[self.word_weights]
-            self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
-        words = Vocabulary.of(counted, self.plan_)
-        self.columns_ = words if self.n_features is None else Buckets(self.n_features)
+        counted = None
+        if self.n_features is not None:
+            self.columns_: Vocabulary | Buckets = Buckets(self.n_features)
+        else:
+            counted = self._fit_vocabulary(collection)
         self.n_features_out_ = self.columns_.size
-        return n, counted
+        return collection, counted
+
+    def _count(self, collection: Ragged) -> list[WordCounts]:
+        with engine_of(self):
+            return count_words(collection, self.plan_, self.n_jobs)
+
+    def _fit_vocabulary(self, collection: Ragged) -> list[WordCounts] | None:
+        cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
+        kind = None if self.word_weights is None else WORD_WEIGHTS[self.word_weights]
+        if len(cuts) > 1:
+            if kind is not None:
+                options = self.min_share, self.n_jobs, self.memory_limit
+                self.plan_ = weigh_words(collection, self.plan_, kind, *options)
+            parts = (self._count(collection[cut]) for cut in cuts)
+            self.columns_ = vocabulary_of(parts, self.plan_)
+            return None
+        counted = self._count(collection)
+        if kind is not None:
+            n = len(collection)
+            self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
+        self.columns_ = Vocabulary.of(counted, self.plan_)
+        return counted
+
+    def _counted(self, collection: Ragged) -> tuple[sp.csr_array, np.ndarray]:
+        """Return embedded counts of a collection, in portions, and their squared lengths."""
+        blocks, norms = [], []
+        for cut in portions(collection, self.plan_, self.memory_limit, self.n_jobs):
+            counted = self._count(collection[cut])
+            n = cut.stop - cut.start
+            features, own = assemble(counted, self.columns_, n, self.plan_)
+            del counted
+            blocks.append(features)
+            norms.append(own)
+        return stacked(blocks), np.concatenate(norms)
 
     def norms(self, collection: Any) -> np.ndarray:
         """Return the squared length of the features of a collection, before normalization.
@@ -269,16 +315,17 @@ class SequenceFeatures(SequenceMap):
         own : ndarray of shape (n_sequences,)
             0 for a sequence without words.
         """
-        counted = self._counted(collection)
-        return assemble(counted, self.columns_, len(collection), self.plan_)[1]
-
-    def _counted(self, collection: Any) -> list[WordCounts]:
-        with engine_of(self):
-            return count_words(collection, self.plan_, self.n_jobs)
+        return self._counted(collection)[1]
 
     def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
         """Put the counts into columns; embed, weight and normalize the counts."""
-        features, own = assemble(counted, self.columns_, n_sequences, self.plan_)
+        return self._scaled(*assemble(counted, self.columns_, n_sequences, self.plan_))
+
+    def _scaled(self, features: sp.csr_array, own: np.ndarray) -> sp.csr_array:
+        """Normalize embedded counts in place."""
         warn_wordless(own)
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
-        return sp.csr_array(sp.diags_array(np.broadcast_to(scale, n_sequences)) @ features)
+        scale = np.broadcast_to(scale, own.shape)
+        features.data *= np.repeat(scale, np.diff(features.indptr))
+        features.eliminate_zeros()  # of rows with the weight 0
+        return features

@@ -121,6 +121,8 @@ class SequenceKernel(SequenceMap):
     np.float64(0.642)
     """
 
+    train_: Ragged
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -300,14 +302,32 @@ class SequenceKernel(SequenceMap):
         """
         result = self._gram(left, right, progress)
         warn_wordless(result.left)
+        return self.finished(result, is_square=right is None), result
+
+    def finished(self, result: Gram, is_square: bool) -> np.ndarray:
+        """Normalize sums of products in place, as the parameters say.
+
+        Parameters
+        ----------
+        result : Gram
+            Sums of products, and of each sequence with itself.
+
+        is_square : bool
+            Whether rows and columns are the same sequences.
+
+        Returns
+        -------
+        K : ndarray of shape (n_left, n_right)
+            Kernel values.
+        """
         K = result.values
         if not self.normalize:
             K /= self.row_mean()
-            return K, result
+            return K
         _scale(K, inverse_root(result.left), inverse_root(result.right))
-        if right is None:
+        if is_square:
             np.fill_diagonal(K, result.left > 0)  # exactly 1, without rounding errors
-        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K)), result
+        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
 
 
 def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

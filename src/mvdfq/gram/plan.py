@@ -73,6 +73,14 @@ class Plan(Short):
             return BYTES_PER_WORD * max(len(group.layouts) for group in self.groups(0))
         return self.kernel.own_bytes_per_frame(int(self.n_symbols.max()))
 
+    @property
+    def words_per_frame(self) -> int | None:
+        """Most words that all tasks together read per frame; None if only counting can tell."""
+        if not self.counts_groups:
+            return None
+        rows = range(len(self.row_weights))
+        return sum(len(g.layouts) * self.n_levels for r in rows for g in self.groups(r))
+
     def row(self, parts: list[Any], r: int) -> Row:
         """Return row `r` of one or more collections, joined, in the form that tasks read."""
         return self.kernel.row(parts, r)

@@ -60,13 +60,15 @@ class Products:
             right = degree - left
         work = left * right * used
         dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
+        # the diagonal is known, so a word of only one sequence adds nothing
+        is_shared = work > (1 if self.symmetric else 0)
         self._add_frequent(columns, value, np.flatnonzero(dense), bound)
         cpu.add_outer_products(
             columns.indptr,
             columns.indptr[:-1] + left,
             columns.sequence,
             value,
-            np.flatnonzero(~dense & (work > 0)),
+            np.flatnonzero(~dense & is_shared),
             np.uint32(self.first_right),
             self.symmetric,
             self.values,

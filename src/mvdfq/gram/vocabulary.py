@@ -15,7 +15,7 @@ from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
 
-__all__ = ["Buckets", "Vocabulary", "WordCounts", "assemble", "count_words"]
+__all__ = ["Buckets", "Vocabulary", "WordCounts", "all_words", "assemble", "count_words"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +41,11 @@ class Vocabulary(Short):
     @classmethod
     def of(cls, counted: list[WordCounts], plan: Plan) -> "Vocabulary":
         """Give every word that was counted a column, unless its factor is 0."""
-        words = {(part.row, part.task): part.words for part in counted}
+        return cls.of_words({(part.row, part.task): part.words for part in counted}, plan)
+
+    @classmethod
+    def of_words(cls, words: dict[tuple[int, int], np.ndarray], plan: Plan) -> "Vocabulary":
+        """Give every word of every task a column, unless its factor is 0."""
         if plan.word_factors is not None:
             words = {place: plan.word_factors[place].words for place in words}
         ends = np.cumsum([0, *map(len, words.values())]).tolist()
@@ -83,6 +87,17 @@ class Buckets(Short):
     def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
         """Return numbered names: the words of a bucket are not known."""
         return np.array([f"bucket {i}" for i in range(self.size)], dtype=object)
+
+
+def all_words(plan: Plan) -> Vocabulary:
+    """Give every possible word of a plan a column, whether a sequence holds the word or not."""
+    words = {}
+    for r, base in enumerate(np.maximum(plan.n_symbols, 1).tolist()):
+        for t, (_, task) in enumerate(plan.tasks(r)):
+            keys = np.arange(base**task.length, dtype=np.uint64)
+            words[r, t] = word_codes(keys, base, task.length)
+    ends = np.cumsum([0, *map(len, words.values())]).tolist()
+    return Vocabulary(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
 
 
 def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[WordCounts]:

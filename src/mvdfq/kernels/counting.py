@@ -18,10 +18,12 @@ from mvdfq.symbols.base import Symbols
 __all__ = [
     "EXACT_SINGLE",
     "Columns",
+    "Counted",
     "GroupTask",
     "Occurrences",
     "Row",
     "count_entries",
+    "joined_columns",
     "pyramid_cells",
     "row_of",
 ]
@@ -63,6 +65,51 @@ class Columns:
     count: np.ndarray
     words: np.ndarray
     multiplicity: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The counts of one task in one block of sequences.
+
+    `counts` is a dense (n_sequences, n_words) matrix or columns whose keys are in `base`. The
+    counts of a sequence sum to at most `bound`.
+    """
+
+    counts: np.ndarray | Columns
+    n_sequences: int
+    base: int
+    bound: float
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        if isinstance(self.counts, np.ndarray):
+            return self.counts.nbytes
+        found = self.counts
+        return sum(a.nbytes for a in (found.indptr, found.sequence, found.count, found.words))
+
+    def goes_with(self, other: "Counted") -> bool:
+        """Tell whether the counts of both blocks can be joined: same kind, same keys."""
+        kinds = {type(self.counts), type(other.counts)}
+        are_keys = all(
+            isinstance(one.counts, np.ndarray) or one.counts.words.ndim == 1
+            for one in (self, other)
+        )
+        return self.base == other.base and len(kinds) == 1 and are_keys
+
+    def joined(self, other: "Counted") -> "Counted":
+        """Return the counts of these sequences, then the sequences of `other`."""
+        n, pair = self.n_sequences, (self.counts, other.counts)
+        is_dense = isinstance(self.counts, np.ndarray)
+        counts: Any = np.concatenate(pair) if is_dense else joined_columns(*pair, n)  # type: ignore[arg-type]
+        return Counted(counts, n + other.n_sequences, self.base, max(self.bound, other.bound))
+
+    def add_to(self, products: Any) -> None:
+        """Add the products of all counts to `products`."""
+        if isinstance(self.counts, np.ndarray):
+            products.add_dense(self.counts, self.bound)
+        else:
+            products.add_columns(self.counts, self.bound)
 
 
 class Occurrences(NamedTuple):
@@ -120,13 +167,14 @@ class GroupTask:
 
     def add_to(self, products: Any, row: Row) -> None:
         """Add the products of all counts to `products`."""
-        bound = self._largest_total(row)
-        counts = self.dense_counts(row)
-        if counts is not None:
-            products.add_dense(counts, bound)
-            return
-        for columns in self.columns(row):
-            products.add_columns(columns, bound)
+        self.counted(row).add_to(products)
+
+    def counted(self, row: Row) -> Counted:
+        """Count all words, as a dense matrix or as columns, whichever takes less time."""
+        counts: Any = self.dense_counts(row)
+        if counts is None:
+            counts = count_entries(*self._entries(row), self._weights(row))
+        return Counted(counts, row.n_sequences, row.base, self._largest_total(row))
 
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts of all words, in one piece."""
@@ -220,3 +268,19 @@ def count_entries(entries: np.ndarray, shifts, listed, weights: np.ndarray) -> C
     n, n_counts = cpu.count_runs(entries, shifts, weights, keys, indptr, sequence, count)
     words = keys[:n] if listed is None else listed[keys[:n]]
     return Columns(indptr[: n + 1], sequence[:n_counts], count[:n_counts], words)
+
+
+def joined_columns(left: Columns, right: Columns, n_left: int) -> Columns:
+    """Return the columns of two blocks of sequences; the first block has `n_left` sequences.
+
+    The result is what counting both blocks together gives. Joining takes a fifth of the time.
+    """
+    dtype = np.result_type(left.count, right.count)
+    n_words, n_counts = len(left.words) + len(right.words), len(left.count) + len(right.count)
+    keys, indptr = np.empty(n_words, np.uint64), np.empty(n_words + 1, np.int64)
+    sequence, count = np.empty(n_counts, np.uint32), np.empty(n_counts, dtype)
+    first, second = (
+        (c.words, c.indptr, c.sequence, c.count.astype(dtype, copy=False)) for c in (left, right)
+    )
+    n = cpu.join_columns(first, second, np.uint32(n_left), keys, indptr, sequence, count)
+    return Columns(indptr[: n + 1], sequence, count, keys[:n])

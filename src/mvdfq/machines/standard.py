@@ -10,7 +10,7 @@ are made one piece of rows after another and added to the kernel matrix; after t
 weights of words are all that is kept.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
@@ -39,14 +39,17 @@ from mvdfq.symbols.base import Symbols
 __all__ = [
     "Learned",
     "Piece",
+    "Scale",
     "StandardGram",
     "WordMachine",
+    "column_sums",
     "countable",
     "first_slots",
     "fit_words",
     "on_gpu",
     "on_host",
     "pieces_of",
+    "reader_of_words",
     "root_shares",
 ]
 
@@ -83,6 +86,13 @@ def countable(kernel: Kernel, symbols: Symbols) -> np.ndarray:
     return symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS
 
 
+def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceFeatures:
+    """Return the reader of the words of all rows."""
+    return SequenceFeatures(
+        kernel, manifold=True, normalize=False, pyramid=pyramid, constant_rows="keep"
+    ).fit_reader(symbols)
+
+
 def fit_words(
     symbols: Symbols,
     kernel: Kernel,
@@ -95,9 +105,7 @@ def fit_words(
 
     `min_share` is the share of the training sequences that must hold a word.
     """
-    reader = SequenceFeatures(
-        kernel, manifold=True, normalize=False, pyramid=pyramid, constant_rows="keep"
-    ).fit_reader(symbols)
+    reader = reader_of_words(symbols, kernel, pyramid)
     pieces = pieces_of(symbols, reader.plan_)
     return reader, StandardGram(pieces, len(symbols), min_share, memory, n_jobs)
 
@@ -191,7 +199,13 @@ class Scale(Short):
     @classmethod
     def of(cls, shares: Any, min_share: float) -> "Scale":
         """Measure root shares, (n_sequences, n_columns), dense or sparse."""
-        n, (held, total, squares) = shares.shape[0], _column_sums(shares)
+        return cls.of_sums(shares.shape[0], min_share, *column_sums(shares))
+
+    @classmethod
+    def of_sums(
+        cls, n: int, min_share: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray
+    ) -> "Scale":
+        """Return the scale of `n` sequences, given the sums of `column_sums` over all of them."""
         mean = total / n
         spread = np.sqrt(np.maximum(squares / n - mean**2, 0))
         kept = (held > min_share * n) & (spread > SMALLEST)
@@ -213,7 +227,7 @@ class Scale(Short):
         return z
 
 
-def _column_sums(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def column_sums(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for every column, the number of entries, their sum and the sum of their squares."""
     if not _is_on_host(shares):
         return on_gpu().column_sums(shares)
@@ -276,17 +290,29 @@ class WordMachine(Machine):
         cls, gram: StandardGram, reader: SequenceFeatures, coefficients: np.ndarray
     ) -> "WordMachine":
         """Return the machine with these coefficients of the training sequences."""
-        plan, n_columns = reader.plan_, coefficients.shape[1]
+        pieces, n_columns = gram.learned(coefficients), coefficients.shape[1]
+        return cls.of_learned(reader, pieces, n_columns, gram.n_jobs)
+
+    @classmethod
+    def of_learned(
+        cls,
+        reader: SequenceFeatures,
+        pieces: Iterable[Learned],
+        n_columns: int,
+        n_jobs: int | None,
+    ) -> "WordMachine":
+        """Return the machine that learned these pieces, which hold all rows."""
+        plan = reader.plan_
         firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
         values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
         norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
-        for learned in gram.learned(coefficients):
+        for learned in pieces:
             intercepts += learned.intercepts
             norms[learned.rows] = learned.norms
             # tables divide by the mean of rows, as kernels do
             _place(learned.weights * reader.row_mean(), learned.rows, firsts, values)
         margins = Margins(np.zeros((0, n_columns)), intercepts)
-        return cls(reader, margins, None, gram.n_jobs, values=values, norms=norms)
+        return cls(reader, margins, None, n_jobs, values=values, norms=norms)
 
     def of(self, collection: Any) -> np.ndarray:
         """Return the margins of sequences; words with unseen symbols do not count."""

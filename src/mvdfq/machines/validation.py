@@ -1,12 +1,11 @@
 """Training by inner validation: the penalty C, and the scale of probabilities."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -56,12 +55,19 @@ class Trained:
         return float(found.mean()) if found.size else np.nan
 
 
+class Checked(NamedTuple):
+    """What sequences that machines did not learn from say about the machines."""
+
+    score: float
+    temperature: float
+
+
 @dataclass(frozen=True)
 class Trainer:
     """Trains machines on a matrix: dense kernel values or sparse features.
 
     The matrix is a function of the training indices, so that weights that depend on labels are
-    learned again in every fold.
+    learned again in every fold. `fit` solves the problems on some rows of the matrix.
     """
 
     problems: Problems
@@ -71,6 +77,7 @@ class Trainer:
     n_folds: int = 5
     random_state: int = 0
     n_jobs: int | None = None
+    fit: Callable[..., Margins] = fit_margins
 
     def __call__(
         self,
@@ -101,8 +108,30 @@ class Trainer:
         margins = self._fit(matrix(everything), everything, C)
         return Trained(margins, float(C), temperature, scores, best)
 
+    def chosen(self, values: Any, candidates: Sequence[float]) -> Trained:
+        """Choose C in inner folds if there are several candidates; train on all sequences."""
+        if len(candidates) > 1:
+            return self(lambda learn: values, candidates)
+        margins = self._fit(values, np.arange(len(self.y)), candidates[0])
+        return Trained(margins, float(candidates[0]), 1.0, np.empty((1, 0)), 0)
+
+    def checked(self, margins: np.ndarray) -> "Checked":
+        """Return the accuracy of margins of these sequences, and the temperature that fits."""
+        decision = self.problems.decision(margins)
+        accuracy = self._accuracy(decision, np.arange(len(self.y)))
+        return Checked(accuracy, fit_temperature(decision, self.y, self.sample_weight))
+
+    def of(self, chosen: np.ndarray) -> "Trainer":
+        """Return the trainer of some of the sequences."""
+        return replace(
+            self,
+            y=self.y[chosen],
+            sample_weight=self.sample_weight[chosen],
+            groups=None if self.groups is None else self.groups[chosen],
+        )
+
     def _fit(self, values: Any, learn: np.ndarray, C: float) -> Margins:
-        return fit_margins(
+        return self.fit(
             _cut(values, learn, learn),
             self.y[learn],
             self.problems,
@@ -190,7 +219,7 @@ def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:
 
 def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     """Return rows of features, or rows and columns of kernel values."""
-    if sp.issparse(values):
+    if not isinstance(values, np.ndarray):
         return values[rows]
     if len(rows) == len(columns) == len(values):
         return values

@@ -115,7 +115,9 @@ class WordTable(Short):
         scale = np.ones(own.shape)
         if self.plan.normalises_rows:
             scale = row_scale(self.plan, own, total)
-        norms = (own * scale**2) @ self.plan.row_weights[self.rows]
+        # not `@`: a matrix product rounds a row differently among other rows, and so the last bit
+        # would depend on how many threads share the sequences
+        norms = (own * scale**2 * self.plan.row_weights[self.rows]).sum(axis=1)
         outer = inverse_root(norms) if self.mean is None else 1 / self.mean
         return np.einsum("sr,src->sc", scale, margins) * np.reshape(outer, (-1, 1)), norms
 
@@ -182,7 +184,8 @@ def has_table(plan: Plan) -> bool:
     if plan.word_factors is not None:
         return False
     return plan.counts_groups and all(
-        int(n_symbols) ** group.length < 2**64 - 1
+        # without the first condition, the power of a long word would fill the memory
+        n_symbols < 2 or (group.length <= 64 and int(n_symbols) ** group.length < 2**64 - 1)
         for r, n_symbols in enumerate(plan.n_symbols)
         for group in plan.groups(r)
     )

@@ -230,10 +230,13 @@ class DirectQuantizer(SequenceTransformer):
         require_array(self, "n_symbols_", (n,), np.int64)
         for name in ("bin_edges_", "categories_"):
             arrays = getattr(self, name)
-            is_list = isinstance(arrays, list) and len(arrays) == n
-            require(is_list, f"{name} must be a list of one array for each of the {n} channels")
+            require(len(arrays) == n, f"{name} must hold one array for each of the {n} channels")
             for j, array in enumerate(arrays):
                 check_array(array, f"{name}[{j}]", (None,), None)
+                require(array.dtype.kind == "f", f"{name}[{j}] must hold numbers")
+                # also refuses NaN, which is not above anything; a repeated edge is an empty bin
+                rises = (array[1:] >= array[:-1]).all() and not np.isnan(array[:1]).any()
+                require(rises, f"{name}[{j}] must rise, got {array}")
         sizes = np.where(self._symbolic_mask, *self._alphabets())
         require(
             np.array_equal(sizes, self.n_symbols_),

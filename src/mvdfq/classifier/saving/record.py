@@ -2,33 +2,63 @@
 
 import hashlib
 import platform
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from mvdfq._utils.version import version_of
 
-__all__ = ["training_record"]
+__all__ = ["Source", "TrainingRecord", "digest", "record_of", "training_record"]
 
 PACKAGES = ("mvdfq", "numpy", "scipy", "scikit-learn", "numba")
 
 
-def training_record(X: Any, y: np.ndarray) -> dict[str, Any]:
+class TrainingRecord(TypedDict):
+    """What `training_record` returns; `load` refuses a record of another form."""
+
+    n_sequences: int
+    shortest: int
+    median_length: float
+    longest: int
+    sampling_rate: float | None
+    classes: dict[str, int]
+    digest: str
+    versions: dict[str, str | None]
+
+
+class Source(TypedDict, total=False):
+    """How the command line read the training data, for reading new data in the same way."""
+
+    format: str | None
+    recipe: dict[str, Any] | None
+    names: list[str] | None
+    strands: str
+    columns: dict[str, Any]
+
+
+def training_record(X: Any, y: np.ndarray) -> TrainingRecord:
     """Return number, lengths, rate, classes and digest of training sequences, and the versions.
 
     The digest is SHA-256 of the values, the lengths and the labels, in the order of training: two
     models with the same digest saw the same data.
     """
     labels, counts = np.unique(y, return_counts=True)
-    low, middle, high = np.percentile(X.lengths, [0, 50, 100]).tolist()
+    return record_of(X.lengths, X.sampling_rate, labels, counts, digest(X, y))
+
+
+def record_of(
+    lengths: np.ndarray, rate: float | None, labels: np.ndarray, counts: np.ndarray, digest: str
+) -> TrainingRecord:
+    """Return the record of sequences of these lengths and labels, and the versions."""
+    low, middle, high = np.percentile(lengths, [0, 50, 100]).tolist()
     return {
-        "n_sequences": len(X),
+        "n_sequences": len(lengths),
         "shortest": int(low),
         "median_length": middle,
         "longest": int(high),
-        "sampling_rate": X.sampling_rate,
+        "sampling_rate": rate,
         "classes": dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True)),
-        "digest": _digest(X, y),
+        "digest": digest,
         "versions": {
             "python": platform.python_version(),
             **{name: version_of(name) for name in PACKAGES},
@@ -36,7 +66,8 @@ def training_record(X: Any, y: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _digest(X: Any, y: np.ndarray) -> str:
+def digest(X: Any, y: np.ndarray) -> str:
+    """Return SHA-256 of the values, the lengths and the labels."""
     found = hashlib.sha256()
     found.update(repr((X.data.dtype.str, X.data.shape, [str(label) for label in y])).encode())
     found.update(X.offsets.astype("<i8").tobytes())

@@ -1,0 +1,131 @@
+"""The tables of docs/scaling.md, worked out from results/scale.csv."""
+
+import csv
+import re
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "scaling.md"
+# Sequences per tile, classes and iterations of the linear model, workers, and a price.
+TILE, CLASSES, COLUMNS, ITERATIONS, WORKERS = 1024, 10, 2**20, 100, 100
+PRICE = 0.05  # per hour of one core; an assumption
+# Bytes per second that one core reads while it multiplies features; an assumption.
+READ_RATE = 4e9
+
+
+def lines_of(section):
+    """Return the lines of one section of the results."""
+    with (HERE / "results" / "scale.csv").open(newline="") as file:
+        return [line for line in csv.DictReader(file) if line["section"] == section]
+
+
+def table(header, rows):
+    """Return a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def growth():
+    """Time and memory against each size."""
+    rows = []
+    for line in lines_of("grow"):
+        size = {"sequences": "n", "length": "length", "rows": "rows", "workers": "workers"}
+        rows.append([
+            {"gram": "kernel matrix", "features": "hashed words"}[line["method"]],
+            line["against"], line[size[line["against"]]], line["seconds"], line["cpu_seconds"],
+            line["exponent"], f"{float(line['anonymous_mb']):.0f}",
+        ])  # fmt: skip
+    header = ["work", "against", "size", "s", "processor s", "exponent", "anonymous MB"]
+    return table(header, rows)
+
+
+def large():
+    """The large matrix."""
+    rows = [
+        [line["n"], f"{line['rows']} x {line['length']}", line["limit"], line["seconds"],
+         line["cpu_seconds"], f"{float(line['anonymous_mb']):.0f}", line["written_mb"]]
+        for line in lines_of("large")
+    ]  # fmt: skip
+    header = ["sequences", "size", "memory_limit", "s", "processor s", "anonymous MB", "file MB"]
+    return table(header, rows)
+
+
+def constants():
+    """Return measured constants: seconds per pair and per value, bytes of features per sequence."""
+    pairs = lines_of("large") or [x for x in lines_of("grow") if x["method"] == "gram"]
+    most = max(pairs, key=lambda line: int(line["n"]))
+    counted = [x for x in lines_of("grow") if x["method"] == "features"]
+    last = max(counted, key=lambda line: int(line["n"]))
+    n, values = int(last["n"]), int(last["rows"]) * int(last["length"])
+    return {
+        "pair": float(most["cpu_seconds"]) / (int(most["n"]) ** 2 / 2),
+        "value": float(last["cpu_seconds"]) / (n * values),
+        "values": values,
+        "features": float(last["written_mb"]) * 1e6 / n,
+    }
+
+
+def paper():
+    """From ten thousand to ten million sequences: kernel matrix and linear model."""
+    known, rows = constants(), []
+    for n in (10**4, 10**5, 10**6, 10**7):
+        tiles = (n / TILE) ** 2 / 2
+        core = known["pair"] * n**2 / 2
+        # every tile reads one block anew; the other block stays for a row of tiles
+        moved = tiles * TILE * known["values"] + 4 * n**2
+        rows.append(["kernel matrix", f"{n:,}", *_costs(core, moved, 4 * n**2)])
+    for n in (10**4, 10**5, 10**6, 10**7):
+        stored = n * known["features"]
+        core = n * known["values"] * known["value"] + ITERATIONS * stored / READ_RATE
+        gradients = ITERATIONS * WORKERS * COLUMNS * CLASSES * 8
+        rows.append(
+            ["linear model", f"{n:,}", *_costs(core, n * known["values"] + gradients, stored)]
+        )
+    header = ["work", "sequences", "core hours", f"hours on {WORKERS} workers", "bytes moved",
+              "bytes stored", "cost"]  # fmt: skip
+    return table(header, rows)
+
+
+def _costs(core, moved, stored):
+    hours = core / 3600
+    return [_short(hours), _short(hours / WORKERS), _bytes(moved), _bytes(stored),
+            _short(hours * PRICE)]  # fmt: skip
+
+
+def _short(value):
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def _bytes(value):
+    for unit in ("kB", "MB", "GB", "TB", "PB"):
+        value /= 1000
+        if value < 1000:
+            return f"{value:.3g} {unit}"
+    return f"{value:.3g} EB"
+
+
+def said():
+    """The constants in words."""
+    known = constants()
+    return (
+        f"- {known['pair'] * 1e9:.0f} ns of one core per pair of sequences of 13 x 500\n"
+        f"- {known['value'] * 1e9:.1f} ns of one core per value (one row, one frame) to count and "
+        f"hash its word\n"
+        f"- {known['features'] / 1e3:.0f} kB of features per sequence, 12 bytes per count"
+    )
+
+
+def write_page():
+    """Put the tables between their marks in the page."""
+    text = PAGE.read_text()
+    for name, made in [
+        ("growth", growth), ("large", large), ("constants", said), ("paper", paper)
+    ]:  # fmt: skip
+        mark = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        text = re.sub(mark, lambda found, made=made: found[1] + made() + "\n" + found[2], text,
+                      flags=re.DOTALL)  # fmt: skip
+    PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    write_page()

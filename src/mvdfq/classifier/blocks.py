@@ -1,0 +1,179 @@
+"""Sequences in blocks that are read when they are needed, and a sample of all of them.
+
+Every sequence has a random key that depends on the seed, its block and its place alone. The sample
+is the sequences with the smallest keys: samples of blocks are joined in any order, by a tree, and
+the result is the same. The very smallest keys are held out.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils import compute_sample_weight
+
+from mvdfq._utils.threads import Report
+from mvdfq.classifier.linear import HELD_OUT, SAMPLE, LinearSum, labelled
+from mvdfq.classifier.parts import encode
+from mvdfq.classifier.saving.record import digest, record_of
+from mvdfq.machines.blocks import Labelled
+from mvdfq.machines.validation import check_targets
+from mvdfq.sequences import Ragged, Sequences, check_sequences
+
+__all__ = ["Drawn", "Reading", "block_makers", "class_weights", "cluster_margins", "draw"]
+
+# Sequences that one task of a cluster predicts.
+PREDICTED = 512
+
+Numbered = tuple[int, Sequences, np.ndarray]
+
+
+def block_makers(blocks: Sequence[Any]) -> list[Callable[[], Numbered]]:
+    """Return functions that read one block each: its number, its sequences and its labels."""
+    makers = [partial(_read_block, i, block) for i, block in enumerate(blocks)]
+    if not makers:
+        raise ValueError("blocks must hold at least one block, got none.")
+    return makers
+
+
+def _read_block(i: int, block: Any) -> Numbered:
+    block = block() if callable(block) else block
+    X, y = (block.X, block.y) if hasattr(block, "X") else block
+    if y is None:
+        raise ValueError(f"Block {i} has no labels; name the labels when you read the block.")
+    X = check_sequences(X)
+    y, _, _ = check_targets(len(X), y, None, None)
+    return i, X, y
+
+
+def _keys(seed: int, i: int, n: int) -> np.ndarray:
+    return np.random.default_rng([seed, i]).random(n)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is known of all blocks, and the sequences with the smallest keys."""
+
+    X: Sequences
+    y: np.ndarray
+    keys: np.ndarray
+    places: np.ndarray
+    lengths: np.ndarray
+    classes: np.ndarray
+    counts: np.ndarray
+    sizes: tuple[int, ...]
+    digests: tuple[str, ...]
+
+    @property
+    def index(self) -> np.ndarray:
+        """Number of every sequence of the sample among the sequences of all blocks."""
+        return np.cumsum([0, *self.sizes])[self.places[:, 0]] + self.places[:, 1]
+
+    @property
+    def limit(self) -> float:
+        """Sequences with a smaller key are held out: at most a fifth of all sequences."""
+        n = min(HELD_OUT, len(self.lengths) // 5)
+        return float(np.sort(self.keys)[n])
+
+    @property
+    def held(self) -> np.ndarray:
+        """Tell which sequences of the sample are held out."""
+        return self.keys < self.limit
+
+    def record(self) -> dict[str, Any]:
+        """Return what a model file says about the training sequences."""
+        name = hashlib.sha256("".join(self.digests).encode()).hexdigest()
+        return record_of(self.lengths, self.X.sampling_rate, self.classes, self.counts, name)
+
+
+def draw(blocks: Any, seed: int, report: Report) -> Drawn:
+    """Draw a sample of all blocks."""
+    drawn = blocks.sum(_drawn, seed, add=_joined, report=report)
+    order = np.argsort(drawn.keys)  # so that the sample does not depend on the tree
+    return _chosen(drawn, order)
+
+
+def _drawn(block: Numbered, seed: int) -> Drawn:
+    i, X, y = block
+    classes, counts = np.unique(y, return_counts=True)
+    keys = _keys(seed, i, len(y))
+    places = np.stack([np.full(len(y), i), np.arange(len(y))], axis=1)
+    whole = Drawn(X, y, keys, places, X.lengths, classes, counts, (len(y),), (digest(X, y),))
+    return _chosen(whole, np.argsort(keys)[: SAMPLE + HELD_OUT])
+
+
+def _chosen(drawn: Drawn, which: np.ndarray) -> Drawn:
+    names = "X", "y", "keys", "places"
+    return replace(drawn, **{name: getattr(drawn, name)[which] for name in names})
+
+
+def _joined(a: Drawn, b: Drawn) -> Drawn:
+    """Join the samples of some blocks and keep the smallest keys."""
+    if a.X.n_rows != b.X.n_rows or a.X.symbolic != b.X.symbolic:
+        raise ValueError(
+            f"All blocks must have the same channels, got {a.X.n_rows} and {b.X.n_rows} channels."
+        )
+    classes, places = np.unique(np.concatenate([a.classes, b.classes]), return_inverse=True)
+    both = Drawn(
+        a.X.joined(b.X),
+        np.concatenate([a.y, b.y]),
+        np.concatenate([a.keys, b.keys]),
+        np.concatenate([a.places, b.places]),
+        np.concatenate([a.lengths, b.lengths]),
+        classes,
+        np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
+        a.sizes + b.sizes,
+        a.digests + b.digests,
+    )
+    return _chosen(both, np.argsort(both.keys)[: SAMPLE + HELD_OUT])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How blocks become features: the fitted encoders, and the codes and weights of classes."""
+
+    encoders: list[Any]
+    classes: np.ndarray
+    weight: np.ndarray
+    seed: int
+    limit: float
+
+    def makers(
+        self, readers: Sequence[Callable[[], Numbered]], total: LinearSum
+    ) -> list[Callable[[], Labelled]]:
+        """Return functions that read a block and make its features."""
+        return [partial(self._features, total.sources, read) for read in readers]
+
+    def _features(self, sources: Sequence[Any], read: Callable[[], Numbered]) -> Labelled:
+        i, X, y = read()
+        codes = np.searchsorted(self.classes, y)
+        held = _keys(self.seed, i, len(y)) < self.limit
+        return labelled(sources, X, encode(self.encoders, X), codes, self.weight[codes], held)
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the weight of the sequences of each class, as `compute_sample_weight` gives it."""
+    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    return compute_sample_weight(class_weight, np.repeat(classes, counts))[first]
+
+
+def cluster_margins(engine: Any, classifier: Any, X: Any) -> np.ndarray:
+    """Return the margins of sequences, computed block by block on a cluster."""
+    from mvdfq._engines.cluster import client_of, kept_on, run_on_cluster  # Dask is optional
+
+    if not isinstance(X, Ragged):
+        X = check_sequences(X)
+    plain = copy(classifier)
+    plain.engine = None  # a worker computes by itself
+    with client_of(engine) as client:
+        model = kept_on(client, plain)
+        cuts = range(0, max(len(X), 1), PREDICTED)
+        jobs = ((a, model, X[a : a + PREDICTED]) for a in cuts)
+        return np.concatenate([m for _, m in run_on_cluster(client, _margins_of, jobs)])
+
+
+def _margins_of(classifier: Any, X: Any) -> np.ndarray:
+    return classifier._margins(X)

@@ -1,0 +1,133 @@
+"""A kernel matrix that is being computed: a memory map, its journal, and its norms."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.gram.journal import Journal, is_journal
+from mvdfq.gram.tiles import Tile
+
+__all__ = ["Unfinished", "remove_others"]
+
+
+class Unfinished:
+    """The matrix in a hidden file beside `output`, which `finish` moves to `output`.
+
+    Every tile is on the disk before its line is in the journal. The line holds a checksum, so
+    that a tile whose bytes changed is computed again. Tiles on the diagonal also store the norms
+    of their sequences.
+    """
+
+    def __init__(self, output: Path, key: str, n: int, dtype: np.dtype) -> None:
+        self.output, self.path = output, _place(output, key, "unfinished")
+        self.own = np.zeros(n)
+        journal = _place(output, key, "journal")
+        if self.path.exists() and not is_journal(journal, key):
+            raise FileExistsError(f"{self.path} exists without a journal; move or remove the file.")
+        self.journal = Journal(journal, key)
+        # a run that ended between moving the matrix and removing the journal left both
+        is_moved = not self.path.exists() and bool(self.journal.records) and output.is_file()
+        self.is_moved = is_moved and output.stat().st_size == _size(n, dtype)
+        path = output if self.is_moved else self.path
+        if not self.is_moved:
+            self._allocate(n, dtype)
+        header = len(_header(n, dtype))
+        mode: Any = "r" if self.is_moved else "r+"
+        self.values = np.memmap(path, dtype, mode, header, (n, n))
+        self.found = set(self._valid_tiles())
+
+    def _allocate(self, n: int, dtype: np.dtype) -> None:
+        """Make room for the matrix, so that a full disk is an error now and not a crash later."""
+        size = _size(n, dtype)
+        try:
+            with open(self.path, "r+b" if self.path.exists() else "xb") as file:
+                file.write(_header(n, dtype))
+                file.truncate(size)
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            self.journal.close()
+            if not self.journal.records:
+                self.path.unlink(missing_ok=True)
+                self.journal.path.unlink()
+            problem = f"there is no room for a matrix of {size} bytes ({error.strerror})"
+            raise OSError(error.errno, problem, str(self.output)) from None
+
+    def _valid_tiles(self) -> Iterable[tuple[int, int]]:
+        """Yield the first row and column of each tile whose bytes are as the journal says."""
+        for record in self.journal.records:
+            rows, columns = (slice(*cut) for cut in record["tile"])
+            own = np.array(record.get("own", ()), dtype=float)
+            upper, lower = self.values[rows, columns], self.values[columns, rows]
+            if {_checksum(upper, own), _checksum(lower.T, own)} == {record["checksum"]}:
+                self.own[rows] = own if rows == columns else self.own[rows]
+                yield rows.start, columns.start
+
+    def write(self, tile: Tile, values: np.ndarray) -> None:
+        """Write a tile and its mirror image; then note it in the journal."""
+        rows, columns = tile
+        self.values[rows, columns] = values
+        self.values[columns, rows] = self.values[rows, columns].T
+        own = self.own[rows] if rows == columns else np.empty(0)
+        record: dict[str, Any] = {"tile": [[cut.start, cut.stop] for cut in tile]}
+        record["checksum"] = _checksum(self.values[rows, columns], own)
+        if rows == columns:
+            record["own"] = own.tolist()
+        self.values.flush()
+        self.journal.add(record)
+
+    def finish(self) -> None:
+        """Move the complete matrix to the output and remove the journal."""
+        self.values.flush()
+        self.close()
+        if not self.is_moved:
+            os.replace(self.path, self.output)
+        self.journal.path.unlink()
+
+    def close(self) -> None:
+        """Close the files; another run can go on."""
+        self.journal.close()
+        del self.values
+
+
+def remove_others(output: Path) -> None:
+    """Remove the unfinished matrices of earlier runs with this output: other data, other options.
+
+    Only pairs of files that `Unfinished` made are removed, which their journals prove.
+    """
+    name = re.compile(re.escape(f".{output.name}.") + r"([0-9a-f]{16})\.journal")
+    for journal in list(output.parent.iterdir()):
+        match = name.fullmatch(journal.name)
+        if match and is_journal(journal, match[1]):
+            values = _place(output, match[1], "unfinished")
+            if not values.is_symlink() and not values.is_dir():
+                values.unlink(missing_ok=True)
+                journal.unlink()
+
+
+def _place(output: Path, key: str, ending: str) -> Path:
+    return output.with_name(f".{output.name}.{key}.{ending}")
+
+
+def _header(n: int, dtype: np.dtype) -> bytes:
+    """Return what a .npy file begins with."""
+    header = BytesIO()
+    facts = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (n, n)}
+    np.lib.format.write_array_header_1_0(header, facts)
+    return header.getvalue()
+
+
+def _size(n: int, dtype: np.dtype) -> int:
+    return len(_header(n, dtype)) + n * n * dtype.itemsize
+
+
+def _checksum(values: np.ndarray, own: np.ndarray) -> str:
+    digest = hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16)
+    digest.update(own.tobytes())
+    return digest.hexdigest()

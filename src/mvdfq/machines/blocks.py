@@ -1,0 +1,246 @@
+"""Features of a block of sequences, as a solver reads them: products, and sums of columns.
+
+Words of small alphabets are kept as counts: three bytes per word of a sequence instead of eight
+for a sparse matrix of single precision. The values are those of `standard.root_shares`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mvdfq._engines.passes import gather_counts, weigh_counts
+from mvdfq._utils.short import Short
+from mvdfq.gram.plan import Plan
+from mvdfq.gram.tiles import inverse_root
+from mvdfq.machines.dense_words import count_words
+from mvdfq.machines.standard import column_sums
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["Block", "CountBlock", "Labelled", "MatrixBlock", "ShareBlock", "WordColumns"]
+
+
+@dataclass(frozen=True, repr=False)
+class CountedRow(Short):
+    """The counts of the words of one row, as a sparse matrix, and the scale of every sequence."""
+
+    indptr: np.ndarray
+    columns: np.ndarray
+    counts: np.ndarray
+    scale: np.ndarray
+    n_words: int
+
+    @classmethod
+    def of(cls, found: sp.csr_array, scale: np.ndarray) -> "CountedRow":
+        """Return counts in the smallest types that hold them exactly."""
+        counts = found.data
+        if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
+            counts = counts.astype(np.uint8)
+        n_words = found.shape[1]
+        columns = found.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
+        return cls(found.indptr.astype(np.int64), columns, counts, scale, n_words)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The arrays as the compiled loops read them."""
+        return self.indptr, self.columns, self.counts, self.scale
+
+    @property
+    def values(self) -> np.ndarray:
+        """The root shares of the words, in the order of `columns`."""
+        scale = np.repeat(self.scale, np.diff(self.indptr))
+        return np.sqrt(self.counts.astype(np.float32)) * scale
+
+
+@dataclass(frozen=True, repr=False)
+class CountBlock(Short):
+    """Root shares of all words of some rows: row by row, in the order of `root_shares`."""
+
+    rows: Sequence[CountedRow]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the block."""
+        return sum(array.nbytes for row in self.rows for array in row.arrays)
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """The first column of every row, and the number of columns."""
+        return np.cumsum([0, *(row.n_words for row in self.rows)])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.first[-1])
+
+    def times(self, weights: np.ndarray) -> np.ndarray:
+        """Return the product with weights (n_columns, n), in single precision."""
+        out = np.zeros((len(self.rows[0].scale), weights.shape[1]), np.float32)
+        for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
+            weigh_counts(*row.arrays, weights[a:b], out)
+        return out
+
+    def gathered(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the transposed product with slopes (n_sequences, n)."""
+        out = np.zeros((self.n_columns, slopes.shape[1]), np.float32)
+        for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
+            gather_counts(*row.arrays, slopes, out[a:b])
+        return out
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, for every column, the number of entries, their sum and that of their squares."""
+        parts = [column_sums(_matrix(row)) for row in self.rows]
+        held, total, squares = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return held, total, squares
+
+
+def _matrix(row: CountedRow) -> sp.csr_array:
+    shape = len(row.scale), row.n_words
+    return sp.csr_array((row.values, row.columns.astype(np.int32), row.indptr), shape=shape)
+
+
+@dataclass(frozen=True, repr=False)
+class WordColumns(Short):
+    """The words of all rows of a plan with small alphabets: their columns, row by row.
+
+    The columns of a row are in the order of `root_shares`, `sizes` is their number, and `kept`
+    are the columns in use. Words that are left out still count in the shares.
+    """
+
+    plan: Plan
+    sizes: list[int]
+    kept: list[np.ndarray]
+
+    @classmethod
+    def of(cls, plan: Plan) -> "WordColumns":
+        """List all columns of a plan."""
+        sizes = [
+            sum(max(int(base), 1) ** group.length for group in plan.groups(r)) * len(plan.cells)
+            for r, base in enumerate(plan.n_symbols)
+        ]
+        return cls(plan, sizes, [np.arange(size) for size in sizes])
+
+    def only(self, used: np.ndarray) -> "WordColumns":
+        """Return the columns in use, given a flag for every column of all rows."""
+        parts = np.split(used, np.cumsum(self.sizes)[:-1])
+        return replace(self, kept=[np.flatnonzero(part) for part in parts])
+
+    def block(self, symbols: Symbols) -> CountBlock:
+        """Count the words of all rows of some sequences."""
+        rows = []
+        for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
+            row = self.plan.row([symbols], r)
+            found = count_words(row, self.plan.groups(r), self.plan.n_levels)
+            scale = inverse_root(np.asarray(found.sum(axis=1), dtype=float))
+            found = found if len(kept) == size else found[:, kept]
+            rows.append(CountedRow.of(found, scale.astype(np.float32)))
+        return CountBlock(rows)
+
+
+@dataclass(frozen=True, repr=False)
+class MatrixBlock(Short):
+    """Features as a matrix of single precision: sparse, or dense."""
+
+    values: Any
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the block."""
+        if sp.issparse(self.values):
+            return self.values.data.nbytes + self.values.indices.nbytes + self.values.indptr.nbytes
+        return self.values.nbytes
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.values.shape[1]
+
+    def times(self, weights: np.ndarray) -> np.ndarray:
+        """Return the product with weights (n_columns, n), in single precision."""
+        return self.values @ weights
+
+    def gathered(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the transposed product with slopes (n_sequences, n)."""
+        return self.values.T @ slopes
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, for every column, the number of entries, their sum and that of their squares."""
+        return column_sums(self.values)
+
+
+@dataclass(frozen=True, repr=False)
+class ShareBlock(Short):
+    """Roots of shares of a dense matrix, kept as counts: one byte each.
+
+    `scale` is 1 / the root of the total of each sequence.
+    """
+
+    counts: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, shares: np.ndarray, totals: np.ndarray) -> "ShareBlock | MatrixBlock":
+        """Return root shares as counts out of `totals`; as they are if they are no such counts."""
+        if totals.max(initial=0) < 256:
+            counts = np.rint(shares**2 * totals[:, None].astype(np.float32)).astype(np.uint8)
+            scale = inverse_root(totals.astype(float)).astype(np.float32)
+            block = cls(counts, scale)
+            if np.allclose(block.values, shares, atol=1e-5):  # not if values are missing
+                return block
+        return MatrixBlock(shares)
+
+    @property
+    def roots(self) -> np.ndarray:
+        """The roots of the counts."""
+        return np.take(np.sqrt(np.arange(256, dtype=np.float32)), self.counts)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The root shares."""
+        return self.roots * self.scale[:, None]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the block."""
+        return self.counts.nbytes + self.scale.nbytes
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.counts.shape[1]
+
+    def times(self, weights: np.ndarray) -> np.ndarray:
+        """Return the product with weights (n_columns, n), in single precision."""
+        return (self.roots @ weights) * self.scale[:, None]
+
+    def gathered(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the transposed product with slopes (n_sequences, n)."""
+        return self.roots.T @ (slopes * self.scale[:, None])
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, for every column, the number of entries, their sum and that of their squares."""
+        return column_sums(self.values)
+
+
+Block = CountBlock | MatrixBlock | ShareBlock
+
+
+@dataclass(frozen=True, repr=False)
+class Labelled(Short):
+    """Features of some sequences, one block per source, with the codes and weights of labels.
+
+    `held` tells which sequences are held out: they check machines that did not learn from them.
+    """
+
+    features: Sequence[Block]
+    y: np.ndarray
+    weight: np.ndarray
+    held: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the block."""
+        return sum(block.nbytes for block in self.features)

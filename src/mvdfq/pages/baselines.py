@@ -28,7 +28,7 @@ def baselines(run: Run) -> list[dict[str, Any]]:
     hits = np.bincount(run.truth)
     if not run.recorder.trains[0].size:
         share = float(hits.max() / hits.sum())
-        return [{"name": "largest class", "about": "predicts the largest class", "accuracy": share}]
+        return [{"name": "largest class", "about": "always predicts this class", "accuracy": share}]
     vectors, what = describe(run.X)
     largest, summary = [], []
     for train, test in _parts(run):
@@ -39,7 +39,7 @@ def baselines(run: Run) -> list[dict[str, Any]]:
     return [
         {
             "name": "largest class",
-            "about": "predicts the largest class",
+            "about": "always predicts this class",
             "accuracy": _mean(largest),
         },
         {"name": what, "about": "an SVM that does not see time", "accuracy": _mean(summary)},

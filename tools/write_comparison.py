@@ -22,7 +22,7 @@ METHODS = {
     "multirocket": "MultiRocket (aeon)",
     "multirocket-hydra": "MultiRocket-Hydra (aeon)",
     "minirocket": "MiniRocket (aeon)",
-    "signatures": "signatures (aeon)",
+    "signatures": "signatures (pysiglib), linear SVM",
 }
 
 

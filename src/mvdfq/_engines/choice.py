@@ -5,9 +5,10 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-__all__ = ["ENGINES", "Engine", "card_name", "current_engine", "engine_of", "use_engine"]
+__all__ = ["ENGINES", "Engine", "card_name", "current_engine", "engine_of", "on_card", "use_engine"]
 
 # Names of engines; the address of a Dask scheduler is also the name of an engine.
 ENGINES = ("cpu", "gpu", "auto", "dask")
@@ -75,6 +76,17 @@ def use_engine(engine: Any = None, *, device: str = "cuda") -> Iterator[Engine]:
         yield _CHOSEN.get()
     finally:
         _CHOSEN.reset(token)
+
+
+def on_card(module: str) -> tuple[str, Any]:
+    """Return the device of torch and a module of `_engines.gpu`; "" and None on other engines.
+
+    Torch is optional and slow to import, so that the module is imported where it is used.
+    """
+    engine = current_engine()
+    if engine.name != "gpu":
+        return "", None
+    return engine.device, import_module(f"mvdfq._engines.gpu.{module}")
 
 
 def engine_of(estimator: Any) -> AbstractContextManager[Engine]:

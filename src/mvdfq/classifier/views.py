@@ -27,6 +27,7 @@ from mvdfq.machines.standard import (
     StandardGram,
     WordMachine,
     countable,
+    on_host,
     pieces_of,
     reader_of_words,
 )
@@ -70,7 +71,7 @@ class FittedWords(Short):
         """Yield the standardized words of sequences, a few rows at a time."""
         pieces = pieces_of(self.read(X), self.machine.reader.plan_)
         for (_, shares), scale in zip(pieces, self._scales, strict=True):
-            yield scale.features(shares())
+            yield on_host(scale.features(shares()))
 
 
 @dataclass(repr=False)
@@ -92,7 +93,8 @@ class FittedFilters(Short):
     def features(self, X: Sequences) -> Iterator[np.ndarray]:
         """Yield the standardized words of sequences."""
         for scale in self._scales:
-            yield scale.features(filter_shares(self.machine.encoder, X, self.machine.n_jobs))
+            shares = filter_shares(self.machine.encoder, X, self.machine.n_jobs)
+            yield on_host(scale.features(shares))
 
     @property
     def n_columns(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
+from mvdfq._engines.choice import on_card
 from mvdfq._utils.checks import check_spread
 from mvdfq.frames._compiled import project
 from mvdfq.frames.base import SequenceTransformer, channel_names
@@ -105,8 +106,7 @@ class Rotate(SequenceTransformer):
         """
         X = self._read(X)
         n_components, symbolic = len(self.components_), X.symbolic_mask
-        rotated = np.empty((n_components, X.data.shape[1]), X.data.dtype)
-        project(self._frames(X), self.mean_, self.components_, rotated)
+        rotated = _projected(self._frames(X), self.mean_, self.components_)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
         return replace(
             X,
@@ -139,6 +139,15 @@ class Rotate(SequenceTransformer):
         """Return the rows to rotate: numeric channels, then their slopes if `deltas` is True."""
         numeric = X.data[~X.symbolic_mask]
         return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
+
+
+def _projected(data: np.ndarray, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
+    device, card = on_card("frames")
+    if device:
+        return card.project(data, mean, components, device)
+    rotated = np.empty((len(components), data.shape[1]), data.dtype)
+    project(data, mean, components, rotated)
+    return rotated
 
 
 def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """SequenceFeatures: sequences in, a sparse matrix of counted words out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -218,7 +218,8 @@ class SequenceFeatures(SequenceMap):
             The (embedded, weighted, normalized) counts.
         """
         features, own = self._counted(collection)
-        return self._scaled(features, own)
+        warn_wordless(own)
+        return features
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return what each column counts: row, offsets, part of the pyramid and symbols.
@@ -269,10 +270,6 @@ class SequenceFeatures(SequenceMap):
         self.n_features_out_ = self.columns_.size
         return collection, counted
 
-    def _count(self, collection: Ragged) -> list[WordCounts]:
-        with engine_of(self):
-            return count_words(collection, self.plan_, self.n_jobs)
-
     def _fit_vocabulary(self, collection: Ragged) -> list[WordCounts] | None:
         cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
         kind = None if self.word_weights is None else WORD_WEIGHTS[self.word_weights]
@@ -280,10 +277,10 @@ class SequenceFeatures(SequenceMap):
             if kind is not None:
                 options = self.min_share, self.n_jobs, self.memory_limit
                 self.plan_ = weigh_words(collection, self.plan_, kind, *options)
-            parts = (self._count(collection[cut]) for cut in cuts)
+            parts = (self._words(collection[cut]) for cut in cuts)
             self.columns_ = vocabulary_of(parts, self.plan_)
             return None
-        counted = self._count(collection)
+        counted = self._words(collection)
         if kind is not None:
             n = len(collection)
             self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
@@ -291,16 +288,18 @@ class SequenceFeatures(SequenceMap):
         return counted
 
     def _counted(self, collection: Ragged) -> tuple[sp.csr_array, np.ndarray]:
-        """Return embedded counts of a collection, in portions, and their squared lengths."""
-        blocks, norms = [], []
-        for cut in portions(collection, self.plan_, self.memory_limit, self.n_jobs):
-            counted = self._count(collection[cut])
-            n = cut.stop - cut.start
-            features, own = assemble(counted, self.columns_, n, self.plan_)
-            del counted
-            blocks.append(features)
-            norms.append(own)
-        return stacked(blocks), np.concatenate(norms)
+        """Return the features of a collection, counted in portions, and their squared lengths."""
+        norms: list[np.ndarray] = []
+
+        def blocks() -> Iterator[sp.csr_array]:
+            for cut in portions(collection, self.plan_, self.memory_limit, self.n_jobs):
+                counted = self._words(collection[cut])
+                n = cut.stop - cut.start
+                features, own = assemble(counted, self.columns_, n, self.plan_)
+                norms.append(own)
+                yield self._scaled(features, own)
+
+        return stacked(blocks()), np.concatenate(norms)
 
     def norms(self, collection: Any) -> np.ndarray:
         """Return the squared length of the features of a collection, before normalization.
@@ -317,13 +316,18 @@ class SequenceFeatures(SequenceMap):
         """
         return self._counted(collection)[1]
 
+    def _words(self, collection: Ragged) -> list[WordCounts]:
+        with engine_of(self):
+            return count_words(collection, self.plan_, self.n_jobs)
+
     def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
         """Put the counts into columns; embed, weight and normalize the counts."""
-        return self._scaled(*assemble(counted, self.columns_, n_sequences, self.plan_))
+        features, own = assemble(counted, self.columns_, n_sequences, self.plan_)
+        warn_wordless(own)
+        return self._scaled(features, own)
 
     def _scaled(self, features: sp.csr_array, own: np.ndarray) -> sp.csr_array:
         """Normalize embedded counts in place."""
-        warn_wordless(own)
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
         scale = np.broadcast_to(scale, own.shape)
         features.data *= np.repeat(scale, np.diff(features.indptr))

@@ -168,10 +168,10 @@ class _Tile:
         self.n_left, self.n = len(parts[0]), len(offsets) - 1
         self.first_right = self.n_left if len(parts) > 1 else 0
         self.longest = max(int(part.lengths.max(initial=0)) for part in parts)
-        double = {"dtype": torch.float64, "device": codes.device}
-        self.values = torch.zeros((self.n_left, self.n - self.first_right), **double)
-        self.own = torch.zeros(self.n, **double)
-        self.scale = torch.ones((len(plan.row_weights), self.n), **double)
+        shape = self.n_left, self.n - self.first_right
+        self.values = torch.zeros(shape, dtype=torch.float64, device=codes.device)
+        self.own = self.values.new_zeros(self.n)
+        self.scale = self.values.new_ones((len(plan.row_weights), self.n))
 
     def filled(self, batches: list[Batch], out: Any, rows: slice, columns: slice) -> np.ndarray:
         """Add up all batches; write norms and scales to `out` and return the values."""
@@ -313,14 +313,16 @@ class _Tile:
 
     def _combine(self, sums: Sums, rows: list[int]) -> None:
         """Add the kernel of rows, each scaled as the plan says, to the values."""
-        weights = self.plan.row_weights
-        norms = sums.own if self.plan.row_norm == "cosine" else sums.total
-        for i, r in enumerate(rows):
-            values, own, weight = sums.values[i], sums.own[i], float(weights[r])
-            if self.plan.normalises_rows:
-                scale = torch.where(norms[i] > 0, norms[i].clamp(min=1e-300).rsqrt(), 0.0)
-                self.scale[r] = scale
-                values.mul_(scale[: self.n_left, None]).mul_(scale[self.first_right :])
-                own = own * scale**2
-            self.values.add_(values, alpha=weight)
-            self.own.add_(own, alpha=weight)
+        device = str(sums.own.device)
+        weights = to_device(self.plan.row_weights[rows].astype(float), device)
+        own = sums.own
+        if self.plan.normalises_rows:
+            norms = own if self.plan.row_norm == "cosine" else sums.total
+            scale = torch.where(norms > 0, norms.clamp(min=1e-300).rsqrt(), 0.0)
+            self.scale[rows] = scale
+            sums.values.mul_(scale[:, : self.n_left, None]).mul_(scale[:, None, self.first_right :])
+            own = own * scale.square()
+        if not (self.plan.row_weights[rows] == 1).all():
+            sums.values.mul_(weights[:, None, None])
+        self.values += sums.values.sum(dim=0)
+        self.own += weights @ own

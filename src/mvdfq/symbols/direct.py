@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._engines.choice import on_card
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.scale import centred
@@ -199,7 +200,7 @@ class DirectQuantizer(SequenceTransformer):
             if j in known:
                 row[:] = np.where(known[j] == MISSING, missing, known[j])
             else:
-                count_thresholds(data[j], self._thresholds(j, data.dtype), row, missing)
+                _encode(data[j], self._thresholds(j, data.dtype), row, missing)
         if self._has_special_codes():
             self._warn_if_many_outside(X, codes)
         return as_symbols(X, codes, self.n_symbols_, X.channel_names)
@@ -352,6 +353,14 @@ class DirectQuantizer(SequenceTransformer):
                 f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
                 f"got strategy={self.strategy!r}."
             )
+
+
+def _encode(values: np.ndarray, thresholds: np.ndarray, codes: np.ndarray, missing: Any) -> None:
+    device, card = on_card("frames")
+    if device:
+        card.count_thresholds(values, thresholds, codes, int(missing), device)
+    else:
+        count_thresholds(values, thresholds, codes, missing)
 
 
 def _is_share_or_budget(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Sphinx settings of the site; `make docs` builds the site into build/docs."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -66,6 +67,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}
 html_show_copyright = False
 html_show_sphinx = False
@@ -82,6 +84,34 @@ def _skip(app, what, name, member, skip, options):
     return True if module.partition(".")[0] == "sklearn" else None
 
 
+# Files beside the folder docs, and the pages of the site that show them.
+ABOVE = {
+    "README": "index",
+    "SECURITY": "security_policy",
+    "CHANGELOG": "changelog",
+    "CONTRIBUTING": "contributing",
+}
+
+
+def _link_inside(app, docname, source):
+    """Lead links to files beside docs, such as ../SECURITY.md, to their pages."""
+    up = "../" * docname.count("/")
+    source[0] = re.sub(
+        rf"\]\({re.escape(up)}\.\./({'|'.join(ABOVE)})\.md",
+        lambda found: f"]({up}{ABOVE[found[1]]}.md",
+        source[0],
+    )
+
+
+def _link_included(app, path, docname, content):
+    """Do the same in files that a page includes, which lie beside docs."""
+    content[0] = re.sub(
+        rf"\]\(({'|'.join(ABOVE)})\.md", lambda found: f"]({ABOVE[found[1]]}.md", content[0]
+    )
+
+
 def setup(app):
     """Register what Sphinx calls while it builds."""
     app.connect("autodoc-skip-member", _skip)
+    app.connect("source-read", _link_inside)
+    app.connect("include-read", _link_included)

@@ -59,3 +59,12 @@ def test_the_version_stands_in_one_place():
 @pytest.mark.parametrize("name", ["scaling", "reliability", "security"])
 def test_pages_of_other_rooms_are_listed_if_present(name):
     assert (DOCS / f"{name}.md").exists() <= (name in listed())
+
+
+def test_the_released_versions_of_python_are_tested():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    said = {one.rpartition(" ")[2] for one in project["classifiers"] if ":: 3." in one}
+    workflow = (ROOT / ".github/workflows/tests.yml").read_text()
+    assert said == set(re.findall(r'"(3\.\d+)"', workflow))
+    assert f">={min(said, key=lambda v: int(v[2:]))}" == project["requires-python"]
+    assert "Unverified" in workflow

@@ -18,6 +18,8 @@ from mvdfq._utils.threads import Report
 
 __all__ = ["DaskBlocks", "client_of", "kept_on", "run_on_cluster"]
 
+# Time to wait for the answer of a scheduler.
+CONNECT = "5s"
 # Results that one task of a tree adds up.
 BRANCHES = 8
 # Tasks of a row of tiles that wait for a worker, per thread of the cluster.
@@ -56,7 +58,7 @@ def client_of(engine: Engine) -> Iterator[Any]:
 def _connected(client: Any, address: str) -> Iterator[Any]:
     """Connect to a scheduler, or say that there is none at this address."""
     try:
-        opened = client(address, set_as_default=False, timeout="10s")
+        opened = client(address, set_as_default=False, timeout=CONNECT)
     except (OSError, TimeoutError) as error:
         raise ConnectionError(
             f"No Dask scheduler answers at {address}; start one with `dask scheduler`, or check "

@@ -48,9 +48,9 @@ PENALTY = 0.1
 SAMPLE = 4000
 # Sequences that are held out, which measure accuracy and the scale of probabilities.
 HELD_OUT = 2000
-# Machines on every sixth block come before machines on all blocks: passes over all blocks are then
-# half as many.
-STRIDE = 6
+# Machines on every sixth block, with a rough tolerance, come before machines on all blocks: passes
+# over all blocks are then half as many.
+STRIDE, ROUGH = 6, 0.02
 # Blocks of sequences with about this many frames in all rows, and at most this many sequences.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**20, 2**11
 
@@ -362,9 +362,10 @@ def fit_by_passes(
     C = PENALTY * first.C
     reports = [_share_of(report, 0, 0.2), _share_of(report, 0.2, 0.8)]
     margins = first.margins
-    for stride in (STRIDE, 1) if len(solver.blocks) > 2 * STRIDE else (1,):
-        mine = replace(solver, report=reports[stride == 1], stride=stride)
+    if len(solver.blocks) > 2 * STRIDE:
+        mine = replace(solver, report=reports[0], stride=STRIDE, tolerance=ROUGH)
         margins = mine(C, margins, everything=False)
+    margins = replace(solver, report=reports[1])(C, margins, everything=False)
     if not len(samples.check):
         return replace(first, margins=margins)
     checked = samples.check_trainer.checked(margins.of(samples.check))

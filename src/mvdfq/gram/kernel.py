@@ -34,7 +34,8 @@ class SequenceKernel(SequenceMap):
 
     manifold : bool, default=False
         Manifold embedding: counts of a row are divided by their sum and replaced by their
-        square roots, :math:`\phi = \sqrt{c / \sum c}`; rows are averaged.
+        square roots, :math:`\phi = \sqrt{c / \sum c}`; rows are averaged. The roots are in
+        single precision: values are exact to 1e-6, and an eigenvalue may be as little below 0.
 
     normalize : bool, default=True
         Divide by :math:`\sqrt{K(x, x) K(y, y)}`. A sequence without any word has kernel

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines.passes import gather_counts, weigh_counts
+from mvdfq._engines.passes import gather_counts, sum_counts, weigh_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.tiles import inverse_root
@@ -47,12 +47,6 @@ class CountedRow(Short):
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The arrays as the compiled loops read them."""
         return self.indptr, self.columns, self.counts, self.scale
-
-    @property
-    def values(self) -> np.ndarray:
-        """The root shares of the words, in the order of `columns`."""
-        scale = np.repeat(self.scale, np.diff(self.indptr))
-        return np.sqrt(self.counts.astype(np.float32)) * scale
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,14 +86,10 @@ class CountBlock(Short):
 
     def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, for every column, the number of entries, their sum and that of their squares."""
-        parts = [column_sums(_matrix(row)) for row in self.rows]
-        held, total, squares = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        held, total, squares = (np.zeros(self.n_columns) for _ in range(3))
+        for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
+            sum_counts(*row.arrays, held[a:b], total[a:b], squares[a:b])
         return held, total, squares
-
-
-def _matrix(row: CountedRow) -> sp.csr_array:
-    shape = len(row.scale), row.n_words
-    return sp.csr_array((row.values, row.columns.astype(np.int32), row.indptr), shape=shape)
 
 
 @dataclass(frozen=True, repr=False)

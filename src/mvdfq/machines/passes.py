@@ -26,6 +26,8 @@ __all__ = ["Columns", "PassSolver"]
 TOLERANCE = 5e-3
 # Steps at most; all sets that were tried needed fewer.
 MOST_PASSES = 100
+# Passes that a bar expects; there may be more.
+USUAL_PASSES = 40
 # Steps that L-BFGS remembers; fewer where these would not fit into the memory limit.
 STEPS = 8
 
@@ -96,6 +98,7 @@ class PassSolver:
     memory: int
     report: Report = lambda done, total: None
     stride: int = 1
+    tolerance: float = TOLERANCE
 
     def __call__(self, C: float, start: Margins | None = None, everything: bool = True) -> Margins:
         """Return the machines on the features times their factors.
@@ -113,7 +116,7 @@ class PassSolver:
             done = n_passes
 
             def report(block: int, n_blocks: int) -> None:
-                self.report(done * n_blocks + block, (MOST_PASSES + 1) * n_blocks)
+                self.report(done * n_blocks + block, max(USUAL_PASSES, done + 1) * n_blocks)
 
             losses, gradient, slopes = self.blocks.sum(
                 hinge_sums, pairs, everything, weights, offsets, stride=self.stride, report=report
@@ -127,7 +130,7 @@ class PassSolver:
 
         first = self._start(start, everything)
         steps = int(np.clip(self.memory // (4 * max(first.nbytes, 1)), 2, STEPS))
-        x = minimise(evaluate, first, TOLERANCE, MOST_PASSES, steps)
+        x = minimise(evaluate, first, self.tolerance, MOST_PASSES, steps)
         return Margins(x[:-1], x[-1] - centre @ (factor * x[:-1]))
 
     def _start(self, start: Margins | None, everything: bool) -> np.ndarray:

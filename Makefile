@@ -9,8 +9,9 @@ PYTEST := $(PY) -m pytest -q -n 2 --dist worksteal
 # Tests of compiled loops run a second time as plain Python, on less data.
 NOJIT := worked_numbers kernels features laws frames symbols tables
 
-.PHONY: demo quick test test-all coverage lint types bench clean
+.PHONY: demo quick test test-all coverage lint types bench docs build clean
 .PHONY: quick-tests main-tests all-tests plain-tests
+.PHONY: check test-oldest fuzz audit
 
 demo: $(VENV)/.run
 	@$(VENV)/bin/mvdfq demo
@@ -49,6 +50,28 @@ coverage: $(VENV)/.dev
 	@$(PYTEST) --cov --cov-report=
 	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) --cov --cov-append $(NOJIT:%=tests/test_%.py)
 
+# The lower bounds of pyproject.toml, and no newer version of these packages, pass the quick tests.
+# Newer packages of others (click below an old typer) warn of what old ones call.
+test-oldest:
+	@$(PYTHON) -m venv .venv-oldest
+	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	    $$($(PYTHON) tools/lower_bounds.py) pytest pytest-xdist hypothesis
+	@PYTHONPATH=src .venv-oldest/bin/python -m pytest -q -n 2 -m "not slow" \
+	    -W ignore::DeprecationWarning $$($(PYTHON) tools/lower_bounds.py --tests)
+
+# An hour of fuzzing; failures are written to fuzz-failures.
+fuzz: $(VENV)/.dev
+	@$(PY) tools/fuzz.py --seconds 3600
+
+# Before a release. A machine without the network cannot audit, and says so.
+check: test
+	@$(MAKE) --no-print-directory audit || [ $$? -eq 2 ]
+
+# Known vulnerabilities of the installed packages; the list comes from the network.
+audit: $(VENV)/.dev
+	@$(PIP) 'pip-audit>=2.7'
+	@$(PY) tools/audit.py
+
 lint: $(VENV)/.dev
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --quiet --check .
@@ -59,8 +82,18 @@ types: $(VENV)/.dev
 bench: $(VENV)/.run
 	@set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
 
+# Sphinx makes the site; a warning, such as a link that leads nowhere, is an error.
+docs: $(VENV)/.docs
+	@$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
+	@$(PY) tools/check_site.py build/docs
+	@echo "The site is in build/docs/index.html."
+
+# An sdist, and a wheel made from the sdist: what the sdist lacks, the wheel lacks too.
+build: $(VENV)/.dev
+	@$(PY) -m build --outdir dist .
+
 clean:
-	@rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-oldest fuzz-failures build dist docs/api docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests examples benchmarks tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.run: pyproject.toml
@@ -71,10 +104,18 @@ $(VENV)/.run: pyproject.toml
 	@$(PIP) --editable .
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.run
+	@$(PIP) --editable '.[docs]'
+	@touch $@
+
 # The tests use the loaders of aeon. The compiled code of aeon wants an older numba than ours,
 # but the loaders are not compiled: aeon is installed without its dependencies, after the few
 # packages that the loaders import.
+# The tests of the GPU engine run with torch on the processor. One exact version: where the packages
+# come from, a range may be resolved to a build with gigabytes of CUDA libraries.
+TORCH := 2.13.0
 $(VENV)/.dev: $(VENV)/.run
 	@$(PIP) --editable '.[dev]' deprecated packaging pandas typing-extensions
 	@$(PIP) --no-deps 'aeon>=1.0'
+	@$(PIP) torch==$(TORCH)
 	@touch $@

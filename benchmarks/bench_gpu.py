@@ -6,9 +6,11 @@ shape (n_clips, 13, n_frames); without it the data are autoregressive noise of t
 """
 
 import argparse
+import cProfile
 import csv
 import os
 import platform
+import pstats
 import time
 import warnings
 from pathlib import Path
@@ -100,7 +102,6 @@ def gram(name, symbols, kernel, root, target, args, repeat=7, cpu=True):
     line(name, "gpu", seconds, target, error, f"+-{1000 * spread:.1f}; peak {memory:.1f} GB")
     if args.profile:
         profile(on_card)
-    return K
 
 
 def profile(function):
@@ -115,6 +116,13 @@ def profile(function):
     print(f"   kernels together {total / 1000:.2f} ms")
     for e in events[:14]:
         print(f"   {e.self_device_time_total / 1000:8.3f} ms {e.count:5d} x {e.key[:90]}")
+
+
+def profile_host(function):
+    """Print the functions that take longest on the processor."""
+    found = cProfile.Profile()
+    found.runcall(function)
+    pstats.Stats(found).sort_stats("tottime").print_stats(22)
 
 
 def many_clips(symbols, times):
@@ -139,7 +147,7 @@ def default(X, args):
             (matrix, _), second = waited(
                 lambda: parts.fit_matrix(clf, settings, symbols, np.zeros(len(X)), lambda a, b: 0)
             )
-            views, third = waited(lambda: parts.fit_views(clf, settings, matrix, X, symbols))
+            views, third = waited(lambda: parts.fit_views(clf, settings, matrix, X))
         return views.matrix(np.arange(len(X))), (first, second, third)
 
     found = {}
@@ -149,9 +157,11 @@ def default(X, args):
         run(engine, n_jobs)
         K, times = run(engine, n_jobs)
         found[engine] = K
-        for part, seconds in zip(["symbols", "words", "views"], times, strict=True):
+        for part, seconds in zip(["symbols", "words", "filters"], times, strict=True):
             line(f"default, {part}", engine, seconds)
         line("default, symbols and Gram", engine, sum(times))
+        if args.profile:
+            profile_host(lambda engine=engine, n_jobs=n_jobs: run(engine, n_jobs))
     if len(found) == 2:
         error = np.abs(found["gpu"] - found["cpu"]).max() / np.abs(found["cpu"]).max()
         print(f"default: largest difference {error:.1e}")

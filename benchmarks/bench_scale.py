@@ -25,7 +25,7 @@ import numpy as np
 from data import music
 
 HERE = Path(__file__).parent
-ROWS, LENGTH, N = 13, 500, 2000
+ROWS, LENGTH, N = 13, 500, 1000
 CASES = {
     "sequences": [{"n": n} for n in (500, 1000, 2000, 4000)],
     "length": [{"length": length} for length in (125, 250, 500, 1000)],

@@ -29,11 +29,12 @@ def growth():
     """Time and memory against each size."""
     rows = []
     for line in lines_of("grow"):
+        exponent = "" if line["against"] == "workers" else line["exponent"]
         size = {"sequences": "n", "length": "length", "rows": "rows", "workers": "workers"}
         rows.append([
             {"gram": "kernel matrix", "features": "hashed words"}[line["method"]],
             line["against"], line[size[line["against"]]], line["seconds"], line["cpu_seconds"],
-            line["exponent"], f"{float(line['anonymous_mb']):.0f}",
+            exponent, f"{float(line['anonymous_mb']):.0f}",
         ])  # fmt: skip
     header = ["work", "against", "size", "s", "processor s", "exponent", "anonymous MB"]
     return table(header, rows)
@@ -81,19 +82,21 @@ def paper():
         rows.append(
             ["linear model", f"{n:,}", *_costs(core, n * known["values"] + gradients, stored)]
         )
-    header = ["work", "sequences", "core hours", f"hours on {WORKERS} workers", "bytes moved",
-              "bytes stored", "cost"]  # fmt: skip
+    header = ["work", "sequences", "time of one core", f"of {WORKERS} workers", "bytes moved",
+              "bytes stored", "price"]  # fmt: skip
     return table(header, rows)
 
 
 def _costs(core, moved, stored):
-    hours = core / 3600
-    return [_short(hours), _short(hours / WORKERS), _bytes(moved), _bytes(stored),
-            _short(hours * PRICE)]  # fmt: skip
+    price = core / 3600 * PRICE
+    return [_time(core), _time(core / WORKERS), _bytes(moved), _bytes(stored), f"{price:,.2f}"]
 
 
-def _short(value):
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+def _time(seconds):
+    for unit, size in (("days", 86400), ("hours", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.2g} s"
 
 
 def _bytes(value):

@@ -1,4 +1,8 @@
-"""Images as sequences: handwritten digits, read column by column or patch by patch.
+"""
+Images as sequences
+===================
+
+Handwritten digits, read column by column or patch by patch.
 
 An image becomes a sequence when one walks over it: each step gives a column of pixels, or a
 patch, whose values are the channels. The images are the 8 x 8 digits that scikit-learn brings.

@@ -1,4 +1,8 @@
-"""Text as sequences: which language is a sentence in, by its characters and by its words?
+"""
+Text as sequences
+=================
+
+Which language is a sentence in, by its characters and by its words?
 
 Characters need nothing: a string is a sequence. Words come in through a long table, one line for
 each word. The sentences say the same things in each language, so that only the language tells

@@ -174,6 +174,15 @@ def test_evaluate_writes_a_report_with_sound(recordings, tmp_path):
     assert "data:audio/" not in page.read_text(encoding="utf-8")
 
 
+def test_a_report_does_not_replace_the_data(tmp_path):
+    data = tmp_path / "motion.csv"
+    data.write_text("id,time,x,label\n0,0,1.5,walking\n")
+    _, error = run("evaluate", data, "--report", tmp_path / "motion.html", code=6)
+    assert "motion.csv, which is not part of a report" in error
+    assert "motion-report.html" in error
+    assert data.read_text().startswith("id,time,x,label")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

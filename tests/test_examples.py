@@ -29,6 +29,14 @@ def test_digits_are_recognised_in_every_walk():
     assert min(accuracies) > 90
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(SMALL, reason="takes minutes where the compiler is off")
+def test_speakers_are_recognised_and_drawn():
+    pytest.importorskip("matplotlib")
+    accuracy = float(shown_by("speakers.py").partition("%")[0])
+    assert accuracy > 97
+
+
 @pytest.mark.skipif(SMALL, reason="takes minutes where the compiler is off")
 def test_languages_are_recognised_by_characters_and_by_words():
     _, table, why = shown_by("text.py").split("\n\n")

@@ -17,7 +17,10 @@ from commands import run
 from mvdfq import Gapped, Mismatch, SequenceKernel, Spectrum, Subsequence, write_gram
 from mvdfq._utils.locks import locked
 from mvdfq.classifier.lazy import lazily_fitted_kernel
+from mvdfq.gram.blocks import KeptCounts
 from mvdfq.gram.checkpoint import store_gram
+from mvdfq.kernels.counting import GroupTask
+from mvdfq.symbols.base import check_symbols
 
 ROOT = Path(__file__).parents[1]
 RANDOM = np.random.default_rng(5)
@@ -238,6 +241,17 @@ def test_a_disk_without_room(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.filterwarnings("ignore:The kernel finds no word")
+def test_tiles_of_a_card(tmp_path):
+    pytest.importorskip("torch")
+    kernel, path = SequenceKernel(Spectrum(2), manifold=True), tmp_path / "K.npy"
+    expected = kernel.fit_transform(X)
+    interrupted(kernel, path)
+    with mvdfq.use_engine("gpu", device="cpu"):
+        assert store_gram(kernel.fit(X), path).n_found == 0  # tiles of engines are not mixed
+    np.testing.assert_allclose(np.load(path), expected, atol=1e-6)
+
+
 # larger than memory ---------------------------------------------------------------------------
 
 
@@ -356,3 +370,56 @@ def test_journal_lines_are_json(tmp_path):
     assert records[0]["format"].startswith("mvdfq gram journal")
     assert records[1]["tile"] == [[0, 5], [0, 5]]
     assert len(records[1]["own"]) == 5
+
+
+# blocks that are counted once -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(4), Spectrum(1), Gapped(4, 3), mvdfq.Gappy(4, 2)])
+def test_counts_of_two_blocks_are_the_counts_of_both(kernel):
+    symbols = check_symbols(X)
+    row = kernel.row([symbols], 1)
+    for group in kernel.groups(row.n_symbols):
+        task = GroupTask(group)
+        parts = [task.counted(kernel.row([symbols[cut]], 1)) for cut in (slice(9), slice(9, None))]
+        assert parts[0].goes_with(parts[1])
+        joined, expected = parts[0].joined(parts[1]).counts, task.counted(row).counts
+        if isinstance(expected, np.ndarray):
+            assert_array_equal(joined, expected)
+            continue
+        for name in ("indptr", "sequence", "count", "words"):
+            assert_array_equal(getattr(joined, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("room", [1000, 3, 0])  # blocks whose counts can be kept
+def test_a_block_is_counted_once_per_row_of_tiles(room, tmp_path, monkeypatch):
+    random, n_counted = np.random.default_rng(0), 0
+    symbols = check_symbols(random.integers(0, 9, (25, 2, 40)), 9)  # five blocks, two rows
+    count = GroupTask.counted
+
+    def noted(task, row):
+        nonlocal n_counted
+        n_counted += 1
+        return count(task, row)
+
+    monkeypatch.setattr(GroupTask, "counted", noted)
+    most = 2 * room * 8000  # a block of a row has about 7000 bytes
+    monkeypatch.setattr("mvdfq.gram.tiles.KeptCounts", lambda _: KeptCounts(most))
+    write_gram(SequenceKernel(Spectrum(3)), symbols, tmp_path / "K.npy")
+    n_tiles = 10  # not on the diagonal
+    in_all = {1000: 5 + 5, 3: 5 + n_tiles + 4, 0: 5 + 2 * n_tiles}[room]
+    assert 2 * 10 <= n_counted <= 2 * in_all
+
+
+def test_kept_counts_stay_within_their_limit():
+    kernel = Spectrum(3)
+    (group,) = kernel.groups(4)
+    one = GroupTask(group).counted(kernel.row([check_symbols(X)], 0))
+    kept = KeptCounts(2 * one.nbytes)
+    for place in (1, 2, 1, 3):
+        kept.get(place, lambda: one)
+    assert [*kept.kept] == [1, 3]  # 2 was used longest ago
+    assert kept.used == 2 * one.nbytes
+    nothing = KeptCounts(0)
+    assert nothing.get(1, lambda: one) is one
+    assert not nothing.kept

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
+import mvdfq
 from cases import KERNELS, N_SYMBOLS, PAIRS_ONLY, WITH_FEATURES, pairwise
 from conftest import size
 from mvdfq import (
@@ -258,3 +259,14 @@ def test_linear_machine_on_features_is_the_kernel_machine():
     assert_allclose(*decisions, atol=1e-3)
     linear = make_pipeline(quantizer, features, LinearSVC()).fit(SERIES, LABELS)
     assert linear.score(SERIES, LABELS) > 0.75
+
+
+def test_roots_in_single_precision_are_as_exact_as_the_docstring_says():
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("ABC"), 200)) for _ in range(30)]
+    K = mvdfq.SequenceKernel(mvdfq.Spectrum(3), manifold=True).fit_transform(X)
+    words = sorted({x[i : i + 3] for x in X for i in range(198)})
+    counts = np.array([[sum(x[i : i + 3] == w for i in range(198)) for w in words] for x in X])
+    exact = np.sqrt(counts / counts.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(K, exact @ exact.T, rtol=0, atol=1e-6)
+    assert np.linalg.eigvalsh(K).min() > -1e-6

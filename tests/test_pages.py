@@ -372,3 +372,16 @@ def test_a_page_of_1500_sequences_is_below_one_megabyte():
     made = mvdfq.report(clf, X, y, names, None, protocol="2-fold")
     assert len(made.data["details"]) == 60
     assert len(html.page(made.data).encode()) < 1_000_000
+
+
+def test_a_report_replaces_no_file_of_the_user(made, tmp_path):
+    page = tmp_path / "motion.html"
+    made.write(page)
+    made.write(page)  # a report may be written again
+    for suffix in (".csv", ".json"):
+        beside = page.with_suffix(suffix)
+        beside.write_text("id,time,x,label\n0,0,1.5,walking\n")
+        with pytest.raises(FileExistsError, match=f"would replace .*motion{suffix}"):
+            made.write(page)
+        assert beside.read_text().startswith("id,time")
+        beside.unlink()

@@ -6,14 +6,19 @@ except the commands in INSTEAD, for the reasons that INSTEAD gives.
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from commands import run
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+# The blocks of a tutorial build on each other, whatever their language.
+TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials" and page.stem != "index"]
 
 # The commands of the package lie beside the interpreter, which need not be on the path.
 BESIDE = str(Path(sys.executable).parent)
@@ -37,7 +42,7 @@ def commands(page):
 
 
 def with_blocks(language):
-    pages = [page for page in PAGES if blocks(page, language)]
+    pages = [page for page in PAGES if page not in TUTORIALS and blocks(page, language)]
     return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
 
 
@@ -58,6 +63,24 @@ def test_shell_commands_run(page, tmp_path):
             subprocess.run(
                 command, shell=True, cwd=place, check=True, capture_output=True, env=WITH_COMMANDS
             )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MVDFQ_CACHE", str(tmp_path / "cache"))
+    namespace = {}
+    blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    for language, block in blocks:
+        if language == "python":
+            exec(compile(block, page, "exec"), namespace)
+            continue
+        for command in block.splitlines():
+            name, *arguments = shlex.split(command)
+            assert name == "mvdfq"
+            run(*arguments)
+    assert [*tmp_path.glob("*.html")], "a tutorial ends in a report page"
 
 
 def test_readme_opens_with_the_two_commands():

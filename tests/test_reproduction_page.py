@@ -29,14 +29,35 @@ def tool():
     return module
 
 
-def test_the_page_is_what_the_results_say(tool):
-    page = tool.PAGE.read_text()
-    assert tool.filled(page) == page, "run python tools/write_reproduction.py"
+def test_the_pages_are_what_the_results_say(tool):
+    for path, make in ((tool.PAGE, tool.section), (tool.SHORT, tool.summary)):
+        page = path.read_text()
+        assert tool.filled(page, make) == page, "run python tools/write_reproduction.py"
 
 
 def test_every_table_has_its_place(tool):
-    marks = re.findall(r"<!-- ([\w-]+) -->", tool.PAGE.read_text())
-    assert {*TABLES} - {"ismir", "ismir-compare"} <= {*marks}
+    for path in (tool.PAGE, tool.SHORT):
+        marks = re.findall(r"<!-- ([\w-]+) -->", path.read_text())
+        assert {*TABLES} - {"ismir", "ismir-compare"} <= {*marks}
+
+
+def test_the_short_page_has_at_most_40_lines_of_findings(tool):
+    text = tool.SHORT.read_text().partition("## What we found")[2].partition("## Data sets")[0]
+    assert len([line for line in text.splitlines() if line.strip()]) <= 40
+
+
+def test_the_short_table_shows_every_reading(tool, tmp_path, monkeypatch):
+    monkeypatch.setattr(tool, "RESULTS", tmp_path)
+    plain = {"published": 20.0, "protocol": "5-fold"}
+    rows = [
+        Row("VQ", reading="text", scheme="ovo", value=21.0, **plain),
+        Row("VQ", reading="text", scheme="ovr", value=25.0, **plain),
+        Row("VQ", reading="tuned", value=19.0, **plain),
+        Row("VQ", reading="tuned", value=50.0, published=20.0, protocol="artist-disjoint"),
+        Row("mine", reading="tuned", value=5.0),
+    ]
+    write_json(Result("genre", "t", rows), tmp_path / "genre.json")
+    assert tool.summary("genre").splitlines()[2:3] == ["| VQ | 20.0 | 21.0 | 19.0 |"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

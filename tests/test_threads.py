@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+import mvdfq
 from mvdfq import SequenceKernel, Spatial
 from mvdfq._utils.threads import one_blas_thread, run_in_order
 
@@ -70,3 +71,19 @@ def test_calls_side_by_side_leave_the_library_as_it_was():
     for thread in threads:
         thread.join()
     assert blas_threads() == before
+
+
+def test_margins_do_not_depend_on_how_many_threads_share_the_sequences():
+    # Row weights that are not powers of two: sums of their products round.
+    X, y = mvdfq.make_autoregressive(41, 7, 30, n_classes=3, random_state=0)
+    weights = np.random.default_rng(0).random(7)
+    parts = {"frames": "passthrough", "symbols": mvdfq.DirectQuantizer(4)}
+    clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2), **parts, C=1, cv=2).fit(X, y)
+    clf.kernel_.plan_.row_weights[:] = weights
+    symbols = clf.encode(X)
+    table = clf.machine_.table
+    alone = [table.margins(symbols[i : i + 1], 1) for i in range(len(X))]
+    for n_jobs in (1, 2, 3, 5):
+        found = table.margins(symbols, n_jobs)
+        for together, one in zip(found, zip(*alone, strict=True), strict=True):
+            assert together.tobytes() == np.concatenate(one).tobytes()

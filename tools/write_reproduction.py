@@ -1,7 +1,8 @@
-"""Write the figures of docs/reproduction.md from the results files: no figure is typed by hand.
+"""Write the figures of two pages from the results files: no figure is typed by hand.
 
-This script writes everything between ``<!-- TABLE -->`` and ``<!-- end -->``. A test asserts that
-the page is what the script would write now::
+docs/reproduction.md has one short table per table of the paper, docs/reproduction_details.md has
+everything. This script writes what stands between ``<!-- TABLE -->`` and ``<!-- end -->``. A test
+asserts that the pages are what the script would write now::
 
     python tools/write_reproduction.py
 """
@@ -10,12 +11,15 @@ import re
 from pathlib import Path
 
 from mvdfq.reproduce.arrange import (
+    METRICS,
     READING_WORDS,
     SCHEME_WORDS,
     STRICTER,
     difference,
+    grouped,
     label,
     number,
+    published,
     runs,
     with_spread,
 )
@@ -24,7 +28,8 @@ from mvdfq.reproduce.result import compared_values
 from mvdfq.reproduce.show import Block, blocks
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reproduction.md"
+SHORT = ROOT / "docs" / "reproduction.md"
+PAGE = ROOT / "docs" / "reproduction_details.md"
 RESULTS = ROOT / "benchmarks" / "results" / "paper"
 GENRE = ("Spectrum", "Mismatch", "SSSK")
 ROWS = "MVDFQ (20 BLOSUM rows)"
@@ -39,18 +44,54 @@ ORDER = [("MVDFQ", HASHING), (HASHING, "VQ"), (HASHING, AUTHOR), ("MVDFQ", "VQ")
 
 
 def main():
-    """Write the page anew."""
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write both pages anew."""
+    for path, make in ((PAGE, section), (SHORT, summary)):
+        path.write_text(filled(path.read_text(encoding="utf-8"), make), encoding="utf-8")
 
 
-def filled(page):
-    """Return the page with the figures of the results files."""
+def filled(page, make):
+    """Return the page with the figures of the results files; `make` writes one part."""
     return re.sub(
         r"(<!-- ([\w-]+) -->\n).*?(<!-- end -->)",
-        lambda match: match[1] + section(match[2]) + match[3],
+        lambda match: match[1] + make(match[2]) + match[3],
         page,
         flags=re.DOTALL,
     )
+
+
+def summary(name):
+    """Return one table: the published figures and ours in every reading, in the paper's protocol.
+
+    Where both multi-class schemes were run, one-vs-one is shown.
+    """
+    rows = [
+        row
+        for row in read_json(RESULTS / f"{name}.json").rows
+        if row.published is not None
+        and row.metric not in ("p_value", "F1_pct")
+        and row.protocol not in STRICTER
+        and (row.scheme != "ovr" or row.reading == "inferred")
+    ]
+    places = grouped(rows, lambda row: row.place)
+    readings = [
+        reading for reading in (*READING_WORDS, "") if any(r.reading == reading for r in rows)
+    ]
+    several = len({row.metric for row in rows}) > 1
+    lines = [
+        {"method": label(mine[0]), "setting": mine[0].setting}
+        | ({"figure": METRICS.get(mine[0].metric, mine[0].metric)} if several else {})
+        | {"paper": published(mine[0])}
+        | {reading or "ours": _in_reading(mine, reading) for reading in readings}
+        for mine in places.values()
+    ]
+    used = [key for key in lines[0] if any(line[key] for line in lines)]
+    return markdown(Block("", [{key: line[key] for key in used} for line in lines], []))
+
+
+def _in_reading(rows, reading):
+    """Return our figure in one reading; empty if it was not run."""
+    found = [row for row in rows if row.reading == reading and row.value is not None]
+    return with_spread(found[0]).partition(" ±")[0] if found else ""
 
 
 def section(name):

@@ -1,24 +1,34 @@
 """Checks of single parameters: errors name the parameter, the expected and the found value."""
 
 from collections.abc import Iterable
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_decay", "check_positive", "check_several", "check_whole"]
+import numpy as np
+
+__all__ = ["check_decay", "check_positive", "check_several", "check_spread", "check_whole"]
+
+# Most values of one parameter; a range may be longer than the memory.
+MOST = 10_000
 
 
-def check_whole(value: Any, name: str, at_least: int = 1) -> int:
+def check_whole(value: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
     """Return a parameter that must be a whole number, or raise an error."""
     if not isinstance(value, Integral) or value < at_least:
         raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}.")
+    if at_most is not None and int(value) > at_most:
+        raise ValueError(f"{name} must be a whole number <= {at_most}, got {value!r}.")
     return int(value)
 
 
 def check_several(values: Any, name: str) -> list[int]:
     """Return a list of one or several whole numbers, or raise an error."""
-    values = list(values) if isinstance(values, Iterable) else [values]
+    values = list(islice(values, MOST + 1)) if isinstance(values, Iterable) else [values]
     if not values:
         raise ValueError(f"{name} must hold at least one number, got an empty collection.")
+    if len(values) > MOST:
+        raise ValueError(f"{name} must hold at most {MOST} numbers, got more.")
     return [check_whole(value, name) for value in values]
 
 
@@ -27,6 +37,15 @@ def check_positive(value: Any, name: str) -> float:
     if not isinstance(value, Real) or not 0 < float(value) < float("inf"):
         raise ValueError(f"{name} must be a number > 0, got {value!r}.")
     return float(value)
+
+
+def check_spread(spread: Any, what: str) -> None:
+    """Raise an error if a variance is infinite: squares of numbers above 1e154 overflow."""
+    if not np.isfinite(spread).all():
+        raise ValueError(
+            f"The numbers of {what} are too large to square (above about 1e150); divide them by a "
+            f"constant, such as the largest number."
+        )
 
 
 def check_decay(value: Any) -> float:

@@ -24,6 +24,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(unfinished, path)
+    except OSError as error:
+        if error.filename is None:  # a write names no file: say which file is not there now
+            error.filename = os.fspath(path)
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
 

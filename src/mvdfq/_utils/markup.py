@@ -1,10 +1,10 @@
-"""Small pieces of HTML for notebooks; all text is escaped."""
+"""Small pieces of HTML for notebooks, and cells of CSV files; all text is escaped."""
 
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["bars", "table"]
+__all__ = ["bars", "csv_cell", "table"]
 
 BAR = "background:#0072b2;height:.8em;display:inline-block"
 
@@ -34,6 +34,23 @@ def bars(names: Sequence[Any], values: Sequence[float], caption: str) -> str:
         for name, value in zip(names, values, strict=True)
     )
     return f"<table><caption>{escape(caption)}</caption><tbody>{rows}</tbody></table>"
+
+
+def csv_cell(value: Any) -> Any:
+    """Return a cell that no spreadsheet program takes for a formula: a quote stands before it.
+
+    Examples
+    --------
+    >>> csv_cell("=HYPERLINK(1)"), csv_cell("-1.5"), csv_cell(-1.5), csv_cell("a=b")
+    ("'=HYPERLINK(1)", '-1.5', -1.5, 'a=b')
+    """
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 def _text(cell: Any) -> str:

@@ -18,7 +18,7 @@ from sklearn.utils import compute_sample_weight
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.linear import HELD_OUT, SAMPLE, LinearSum, labelled
 from mvdfq.classifier.parts import encode
-from mvdfq.classifier.saving.record import digest, record_of
+from mvdfq.classifier.saving.record import TrainingRecord, digest, record_of
 from mvdfq.machines.blocks import Labelled
 from mvdfq.machines.validation import check_targets
 from mvdfq.sequences import Ragged, Sequences, check_sequences
@@ -83,7 +83,7 @@ class Drawn:
         """Tell which sequences of the sample are held out."""
         return self.keys < self.limit
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> TrainingRecord:
         """Return what a model file says about the training sequences."""
         name = hashlib.sha256("".join(self.digests).encode()).hexdigest()
         return record_of(self.lengths, self.X.sampling_rate, self.classes, self.counts, name)

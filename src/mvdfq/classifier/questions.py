@@ -13,6 +13,7 @@ from mvdfq._utils.checks import check_whole
 from mvdfq._utils.markup import bars
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
+from mvdfq.classifier.saving.record import Source, TrainingRecord
 from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.view_answers import explain_views, extra_norms, extra_shares
 from mvdfq.classifier.views import FittedFilters, FittedWords
@@ -83,8 +84,18 @@ class Questions:
     machine_: Machine
     problems_: Problems
     frames_: Any
+    C_: float
+    temperature_: float
+    validation_scores_: np.ndarray
+    validation_score_: float
+    validation_std_: float
+    row_weights_: np.ndarray
+    group_weights_: np.ndarray | None
+    # With a value here: model files of earlier versions have none.
+    training_: TrainingRecord | None = None
+    source_: Source = {}  # noqa: RUF012
     view_shares_: np.ndarray = np.ones(1)
-    views_: list[FittedWords | FittedFilters] = []  # noqa: RUF012 (model files of earlier versions have none)
+    views_: list[FittedWords | FittedFilters] = []  # noqa: RUF012
 
     @property
     def encoders(self) -> list[Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq.frames.steps import shares_of
@@ -27,11 +28,13 @@ from mvdfq.machines.standard import (
     StandardGram,
     WordMachine,
     countable,
+    on_host,
     pieces_of,
     reader_of_words,
 )
 from mvdfq.machines.svm import Margins
 from mvdfq.sequences import Sequences
+from mvdfq.symbols import Symbols
 
 __all__ = [
     "FilterView", "FittedFilters", "FittedWords", "NoViews", "ViewSum", "WordView", "filter_views",
@@ -69,7 +72,7 @@ class FittedWords(Short):
         """Yield the standardized words of sequences, a few rows at a time."""
         pieces = pieces_of(self.read(X), self.machine.reader.plan_)
         for (_, shares), scale in zip(pieces, self._scales, strict=True):
-            yield scale.features(shares())
+            yield on_host(scale.features(shares()))
 
 
 @dataclass(repr=False)
@@ -80,6 +83,10 @@ class FittedFilters(Short):
     machine: FilterMachine
     _scales: list[Scale] = field(default_factory=list)  # not in model files
 
+    def read(self, X: Sequences) -> Symbols:
+        """Return the symbols of new sequences, which `margins` computes on the fly."""
+        return self.machine.encoder.transform(X)
+
     def margins(self, X: Sequences) -> np.ndarray:
         """Return the margins of new sequences."""
         return self.machine.of(X)
@@ -87,7 +94,8 @@ class FittedFilters(Short):
     def features(self, X: Sequences) -> Iterator[np.ndarray]:
         """Yield the standardized words of sequences."""
         for scale in self._scales:
-            yield scale.features(filter_shares(self.machine.encoder, X, self.machine.n_jobs))
+            shares = filter_shares(self.machine.encoder, X, self.machine.n_jobs)
+            yield on_host(scale.features(shares))
 
     @property
     def n_columns(self) -> int:
@@ -195,7 +203,7 @@ class ViewSum:
 
     def __init__(self, K: np.ndarray, views: list[Any], X: Any, classifier: Any) -> None:
         memory = parse_memory(classifier.memory_limit) // max(len(views), 1)
-        fits = [view.fit(X, memory, classifier.n_jobs) for view in views]
+        fits = side_by_side(lambda view: view.fit(X, memory, classifier.n_jobs), views)
         self.fits = [fit for fit in fits if fit is not None]
         spread = float(np.trace(K) / len(K) - K.mean())
         n_parts = 1 + len({fit.view.name for fit in self.fits})

@@ -84,7 +84,6 @@ def _program(
     """Classify sequences: folders of audio, sensor recordings, series, proteins."""
 
 
-@app.command(cls=Command)
 def version() -> None:
     """Show the version.
 
@@ -117,7 +116,7 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
                 command(*arguments, **options)
             sys.stdout.flush()
         except BrokenPipeError:  # the reader of the output has closed it
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
         except (Exception, KeyboardInterrupt) as error:
             # A library may catch the interrupt and fail later: then the user still wants to stop.
             known = described(KeyboardInterrupt() if interrupts else error)
@@ -130,16 +129,35 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
                 note(f"  {' ' * place}^")
             if known.hint:
                 note(f"hint: {known.hint}")
+            if isinstance(error, OSError) and error.filename is None:
+                _drop_output()
             raise typer.Exit(known.code) from None
 
     return run
 
 
+def _drop_output() -> None:
+    """Send what is left of the output nowhere: Python would fail again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+app.command(cls=Command)(_guarded(version))
 COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
 for command in COMMANDS:
     app.command(cls=Command)(_guarded(with_shared(command)))
 
 
 def main() -> None:
-    """Run the program."""
-    app()
+    """Run the program; what fails outside of commands is the output of help."""
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        _drop_output()
+        known = described(error)
+        if known is None or isinstance(error, BrokenPipeError):
+            sys.exit(0)
+        note(f"error: {known.message}")
+        sys.exit(known.code)

@@ -1,5 +1,6 @@
 """Errors as users see them: one sentence, a hint, a fixed exit code."""
 
+import errno
 from typing import NamedTuple
 
 from mvdfq._utils.errors import HintedError
@@ -13,6 +14,9 @@ CANNOT_READ_MODEL = 4
 NO_SENSE = 5
 CANNOT_WRITE = 6
 INTERRUPTED = 130
+
+# Errors of the system while something is written.
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 
 
 class Described(NamedTuple):
@@ -57,6 +61,11 @@ def described(error: BaseException) -> Described | None:
         return Described(message, hint, CANNOT_READ_DATA)
     if isinstance(error, ModelFileError):
         return Described(message, hint or "mvdfq train writes model files", CANNOT_READ_MODEL)
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        where = error.filename or "standard output"
+        reason = (error.strerror or str(error)).lower()
+        hint = "free some space, or write to another place"
+        return Described(f"cannot write {where}: {reason}", hint, CANNOT_WRITE)
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
         reason = (error.strerror or str(error)).lower()
         return Described(f"{error.filename}: {reason}", "check the path", CANNOT_READ_DATA)

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
+from mvdfq._utils.markup import csv_cell
+
 __all__ = [
     "Format",
     "key_of",
@@ -57,7 +59,7 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
     elif output is Format.csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         for line in ([*rows[0]] if rows else [], *(row.values() for row in rows)):
-            writer.writerow([printable(v) if isinstance(v, str) else v for v in line])
+            writer.writerow([csv_cell(printable(v) if isinstance(v, str) else v) for v in line])
     else:
         table(rows, title)
 

@@ -66,6 +66,7 @@ class PageOptions:
             raise Refused(f"--report must end in .html, got {path}.", "name another file", USAGE)
         if not path.absolute().parent.is_dir():
             raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
+        check_beside(path)
         if details != "all":
             if not details.isdecimal() or int(details) < 1:
                 message = f"--details must be a whole number above 0 or all, got {details}."
@@ -95,6 +96,16 @@ class PageOptions:
         wanted = rules if self.remove_channels else None
         finish(run, about, self.details, wanted, audio, self.path)
         return self.path
+
+
+def check_beside(path: Path) -> None:
+    """Refuse a page whose .json or .csv would replace a file of the user."""
+    from mvdfq.pages.files import foreign_files
+
+    if foreign := foreign_files(path):
+        message = f"--report {path} would replace {foreign[0]}, which is not part of a report."
+        hint = f"name another page, for example {path.with_stem(path.stem + '-report')}"
+        raise Refused(message, hint, CANNOT_WRITE)
 
 
 def command_line() -> str:

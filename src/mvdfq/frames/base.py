@@ -11,7 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["SequenceTransformer", "channel_index", "channel_names", "renamed"]
+__all__ = ["MOST_CHANNELS", "SequenceTransformer", "channel_index", "channel_names", "renamed"]
+
+# Most channels of a part that was read from a file; a part without learned arrays may claim any
+# number, and names of all channels would fill the memory.
+MOST_CHANNELS = 10**6
 
 
 class SequenceTransformer(TransformerMixin, BaseEstimator):
@@ -95,20 +99,20 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     def check_learned(self) -> None:
         """Raise an error if the learned values do not belong together.
 
-        Model files call this method before the values are used. A subclass calls
-        ``super().check_learned()`` and then checks the attributes that it annotates.
+        Model files call this method before the values are used, after they have compared every
+        value with its annotation. A subclass calls ``super().check_learned()`` and then checks
+        what annotations cannot say: shapes, ranges and relations.
         """
         n, flags, names = self.n_channels_in_, self.symbolic_in_, self.channel_names_in_
-        require(type(n) is int and n > 0, f"n_channels_in_ must be a whole number > 0, got {n!r}")
-        fits = isinstance(flags, tuple | list) and len(flags) in (0, n)
+        known = 0 < n <= MOST_CHANNELS
+        require(known, f"n_channels_in_ must be from 1 to {MOST_CHANNELS}, got {n!r}")
         require(
-            fits and all(type(flag) is bool for flag in flags),
-            f"symbolic_in_ must hold one bool for each of the {n} channels, got {flags!r}",
+            len(flags) in (0, n),
+            f"symbolic_in_ must hold one bool for each of the {n} channels, got {len(flags)}",
         )
-        fits = names is None or (isinstance(names, tuple | list) and len(names) == n)
         require(
-            fits and all(isinstance(name, str) for name in names or ()),
-            f"channel_names_in_ must hold one name for each of the {n} channels, got {names!r}",
+            names is None or len(names) == n,
+            f"channel_names_in_ must hold one name for each of the {n} channels or be None",
         )
 
     def set_output(self, *, transform: str | None = None) -> Any:

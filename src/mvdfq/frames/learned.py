@@ -52,6 +52,8 @@ def require_axes(part: Any, n: int) -> None:
     """Raise an error unless `mean_` and `components_` are principal axes of `n` rows."""
     require_array(part, "mean_", (n,))
     require_array(part, "components_", (None, n))
+    finite = np.isfinite(part.mean_).all() and np.isfinite(part.components_).all()
+    require(finite, "mean_ and components_ must hold finite numbers")
 
 
 def learned_names(cls: type) -> list[str]:

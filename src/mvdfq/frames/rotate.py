@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
+from mvdfq._engines.choice import on_card
+from mvdfq._utils.checks import check_spread
 from mvdfq.frames._compiled import project
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require_array, require_axes
@@ -104,8 +106,7 @@ class Rotate(SequenceTransformer):
         """
         X = self._read(X)
         n_components, symbolic = len(self.components_), X.symbolic_mask
-        rotated = np.empty((n_components, X.data.shape[1]), X.data.dtype)
-        project(self._frames(X), self.mean_, self.components_, rotated)
+        rotated = _projected(self._frames(X), self.mean_, self.components_)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
         return replace(
             X,
@@ -140,6 +141,15 @@ class Rotate(SequenceTransformer):
         return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
 
 
+def _projected(data: np.ndarray, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
+    device, card = on_card("frames")
+    if device:
+        return card.project(data, mean, components, device)
+    rotated = np.empty((len(components), data.shape[1]), data.dtype)
+    project(data, mean, components, rotated)
+    return rotated
+
+
 def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mean, principal axes (rows) and variances of the frames without NaN."""
     whole = ~np.isnan(data).any(axis=0)
@@ -152,7 +162,9 @@ def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     covariance = np.zeros((len(data), len(data)))
     for start in range(0, data.shape[1], BLOCK):
         centred = data[:, start : start + BLOCK] - mean[:, np.newaxis]
-        covariance += centred @ centred.T
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            covariance += centred @ centred.T
+    check_spread(covariance, "X")
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
     return mean, _with_signs(axes.T[::-1]), np.maximum(variances[::-1], 0)
 

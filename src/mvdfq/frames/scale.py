@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.checks import check_spread
 from mvdfq.frames._compiled import moments
 from mvdfq.frames.base import SequenceTransformer, renamed
 from mvdfq.frames.learned import require, require_array
@@ -56,6 +57,7 @@ class Standardize(SequenceTransformer):
         """
         X = self._read_training(X)
         means, deviations = moments(X.data, X.offsets[[0, -1]])
+        check_spread(deviations[~X.symbolic_mask], "X")
         self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
         constant = deviations[:, 0] == 0
         self.scale_ = np.where(X.symbolic_mask | constant, 1.0, deviations[:, 0])
@@ -93,7 +95,9 @@ class Standardize(SequenceTransformer):
         super().check_learned()
         require_array(self, "mean_", (self.n_channels_in_,))
         require_array(self, "scale_", (self.n_channels_in_,))
-        require((self.scale_ > 0).all(), f"scale_ must be positive, got {self.scale_}")
+        require(np.isfinite(self.mean_).all(), f"mean_ must be finite, got {self.mean_}")
+        usable = (np.isfinite(self.scale_) & (self.scale_ > 0)).all()
+        require(usable, f"scale_ must be finite and positive, got {self.scale_}")
 
 
 class Centre(SequenceTransformer):
@@ -153,5 +157,6 @@ def centred(X: Sequences, *, scale: bool) -> np.ndarray:
     data = X.data.copy()
     data[real] -= np.repeat(means, X.lengths, axis=1)
     if scale:
+        check_spread(deviations, "X")
         data[real] /= np.repeat(np.where(deviations == 0, 1.0, deviations), X.lengths, axis=1)
     return data

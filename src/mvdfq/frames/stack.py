@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require
 from mvdfq.frames.steps import combined_reach, reach_of, shares_of, steps_of
@@ -74,10 +75,12 @@ class Stack(SequenceTransformer):
             The fitted transformer.
         """
         X = self._read_training(X)
-        self.views_ = [
-            (name, None if view is None else clone(view).fit(X, y))
-            for name, view in _named(self.views)
-        ]
+
+        def fitted(named: tuple[str, Any]) -> tuple[str, Any]:
+            name, view = named
+            return name, None if view is None else clone(view).fit(X, y)
+
+        self.views_ = list(side_by_side(fitted, _named(self.views)))
         return self
 
     def transform(self, X: Any) -> Sequences:
@@ -118,17 +121,15 @@ class Stack(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless the views are fitted transformers of the same channels."""
         super().check_learned()
-        views = self.views_
-        is_list = isinstance(views, list) and len(views) > 0
-        require(is_list, f"views_ must be a list with at least one view, got {views!r}")
-        for pair in views:
-            is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
-            require(is_pair, f"views_ must hold pairs of a name and a transformer, got {pair!r}")
-            for step in steps_of(pair[1]):
-                require(
-                    hasattr(step, "n_channels_in_"),
-                    f"view {pair[0]!r} must be fitted, got {step}, which is not",
-                )
+        require(self.views_, "views_ must hold at least one view, got an empty list")
+        for name, view in self.views_:
+            steps = steps_of(view)
+            for step in steps:
+                is_fitted, kind = hasattr(step, "n_channels_in_"), type(step).__name__
+                require(is_fitted, f"view {name!r} must be fitted, but {kind} is not")
+            n, found = self.n_channels_in_, steps[0].n_channels_in_ if steps else None
+            fits = found in (None, n)
+            require(fits, f"view {name!r} must read {n} channels, got {found}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the stack and, if `deep`, of its views.

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
+from mvdfq._engines.choice import on_card
 from mvdfq.frames._compiled import moving_average
-from mvdfq.frames.base import SequenceTransformer, channel_names, renamed
+from mvdfq.frames.base import MOST_CHANNELS, SequenceTransformer, channel_names, renamed
+from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences
 
 __all__ = ["Delta", "Lags", "Smooth", "gradient"]
@@ -117,8 +119,7 @@ class Smooth(SequenceTransformer):
         if self.window % 2 == 0:
             raise ValueError(f"window must be odd, so that it has a middle, got {self.window}.")
         real = ~X.symbolic_mask
-        averages = np.empty_like(X.data[real])
-        moving_average(X.data[real], X.offsets, self.window // 2, averages)
+        averages = _averages(X.data[real], X.offsets, self.window // 2)
         data = X.data.copy()
         data[real] = averages
         return renamed(X.with_data(data), "smooth")
@@ -197,13 +198,31 @@ class Lags(SequenceTransformer):
         """Return the distance from the first to the last of the frames side by side."""
         return (self.n_lags - 1) * self.step
 
+    def check_learned(self) -> None:
+        """Raise an error if the lags make more rows than a model can have."""
+        super().check_learned()
+        n_rows = self.n_lags * self.n_channels_in_
+        require(n_rows <= MOST_CHANNELS, f"n_lags must make at most {MOST_CHANNELS} rows")
+
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: every lag is a copy of all channels."""
         return np.tile(np.eye(self.n_channels_in_), (self.n_lags, 1))
 
 
+def _averages(data: np.ndarray, offsets: np.ndarray, half: int) -> np.ndarray:
+    device, card = on_card("frames")
+    if device:
+        return card.moving_average(data, offsets, half, device)
+    averages = np.empty_like(data)
+    moving_average(data, offsets, half, averages)
+    return averages
+
+
 def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return `numpy.gradient` along time, for each sequence alone."""
+    device, card = on_card("frames")
+    if device:
+        return card.gradient(data, offsets, device)
     slopes = np.empty_like(data)
     slopes[:, 1:-1] = (data[:, 2:] - data[:, :-2]) / 2
     lengths = np.diff(offsets)

@@ -34,6 +34,14 @@ class SequenceMap(TransformerMixin, BaseEstimator):
     pyramid: int
     n_symbols: int | Sequence[int] | None
     constant_rows: str
+    # What `fit` learns: a model file must hold these.
+    kernel_: Kernel
+    letters_: Letters | None
+    n_rows_in_: int
+    n_symbols_: np.ndarray
+    row_names_: tuple[str, ...]
+    rows_: np.ndarray
+    plan_: Plan
 
     def _fit_plan(self, X: Any, listed: bool) -> Ragged:
         """Read the training sequences, freeze alphabets and rows; return the rows in use."""

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.locks import locked
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import __version__
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.kernel import SequenceKernel
-from mvdfq.gram.tiles import Gram, Tile, compute_tiles, mirror_upper, plan_tiles
+from mvdfq.gram.tiles import Gram, Tile, compute_tiles, gram, mirror_upper, plan_tiles
 from mvdfq.gram.unfinished import Unfinished, remove_others
 from mvdfq.symbols.spool import spooled
 
@@ -101,7 +102,7 @@ def store_gram(
     budget = parse_memory(kernel.memory_limit)
     tiles, task_bytes = plan_tiles(kernel.train_, None, kernel.plan_, budget)
     tiles = sorted(tiles, key=_place_in_order)
-    with locked(output):
+    with engine_of(kernel), locked(output):
         key = _key(kernel, tiles, dtype)
         work = Unfinished(output, key, len(kernel.train_), np.dtype(dtype))
         try:
@@ -133,14 +134,32 @@ def _compute(
     progress: Report | None,
 ) -> None:
     """Compute tiles and write them."""
-    options = memory, kernel.n_jobs, progress
-    for tile, part in compute_tiles(kernel.train_, None, kernel.plan_, tiles, _zeros, *options):
+    if current_engine().name == "gpu":
+        parts = _whole_tiles(kernel, tiles, progress)
+    else:
+        options = memory, kernel.n_jobs, progress
+        parts = compute_tiles(kernel.train_, None, kernel.plan_, tiles, _zeros, *options)
+    for tile, part in parts:
         rows, columns = tile
         if rows == columns:
             work.own[rows] = part.left
             mirror_upper(part.values, part.left)
         part = Gram(part.values, work.own[rows], work.own[columns], part.scale)
         work.write(tile, kernel.finished(part, is_square=rows == columns))
+
+
+def _whole_tiles(
+    kernel: SequenceKernel, tiles: list[Tile], progress: Report | None
+) -> Iterator[tuple[Tile, Gram]]:
+    """Yield tiles that a card computes, each as a matrix of its own."""
+    train = kernel.train_
+    for done, (rows, columns) in enumerate(tiles, start=1):
+        right = None if rows == columns else train[columns]
+        limit, n_jobs = kernel.memory_limit, kernel.n_jobs
+        part = gram(train[rows], right, kernel.plan_, n_jobs=n_jobs, memory_limit=limit)
+        yield (rows, columns), part
+        if progress is not None:
+            progress(done, len(tiles))
 
 
 def _zeros(tile: Tile) -> np.ndarray:
@@ -151,11 +170,11 @@ def _zeros(tile: Tile) -> np.ndarray:
 def _key(kernel: SequenceKernel, tiles: list[Tile], dtype: str) -> str:
     """Return a name of the computation: data, options, version, and all that can change a bit."""
     train = kernel.train_
-    same = {"n_jobs", "memory_limit"}  # these change no value
+    same = {"n_jobs", "memory_limit", "engine"}  # the engine in use counts, not the parameter
     options = {k: _plain(v) for k, v in kernel.get_params().items() if k not in same}
     cuts = [columns.stop for rows, columns in tiles if rows == columns]
     data = [str(train.data.dtype), train.data.shape]
-    facts = [__version__, options, dtype, data, cuts]
+    facts = [__version__, current_engine().name, options, dtype, data, cuts]
     digest = hashlib.sha256(json.dumps(facts).encode())
     digest.update(np.ascontiguousarray(train.offsets).data)
     for row in train.data:  # row by row: a collection may lie in a file

@@ -1,6 +1,6 @@
 """SequenceFeatures: sequences in, a sparse matrix of counted words out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -218,7 +218,8 @@ class SequenceFeatures(SequenceMap):
             The (embedded, weighted, normalized) counts.
         """
         features, own = self._counted(collection)
-        return self._scaled(features, own)
+        warn_wordless(own)
+        return features
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return what each column counts: row, offsets, part of the pyramid and symbols.
@@ -287,16 +288,18 @@ class SequenceFeatures(SequenceMap):
         return counted
 
     def _counted(self, collection: Ragged) -> tuple[sp.csr_array, np.ndarray]:
-        """Return embedded counts of a collection, in portions, and their squared lengths."""
-        blocks, norms = [], []
-        for cut in portions(collection, self.plan_, self.memory_limit, self.n_jobs):
-            counted = self._words(collection[cut])
-            n = cut.stop - cut.start
-            features, own = assemble(counted, self.columns_, n, self.plan_)
-            del counted
-            blocks.append(features)
-            norms.append(own)
-        return stacked(blocks), np.concatenate(norms)
+        """Return the features of a collection, counted in portions, and their squared lengths."""
+        norms: list[np.ndarray] = []
+
+        def blocks() -> Iterator[sp.csr_array]:
+            for cut in portions(collection, self.plan_, self.memory_limit, self.n_jobs):
+                counted = self._words(collection[cut])
+                n = cut.stop - cut.start
+                features, own = assemble(counted, self.columns_, n, self.plan_)
+                norms.append(own)
+                yield self._scaled(features, own)
+
+        return stacked(blocks()), np.concatenate(norms)
 
     def norms(self, collection: Any) -> np.ndarray:
         """Return the squared length of the features of a collection, before normalization.
@@ -319,11 +322,12 @@ class SequenceFeatures(SequenceMap):
 
     def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
         """Put the counts into columns; embed, weight and normalize the counts."""
-        return self._scaled(*assemble(counted, self.columns_, n_sequences, self.plan_))
+        features, own = assemble(counted, self.columns_, n_sequences, self.plan_)
+        warn_wordless(own)
+        return self._scaled(features, own)
 
     def _scaled(self, features: sp.csr_array, own: np.ndarray) -> sp.csr_array:
         """Normalize embedded counts in place."""
-        warn_wordless(own)
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
         scale = np.broadcast_to(scale, own.shape)
         features.data *= np.repeat(scale, np.diff(features.indptr))

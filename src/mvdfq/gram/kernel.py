@@ -34,7 +34,8 @@ class SequenceKernel(SequenceMap):
 
     manifold : bool, default=False
         Manifold embedding: counts of a row are divided by their sum and replaced by their
-        square roots, :math:`\phi = \sqrt{c / \sum c}`; rows are averaged.
+        square roots, :math:`\phi = \sqrt{c / \sum c}`; rows are averaged. The roots are in
+        single precision: values are exact to 1e-6, and an eigenvalue may be as little below 0.
 
     normalize : bool, default=True
         Divide by :math:`\sqrt{K(x, x) K(y, y)}`. A sequence without any word has kernel
@@ -120,6 +121,8 @@ class SequenceKernel(SequenceMap):
     >>> SequenceKernel(Spectrum(k=1), word_weights="idf").fit_transform(X)[0, 1].round(3)
     np.float64(0.642)
     """
+
+    train_: Ragged
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import torch
 
 from mvdfq._engines.gpu.counts import KEY_BITS, histogram, run_bits, runs_of
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
+from mvdfq._engines.gpu.neighbours import n_near, near_runs
 from mvdfq._engines.gpu.products import (
     EXACT_SINGLE,
     Factors,
@@ -21,6 +22,7 @@ from mvdfq._engines.gpu.reading import Reading, Rows
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.kernels.keys import word_keys
+from mvdfq.kernels.neighbours import NeighbourTask
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["CannotCount", "device_rows", "gpu_gram", "reading_of"]
@@ -29,6 +31,8 @@ __all__ = ["CannotCount", "device_rows", "gpu_gram", "reading_of"]
 BYTES_PER_WORD = 80
 # Words that one sort takes at once; more do not make a card faster.
 MOST_AT_ONCE = 2**27
+# Most words near one window that are worth an expansion.
+MOST_NEAR = 2**9
 # Up to this many words a reading has one column per word, in a dense matrix.
 FEW_WORDS = 2**12
 
@@ -39,6 +43,9 @@ class CannotCount(Exception):
 
 def reading_of(task: Any) -> Reading:
     """Return where a task reads its words, or raise `CannotCount`."""
+    if isinstance(task, NeighbourTask) and task.m == 1 and task.vocabulary is None:
+        window = tuple(range(0, task.k * task.dilation, task.dilation))
+        return Reading((window,), (window,), False, *task.cell, near=True)
     if not isinstance(task, GroupTask):
         raise CannotCount(f"{type(task).__name__} has its own way of counting")
     layouts, weights = task.group.layouts, task.group.layout_weights
@@ -47,6 +54,10 @@ def reading_of(task: Any) -> Reading:
         raise CannotCount("layouts of one group differ in weight or window")
     offsets = tuple(layout.offsets for layout in layouts)
     return Reading(offsets, tuple(x.window for x in layouts), task.group.distinct, *task.cell)
+
+
+def _layout_weight(task: Any) -> float:
+    return float(task.group.layout_weights[0]) if isinstance(task, GroupTask) else 1.0
 
 
 class Task(NamedTuple):
@@ -73,7 +84,7 @@ def _batches(plan: Plan) -> Iterator[Batch]:
         yield Batch(
             rows,
             [
-                Task(i, reading_of(task), float(weight), float(task.group.layout_weights[0]))
+                Task(i, reading_of(task), float(weight), _layout_weight(task))
                 for i, (weight, task) in enumerate(plan.tasks(rows[0]))
             ],
         )
@@ -157,10 +168,10 @@ class _Tile:
         self.n_left, self.n = len(parts[0]), len(offsets) - 1
         self.first_right = self.n_left if len(parts) > 1 else 0
         self.longest = max(int(part.lengths.max(initial=0)) for part in parts)
-        double = {"dtype": torch.float64, "device": codes.device}
-        self.values = torch.zeros((self.n_left, self.n - self.first_right), **double)
-        self.own = torch.zeros(self.n, **double)
-        self.scale = torch.ones((len(plan.row_weights), self.n), **double)
+        shape = self.n_left, self.n - self.first_right
+        self.values = torch.zeros(shape, dtype=torch.float64, device=codes.device)
+        self.own = self.values.new_zeros(self.n)
+        self.scale = self.values.new_ones((len(plan.row_weights), self.n))
 
     def filled(self, batches: list[Batch], out: Any, rows: slice, columns: slice) -> np.ndarray:
         """Add up all batches; write norms and scales to `out` and return the values."""
@@ -184,7 +195,7 @@ class _Tile:
     def _rows_at_once(self, n_rows: int) -> int:
         """Return how many rows to count together: many rows make few launches."""
         frames = max(self.geometry.codes.shape[1], 1)
-        sums = 12 * self.values.numel()  # doubles, and a product in single precision
+        sums = 40 * self.values.numel()  # three kinds of sums in doubles, products in singles
         fits = min(self.room // 2 // (BYTES_PER_WORD * frames + sums + 1), MOST_AT_ONCE // frames)
         return max(1, min(n_rows, fits))
 
@@ -196,18 +207,20 @@ class _Tile:
         shape = len(rows), self.n_left, self.first_right, self.n
         sums = Sums.zeros(*shape, self.values.device)
         for _, alike in groupby(tasks, key=lambda task: (task.weight, task.layout_weight)):
-            for few, same in groupby(alike, key=lambda task: self._is_few(read, task)):
+            for way, same in groupby(alike, key=lambda task: self._way(read, task)):
                 listed = list(same)
-                at_once = self._tasks_at_once(read, listed, few)
+                at_once = self._tasks_at_once(read, listed, way == self._add_few)
                 for first in range(0, len(listed), at_once):
-                    count = self._add_few if few else self._add_many
-                    count(sums, read, rows, listed[first : first + at_once])
+                    way(sums, read, rows, listed[first : first + at_once])
         if not self.plan.root and float(sums.largest) >= 2**53:
             raise CannotCount("whole numbers beyond 2**53 need more digits than doubles have")
         self._combine(sums, rows)
 
-    def _is_few(self, read: Rows, task: Task) -> bool:
-        return task.reading.n_words(read.base) <= FEW_WORDS
+    def _way(self, read: Rows, task: Task) -> Callable[..., None]:
+        """Return the method that counts the words of a task."""
+        if task.reading.near:
+            return self._add_near
+        return self._add_few if task.reading.n_words(read.base) <= FEW_WORDS else self._add_many
 
     def _tasks_at_once(self, read: Rows, tasks: list[Task], few: bool) -> int:
         """Return how many tasks to count together, within the memory and exact."""
@@ -220,15 +233,19 @@ class _Tile:
             fits = min(self.room // 2 // BYTES_PER_WORD, MOST_AT_ONCE) // frames
         if not self.plan.root:
             # in single precision, if that is exact for one task at least
-            fits = min(fits, max(1, (EXACT_SINGLE - 1) // max(self._largest(tasks[0]) ** 2, 1)))
+            fits = min(
+                fits, max(1, (EXACT_SINGLE - 1) // max(self._largest(tasks[0], read.base) ** 2, 1))
+            )
         return max(1, fits)
 
-    def _largest(self, task: Task) -> int:
-        return self.longest * len(task.reading.layouts)
+    def _largest(self, task: Task, base: int) -> int:
+        """Return a bound on the counts of one sequence."""
+        near = n_near(base, task.reading.length) if task.reading.near else 1
+        return self.longest * len(task.reading.layouts) * near
 
-    def _kind(self, tasks: list[Task]) -> Kind:
+    def _kind(self, read: Rows, tasks: list[Task]) -> Kind:
         root, layout_weight = self.plan.root, tasks[0].layout_weight
-        largest = max(map(self._largest, tasks))
+        largest = max(self._largest(task, read.base) for task in tasks)
         times = layout_weight if root else layout_weight**2
         return Kind(root, tasks[0].weight, times, largest, len(tasks) * largest**2)
 
@@ -238,19 +255,38 @@ class _Tile:
         factors = None
         if self.plan.word_factors is not None:
             factors = to_device(self._dense_factors(read, rows, tasks), str(counts.device))
-        add_dense(sums, counts, self._kind(tasks), factors)
+        add_dense(sums, counts, self._kind(read, tasks), factors)
 
     def _add_many(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
         """Count the words that occur, by one sort."""
         readings = [task.reading for task in tasks]
+        n_words, factors = self._numbered(read, rows, tasks)
+        kind = self._kind(read, tasks)
+        add_runs(sums, runs_of(read, readings), len(tasks) * n_words, kind, factors)
+
+    def _add_near(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
+        """Count the words near the words that occur, row by row and task by task."""
+        if n_near(read.base, tasks[0].reading.length) > MOST_NEAR:
+            raise CannotCount("a window is near too many words of this alphabet")
+        most = min(self.room // 2 // BYTES_PER_WORD, MOST_AT_ONCE)
+        for task in tasks:
+            for i, r in enumerate(rows):
+                own = read.one(i)
+                n_words, factors = self._numbered(own, [r], [task])
+                for runs in near_runs(own, task.reading, most):
+                    add_runs(sums.one(i), runs, n_words, self._kind(own, [task]), factors)
+
+    def _numbered(
+        self, read: Rows, rows: list[int], tasks: list[Task]
+    ) -> tuple[int, Factors | None]:
+        """Return how many numbers the words of a task take, and the factors of words."""
+        readings = [task.reading for task in tasks]
         if run_bits(read, readings) > KEY_BITS:
             raise CannotCount("words of this length do not fit into 64 bits")
         n_words = max(reading.n_words(read.base) for reading in readings)
-        factors = None
-        if self.plan.word_factors is not None:
-            factors = self._listed_factors(read, rows, tasks, n_words)
-        kind = self._kind(tasks)
-        add_runs(sums, runs_of(read, readings), len(tasks) * n_words, kind, factors)
+        if self.plan.word_factors is None:
+            return n_words, None
+        return n_words, self._listed_factors(read, rows, tasks, n_words)
 
     def _dense_factors(self, read: Rows, rows: list[int], tasks: list[Task]) -> np.ndarray:
         assert self.plan.word_factors is not None
@@ -277,14 +313,16 @@ class _Tile:
 
     def _combine(self, sums: Sums, rows: list[int]) -> None:
         """Add the kernel of rows, each scaled as the plan says, to the values."""
-        weights = self.plan.row_weights
-        norms = sums.own if self.plan.row_norm == "cosine" else sums.total
-        for i, r in enumerate(rows):
-            values, own, weight = sums.values[i], sums.own[i], float(weights[r])
-            if self.plan.normalises_rows:
-                scale = torch.where(norms[i] > 0, norms[i].clamp(min=1e-300).rsqrt(), 0.0)
-                self.scale[r] = scale
-                values.mul_(scale[: self.n_left, None]).mul_(scale[self.first_right :])
-                own = own * scale**2
-            self.values.add_(values, alpha=weight)
-            self.own.add_(own, alpha=weight)
+        device = str(sums.own.device)
+        weights = to_device(self.plan.row_weights[rows].astype(float), device)
+        own = sums.own
+        if self.plan.normalises_rows:
+            norms = own if self.plan.row_norm == "cosine" else sums.total
+            scale = torch.where(norms > 0, norms.clamp(min=1e-300).rsqrt(), 0.0)
+            self.scale[rows] = scale
+            sums.values.mul_(scale[:, : self.n_left, None]).mul_(scale[:, None, self.first_right :])
+            own = own * scale.square()
+        if not (self.plan.row_weights[rows] == 1).all():
+            sums.values.mul_(weights[:, None, None])
+        self.values += sums.values.sum(dim=0)
+        self.own += weights @ own

@@ -71,7 +71,8 @@ def _read(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
     if dtype.kind not in "biufSU":
         source.fail(f"{what} is of dtype {dtype}", "real numbers and text can be read")
     count = int(np.prod(shape, dtype=object)) if shape else 1
-    if count * dtype.itemsize > min(size, source.max_bytes):
+    # an array without values may still claim 10**12 sequences, which a loop would visit
+    if count * dtype.itemsize > min(size, source.max_bytes) or max(shape, default=0) > size + 1:
         source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")
     content = file.read(count * dtype.itemsize)
     values = np.frombuffer(content, dtype, count) if count * dtype.itemsize else np.empty(0, dtype)

@@ -207,7 +207,8 @@ class Growing:
 def _remark_constants(source: Source, X: Sequences) -> None:
     """Say which channels do not change within any sequence: they may tell the subject or class."""
     inside = np.ones(max(X.data.shape[1] - 1, 0), dtype=bool)
-    inside[X.offsets[1:-1] - 1] = False
+    ends = X.offsets[1:-1] - 1  # outside of the frames where the first or last sequence is empty
+    inside[ends[(ends >= 0) & (ends < inside.size)]] = False
     changes = np.diff(X.data, axis=1) != 0
     names = X.channel_names or tuple(map(str, range(X.n_rows)))
     still = [

@@ -14,7 +14,7 @@ import numpy as np
 from mvdfq.io.base import ReadError
 from mvdfq.io.cases import Case
 from mvdfq.io.scales import AMINO_ACIDS
-from mvdfq.io.text import read_lines
+from mvdfq.io.text import read_float, read_lines
 
 __all__ = ["profile_kind", "read_profile_text"]
 
@@ -144,7 +144,7 @@ def _read_model(path: Path, lines: Lines, model: Model) -> Case:
 def _emissions(path: Path, number: int, text: str, unit: float) -> list[float]:
     """Return probabilities that sum to 1, computed from costs; ``*`` is an infinite cost."""
     try:
-        costs = [np.inf if token == "*" else float(token) for token in text.split()[:20]]
+        costs = [np.inf if token == "*" else read_float(token) for token in text.split()[:20]]
     except ValueError:
         costs = []
     # A value that is not a cost (below 0 or NaN) makes the sum NaN; NaN and 0 are refused.

@@ -8,7 +8,7 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from mvdfq.io.text import MISSING, Source
+from mvdfq.io.text import MISSING, Source, read_float
 
 __all__ = [
     "CHUNK",
@@ -191,9 +191,9 @@ def is_given(word: str) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Is the cell a finite number, as Python reads it?"""
+    """Is the cell a finite number, as `read_float` reads it?"""
     try:
-        return bool(np.isfinite(float(cell)))
+        return bool(np.isfinite(read_float(cell)))
     except ValueError:
         return False
 
@@ -206,7 +206,7 @@ def is_value(cell: str) -> bool:
 def floats(cells: Sequence[str]) -> np.ndarray:
     """Cells as numbers; a ValueError names the first cell that is not a number."""
     try:
-        values = np.array(list(map(float, cells)))
+        values = np.array(list(map(read_float, cells)))
     except ValueError:
         values = np.array([_float(cell) if is_given(cell) else np.nan for cell in cells])
         _refuse_both_marks(cells)
@@ -219,7 +219,7 @@ def _float(cell: str) -> float:
     if DECIMAL_COMMA.fullmatch(cell):
         return float(cell.replace(".", "").replace(",", "."))
     try:
-        return float(cell)
+        return read_float(cell)
     except ValueError:
         raise ValueError(
             f"{cell[:40]!r} is not a number (an empty cell, ?, NA, N/A, NaN and null are missing)"

@@ -25,11 +25,16 @@ __all__ = [
     "encoding_of",
     "numbers",
     "open_plain",
+    "read_float",
     "read_lines",
 ]
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
+
+# Longest line in characters. The longest human chromosome has 249 million letters; a gzip file of
+# one megabyte can hold a line of a thousand.
+LONGEST_LINE = 2**28
 
 # Progress is reported after this many characters.
 STEP = 1 << 20
@@ -106,10 +111,13 @@ class Source:
 
     def _limited(self, text: IO[str]) -> Iterator[str]:
         """Yield at most `max_bytes` characters: a small gzip file may hold any amount of text."""
-        left = self.max_bytes
-        while line := text.readline(left + 1):
+        left, number = self.max_bytes, 0
+        while line := text.readline(min(left, LONGEST_LINE) + 1):
+            number += 1
             if (left := left - len(line)) < 0:
                 self.fail(f"more than {self.max_bytes} bytes of text", "max_bytes allows more")
+            if len(line) > LONGEST_LINE:
+                self.fail(f"line {number}: more than {LONGEST_LINE} characters", "break the line")
             yield line
 
     def _decoded(self, number: int, line: str, lenient: bool) -> str:
@@ -176,10 +184,17 @@ def numbers(text: str) -> np.ndarray:
     return values
 
 
+def read_float(cell: str) -> float:
+    """Return a number as Python reads it, but not ``1_0``, which Python takes for 10."""
+    if "_" in cell:
+        raise ValueError(f"{cell[:40]!r} is not a number")
+    return float(cell)
+
+
 def _number(cell: str, i: int) -> float:
     """One number, read slowly: an empty cell, which NumPy passes over, is refused here."""
     try:
-        value = float(cell)
+        value = read_float(cell)
     except ValueError:
         raise ValueError(f"value {i + 1} is {cell.strip()[:40]!r}, not a number") from None
     if np.isinf(value):

@@ -82,11 +82,12 @@ class Counted:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        if isinstance(self.counts, np.ndarray):
-            return self.counts.nbytes
-        found = self.counts
-        return sum(a.nbytes for a in (found.indptr, found.sequence, found.count, found.words))
+        """Bytes of the arrays; of a part of an array, the bytes of the whole array."""
+        found: Any = self.counts
+        if not isinstance(found, np.ndarray):
+            arrays = found.indptr, found.sequence, found.count, found.words
+            return sum((a if a.base is None else a.base).nbytes for a in arrays)
+        return found.nbytes
 
     def goes_with(self, other: "Counted") -> bool:
         """Tell whether the counts of both blocks can be joined: same kind, same keys."""
@@ -266,8 +267,9 @@ def count_entries(entries: np.ndarray, shifts, listed, weights: np.ndarray) -> C
     keys, indptr = np.empty(entries.size, np.uint64), np.empty(entries.size + 1, np.int64)
     sequence, count = np.empty(entries.size, np.uint32), np.empty(entries.size, weights.dtype)
     n, n_counts = cpu.count_runs(entries, shifts, weights, keys, indptr, sequence, count)
-    words = keys[:n] if listed is None else listed[keys[:n]]
-    return Columns(indptr[: n + 1], sequence[:n_counts], count[:n_counts], words)
+    # copies, since columns may be kept: there are far fewer words than entries
+    words = keys[:n].copy() if listed is None else listed[keys[:n]]
+    return Columns(indptr[: n + 1].copy(), sequence[:n_counts], count[:n_counts], words)
 
 
 def joined_columns(left: Columns, right: Columns, n_left: int) -> Columns:

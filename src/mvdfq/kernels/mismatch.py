@@ -1,6 +1,6 @@
 """Kernels of words that differ in a few positions, as weighted matches of gapped words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import comb
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from mvdfq._utils.checks import check_several
 from mvdfq.kernels.base import Kernel
 from mvdfq.kernels.counting import Row
-from mvdfq.kernels.layouts import Group, check_mismatches, subsets
+from mvdfq.kernels.layouts import Group, check_mismatches, check_subsets, subsets
 from mvdfq.kernels.neighbours import (
     FEW_WORDS,
     NeighbourTask,
@@ -89,8 +89,10 @@ class Mismatch(Kernel):
                 f"neighbourhood must be 'full' or 'observed', got {self.neighbourhood!r}."
             )
         k, m = check_mismatches(self.k, self.m)
+        dilations = check_several(self.dilation, "dilation")
+        check_subsets(k, range(max(k - 2 * m, 0), k + 1), dilations)
         sizes = [intersection_size(k, m, n_symbols, d) for d in range(min(2 * m, k) + 1)]
-        return _weighted_gapped(k, sizes, check_several(self.dilation, "dilation"))
+        return _weighted_gapped(k, sizes, dilations)
 
     @property
     def needs_vocabulary(self) -> bool:  # type: ignore[override]
@@ -174,10 +176,11 @@ class MismatchPairs(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return the gapped words whose weighted matches make up the kernel."""
         k, m = check_mismatches(self.k, self.m)
+        check_subsets(k, range(k - m, k + 1), [1])
         return _weighted_gapped(k, [1] * (m + 1), [1])
 
 
-def _weighted_gapped(k: int, sizes: Sequence[int], dilations: Iterable[int]) -> list[Group]:
+def _weighted_gapped(k: int, sizes: Sequence[int], dilations: list[int]) -> list[Group]:
     r"""Return groups that give a pair of windows at distance `i` the value ``sizes[i]``.
 
     With `j` positions ignored, a pair at distance `i` matches in :math:`\binom{k-i}{j-i}` of the

@@ -15,6 +15,7 @@ from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.kernels.base import Kernel
 from mvdfq.kernels.counting import Columns, Row, count_entries
 from mvdfq.kernels.keys import KEY_BITS, bits
+from mvdfq.kernels.layouts import LONGEST_WORD
 from mvdfq.sequences.containers import Ragged, Sequences, refuse
 
 __all__ = ["Profile", "ProfileTask"]
@@ -61,7 +62,7 @@ class Profile(Kernel):
 
     def check(self) -> None:
         """Raise an error if a parameter has a wrong value."""
-        check_whole(self.k, "k")
+        check_whole(self.k, "k", at_most=LONGEST_WORD)
         check_positive(self.sigma, "sigma")
 
     def check_values(self, sequences: Sequences) -> None:

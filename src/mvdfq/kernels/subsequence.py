@@ -11,7 +11,7 @@ from mvdfq._engines import cpu
 from mvdfq._utils.checks import check_decay, check_whole
 from mvdfq.kernels.base import Kernel
 from mvdfq.kernels.counting import Row
-from mvdfq.kernels.layouts import Group, Layout, check_count
+from mvdfq.kernels.layouts import LONGEST_WORD, MOST_LAYOUTS, Group, Layout, check_count
 
 __all__ = ["Subsequence", "SubsequenceTask"]
 
@@ -57,7 +57,7 @@ class Subsequence(Kernel):
 
     def check(self) -> None:
         """Raise an error if a parameter has a wrong value."""
-        check_whole(self.k, "k")
+        check_whole(self.k, "k", at_most=LONGEST_WORD)
         check_decay(self.decay)
         if self.has_features:
             self.groups(2)
@@ -83,9 +83,9 @@ class Subsequence(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group of all layouts within the span, weighted by their spans."""
-        k, decay = check_whole(self.k, "k"), check_decay(self.decay)
-        span = check_whole(self.max_span, "max_span", at_least=k)
-        check_count(comb(span - 1, k - 1))
+        k, decay = check_whole(self.k, "k", at_most=LONGEST_WORD), check_decay(self.decay)
+        span = check_whole(self.max_span, "max_span", at_least=k, at_most=MOST_LAYOUTS)
+        check_count(comb(span - 1, k - 1), k)
         rest = combinations(range(1, span), k - 1)
         layouts = sorted(((0, *offsets) for offsets in rest), key=lambda o: (o[-1], o))
         return [Group(tuple(Layout(o, o, decay ** (o[-1] + 1)) for o in layouts))]

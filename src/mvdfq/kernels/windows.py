@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from mvdfq._utils.checks import check_decay, check_several
 from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.layouts import Group, Layout, check_mismatches, check_window, subsets
+from mvdfq.kernels.layouts import (
+    Group,
+    Layout,
+    check_mismatches,
+    check_subsets,
+    check_window,
+    subsets,
+)
 
 __all__ = ["Gapped", "Gappy", "Wildcard"]
 
@@ -49,11 +56,9 @@ class Gapped(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions."""
         g, k = check_window(self.g, self.k)
-        return [
-            Group((layout,))
-            for dilation in check_several(self.dilation, "dilation")
-            for layout in subsets(g, k, dilation)
-        ]
+        dilations = check_several(self.dilation, "dilation")
+        check_subsets(g, [k], dilations)
+        return [Group((layout,)) for dilation in dilations for layout in subsets(g, k, dilation)]
 
 
 class Gappy(Kernel):
@@ -101,9 +106,10 @@ class Gappy(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each dilation, of all sets of positions."""
         g, k = check_window(self.g, self.k)
+        dilations = check_several(self.dilation, "dilation")
+        check_subsets(g, [k], dilations)
         return [
-            Group(tuple(subsets(g, k, dilation)), distinct=self.distinct)
-            for dilation in check_several(self.dilation, "dilation")
+            Group(tuple(subsets(g, k, dilation)), distinct=self.distinct) for dilation in dilations
         ]
 
 
@@ -152,10 +158,11 @@ class Wildcard(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions, weighted by its wildcards."""
         k, m = check_mismatches(self.k, self.m)
-        decay = check_decay(self.decay)
+        decay, dilations = check_decay(self.decay), check_several(self.dilation, "dilation")
+        check_subsets(k, range(k - m, k + 1), dilations)
         return [
             Group((Layout(layout.offsets, layout.window, decay**stars),))
-            for dilation in check_several(self.dilation, "dilation")
+            for dilation in dilations
             for stars in range(m + 1)
             for layout in subsets(k, k - stars, dilation)
         ]

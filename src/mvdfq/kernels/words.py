@@ -1,6 +1,6 @@
 """Kernels of words at fixed offsets: k-mers, spatial samples, any offsets."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from itertools import product
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from mvdfq._utils.checks import check_several, check_whole
 from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.layouts import Group, Layout, check_count
+from mvdfq.kernels.layouts import LONGEST_WORD, MOST_LAYOUTS, Group, Layout, check_count
 
 __all__ = ["Spatial", "Spectrum", "Words"]
 
@@ -48,10 +48,10 @@ class Spectrum(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each word length and dilation."""
+        dilations, lengths = check_several(self.dilation, "dilation"), check_several(self.k, "k")
+        check_count(len(dilations) * len(lengths), max(lengths))
         groups = []
-        for dilation, k in product(
-            check_several(self.dilation, "dilation"), check_several(self.k, "k")
-        ):
+        for dilation, k in product(dilations, lengths):
             offsets = tuple(range(0, k * dilation, dilation))
             groups.append(Group((Layout(offsets, offsets),)))
         return groups
@@ -85,6 +85,7 @@ class Words(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each layout."""
+        check_count(len(self.layouts), max(map(_length, self.layouts), default=0))
         layouts = [_check_offsets(offsets) for offsets in self.layouts]
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
@@ -140,15 +141,21 @@ class Spatial(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each combination of gaps."""
-        t, k, d = (check_whole(getattr(self, name), name) for name in "tkd")
-        check_count(d ** (t - 1))
+        t = check_whole(self.t, "t", at_most=LONGEST_WORD)  # d**t is computed below
+        k, d = check_whole(self.k, "k"), check_whole(self.d, "d", at_most=MOST_LAYOUTS)
+        dilations = check_several(self.dilation, "dilation")
+        check_count(len(dilations) * d ** (t - 1), t * k)
         groups = []
-        for dilation in check_several(self.dilation, "dilation"):
+        for dilation in dilations:
             for gaps in product(range(d), repeat=t - 1):
                 starts = np.concatenate([[0], np.cumsum([k + g for g in gaps], dtype=int)])
                 offsets = tuple(int(s + i) * dilation for s in starts for i in range(k))
                 groups.append(Group((Layout(offsets, offsets),)))
         return groups
+
+
+def _length(offsets: Any) -> int:
+    return len(offsets) if isinstance(offsets, Sized) else 0
 
 
 def _check_offsets(offsets: Any) -> tuple[int, ...]:

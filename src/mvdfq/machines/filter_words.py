@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from mvdfq._engines import filter_words
+from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
-from mvdfq.machines.standard import StandardGram
+from mvdfq.machines.standard import StandardGram, on_gpu
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import ThresholdQuantizer
 
@@ -34,17 +35,29 @@ def filter_encoder(dilation: int, n_thresholds: int, seed: int) -> Pipeline:
     return make_pipeline(Standardize(), filters, ThresholdQuantizer(n_thresholds))
 
 
-def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) -> np.ndarray:
+def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) -> Any:
     """Return the roots of the shares of all words, (n_sequences, 10 * n_rows).
 
     The columns are row by row the words 0, 1, 000, 001, ... 111, where 1 means above the
-    threshold.
+    threshold. An array; on a graphics card, a tensor.
     """
+    engine = current_engine()
+    if engine.name == "gpu":
+        return _on_gpu(encoder, X, engine.device)
     read, n_rows = _Reader(encoder, X), encoder[-1].thresholds_.size
     out = np.empty((len(X), n_rows * filter_words.N_WORDS), np.float32)
     for block, shares in read.in_blocks(read.shares, n_jobs):
         out[block] = shares
     return out
+
+
+def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
+    scale, filters, quantizer = (step for _, step in encoder.steps)
+    numeric = ~X.symbolic_mask
+    moments = scale.mean_[numeric], scale.scale_[numeric]
+    thresholds = quantizer.rounded(X.data.dtype)
+    values, read = X.data[numeric], filters.compiled(0)
+    return on_gpu().filter_shares(values, X.offsets, moments, read, thresholds, device)
 
 
 @dataclass(repr=False)
@@ -72,8 +85,13 @@ class FilterMachine(Short):
 
     def of(self, X: Sequences) -> np.ndarray:
         """Return the margins of sequences, (n_sequences, n_columns)."""
-        read, n_columns = _Reader(self.encoder, X), self.weights.shape[2]
+        n_columns = self.weights.shape[2]
         weights = self.weights.reshape(-1, n_columns).astype(float)
+        engine = current_engine()
+        if engine.name == "gpu":
+            shares = _on_gpu(self.encoder, X, engine.device)
+            return on_gpu().product(shares.T, weights) + self.intercepts
+        read = _Reader(self.encoder, X)
 
         def weighed(block: slice) -> np.ndarray:
             shares = read.shares(block)

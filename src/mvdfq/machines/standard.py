@@ -13,6 +13,7 @@ weights of words are all that is kept.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._engines import lookup
+from mvdfq._engines.choice import current_engine, side_by_side
 from mvdfq._utils.memory import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -44,6 +46,8 @@ __all__ = [
     "countable",
     "first_slots",
     "fit_words",
+    "on_gpu",
+    "on_host",
     "pieces_of",
     "reader_of_words",
     "root_shares",
@@ -57,12 +61,15 @@ ROWS = 8
 SMALLEST = 1e-6
 
 
-def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> sp.csr_array:
+def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
     """Return the roots of the shares of all words of some rows, (n_sequences, n_columns).
 
     The columns are the words of all rows, groups and cells: row by row, group by group, word by
-    word, cell by cell.
+    word, cell by cell. A sparse matrix; on a graphics card, a dense tensor.
     """
+    engine = current_engine()
+    if engine.name == "gpu":
+        return on_gpu().root_shares(symbols, plan, rows, engine.device)
     parts = []
     for r in rows.tolist():
         found = count_words(plan.row([symbols], r), plan.groups(r), plan.n_levels)
@@ -145,10 +152,15 @@ class StandardGram:
         self.pieces, self.n_jobs = pieces, n_jobs
         self.values = np.zeros((n_sequences, n_sequences))
         self.scales: list[Scale] = []
-        self._kept: list[np.ndarray | None] = []
+        self._kept: list[Any] = []
         room = memory
         workers = n_threads(n_jobs) if len(pieces) > 1 else 1
-        for _, (scale, z, product) in run_in_order(partial(_measured, min_share), pieces, workers):
+        measure = partial(_measured, min_share)
+        if current_engine().name == "gpu":
+            measured = side_by_side(measure, pieces)
+        else:
+            measured = (found for _, found in run_in_order(measure, pieces, workers))
+        for scale, z, product in measured:
             self.values += product
             self.scales.append(scale)
             room -= z.nbytes
@@ -164,7 +176,7 @@ class StandardGram:
         n_columns = coefficients.shape[1]
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
-            found = z.T @ coefficients
+            found = _product(z, coefficients)
             weights = np.zeros((scale.mean.size, n_columns))
             weights[scale.kept] = found * scale.factor[scale.kept, None]
             squares = np.zeros(scale.mean.size)
@@ -204,8 +216,10 @@ class Scale(Short):
         """The columns that are not left out."""
         return np.flatnonzero(self.factor)
 
-    def features(self, shares: Any) -> np.ndarray:
+    def features(self, shares: Any) -> Any:
         """Return the standardized columns that are not left out."""
+        if not _is_on_host(shares):
+            return on_gpu().features(shares, self.kept, self.mean, self.factor)
         chosen = shares[:, self.kept]
         z = chosen.toarray() if sp.issparse(chosen) else chosen
         z -= self.mean[self.kept].astype(np.float32)
@@ -215,6 +229,8 @@ class Scale(Short):
 
 def column_sums(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for every column, the number of entries, their sum and the sum of their squares."""
+    if not _is_on_host(shares):
+        return on_gpu().column_sums(shares)
     if sp.issparse(shares):
         columns, n = shares.indices, shares.shape[1]
         values = shares.data.astype(float)
@@ -225,12 +241,33 @@ def column_sums(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return held, total, squares
 
 
-def _measured(min_share: float, piece: Piece) -> tuple[Scale, np.ndarray, np.ndarray]:
+def _measured(min_share: float, piece: Piece) -> tuple[Scale, Any, np.ndarray]:
     """Return the scale of a piece, its features and their products; runs in a thread."""
     shares = piece[1]()
     scale = Scale.of(shares, min_share)
     z = scale.features(shares)
-    return scale, z, z @ z.T
+    return scale, z, _product(z)
+
+
+def _product(z: Any, coefficients: np.ndarray | None = None) -> np.ndarray:
+    """Return the products of sequences, or of columns with coefficients of the sequences."""
+    if not _is_on_host(z):
+        return on_gpu().product(z, coefficients)
+    return z @ z.T if coefficients is None else z.T @ coefficients
+
+
+def on_host(values: Any) -> Any:
+    """Return a tensor as an array; arrays stay as they are."""
+    return values if _is_on_host(values) else on_gpu().to_host(values)
+
+
+def _is_on_host(values: Any) -> bool:
+    return isinstance(values, np.ndarray) or sp.issparse(values)
+
+
+def on_gpu() -> Any:
+    """Return the module for graphics cards; torch is optional, and slow to import."""
+    return import_module("mvdfq.machines.on_gpu")
 
 
 @dataclass(repr=False)
@@ -293,7 +330,7 @@ class WordMachine(Machine):
         """Yield the standardized words of sequences, a few rows at a time."""
         pieces = pieces_of(collection.without_unseen(), self.reader.plan_)
         for (_, make), scale in zip(pieces, self._scales(), strict=True):
-            yield scale.features(make())
+            yield on_host(scale.features(make()))
 
     def _scales(self) -> list["Scale"]:
         """Return the scales of all pieces, learned again from the training sequences."""

@@ -13,7 +13,7 @@ from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
 from mvdfq.pages.clips import sound_clips
 from mvdfq.pages.contents import contents, tidy
-from mvdfq.pages.files import write_csv, write_json
+from mvdfq.pages.files import foreign_files, write_csv, write_json
 from mvdfq.pages.html import page
 from mvdfq.pages.matters import removal
 from mvdfq.pages.run import Recorder, Run
@@ -57,7 +57,8 @@ class Report:
         Parameters
         ----------
         path : str or Path
-            The page, a file that ends in ``.html``; existing files are replaced.
+            The page, a file that ends in ``.html``; a report of this name is replaced. A ``.json``
+            or ``.csv`` file of this name that is not part of a report is an error.
 
         Returns
         -------
@@ -67,6 +68,11 @@ class Report:
         path = Path(path)
         if path.suffix not in (".html", ".htm"):
             raise ValueError(f"path must end in .html, got {str(path)!r}; name another file.")
+        if foreign := foreign_files(path):
+            raise FileExistsError(
+                f"path={str(path)!r} would replace {foreign[0]}, which is not part of a report; "
+                f"name another page, such as {path.stem}-report.html."
+            )
         path.write_text(page(self.data, self.clips), encoding="utf-8")
         write_json(self.data, path.with_suffix(".json"))
         write_csv(self.data, path.with_suffix(".csv"))

@@ -22,15 +22,11 @@ def verdict(result: Result) -> tuple[str, str]:
     equal.
     """
     both = [row for row in result.rows if None not in (row.value, row.published)]
-    percents = [row for row in both if row.metric not in (SECONDS, "p_value", *COUNTS)]
-    if percents:
-        return _points(percents)
     if times := [row for row in both if row.metric == SECONDS]:
         ratio = median(_ours(row) / _paper(row) for row in times)
-        return (
-            f"x {ratio:.2g}",
-            "is our time as a multiple of the paper's, the median of all rows.",
-        )
+        return f"x {ratio:.2g}", "is our time as a multiple of the paper's, the median of all rows."
+    if percents := [row for row in both if row.metric not in ("p_value", *COUNTS)]:
+        return _points(percents)
     if counts := [row for row in both if row.metric in COUNTS]:
         equal = sum(_ours(row) == _paper(row) for row in counts)
         return f"{equal} of {len(counts)}", "counts are equal to those of the paper."

@@ -8,6 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from mvdfq._engines.choice import on_card
 from mvdfq.symbols._compiled import split_costs
 
 __all__ = [
@@ -51,9 +52,9 @@ def quantile_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
     """Return bins of equally many values; repeated edges are dropped, which leaves fewer bins."""
     if not values.size:
         return np.array([-np.inf, np.inf])
-    ordered = np.sort(values)  # not as float64: float32 sorts faster
-    low, high = float(ordered[0]), float(ordered[-1])
-    edges = np.unique(_quantiles(ordered, np.arange(1, n_bins) / n_bins))
+    inner = np.arange(1, n_bins) / n_bins
+    low, *found, high = _quantiles(values, np.concatenate([[0], inner, [1]])).tolist()
+    edges = np.unique(found)
     return np.concatenate([[low], edges[(edges > low) & (edges < high)], [high]])
 
 
@@ -112,13 +113,20 @@ def adapted_n_bins(
     return given
 
 
-def _quantiles(ordered: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def _quantiles(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Return quantiles: linear interpolation between the two sorted values nearest to a share."""
-    places = shares * (ordered.size - 1)
+    places = shares * (values.size - 1)
     below = np.floor(places).astype(np.int64)
-    low = ordered[below].astype(float)
-    high = ordered[np.minimum(below + 1, ordered.size - 1)].astype(float)
+    both = np.stack([below, np.minimum(below + 1, values.size - 1)])
+    low, high = _order_statistics(values, both).astype(float)
     return low + (high - low) * (places - below)
+
+
+def _order_statistics(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    device, card = on_card("frames")
+    if device:
+        return card.order_statistics(values, places, device)
+    return np.sort(values)[places]  # not as float64: float32 sorts faster
 
 
 def _distortion(values: np.ndarray, n_bins: int) -> np.ndarray:

@@ -102,6 +102,8 @@ def _is_whole(value: Any) -> bool:
 
 def _bins_parameter(estimator: Any) -> str:
     """Return the name of the only parameter of the estimator that is called ``n_bins``."""
+    if not hasattr(estimator, "get_params"):
+        raise TypeError(f"estimator must be a classifier, got {type(estimator).__name__}.")
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "n_bins"]
     if len(names) != 1:
         raise ValueError(

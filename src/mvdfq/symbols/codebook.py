@@ -151,17 +151,15 @@ class CodebookQuantizer(SequenceTransformer):
         """Raise an error unless codewords and scaling belong to the channels."""
         super().check_learned()
         n, found = self.n_channels_in_, self.codebooks_
-        is_list = isinstance(found, list) and len(found) > 0
-        require(is_list, f"codebooks_ must be a list with at least one codebook, got {found!r}")
+        require(found, "codebooks_ must hold at least one codebook, got an empty list")
         for i, codebook in enumerate(found):
             check_array(codebook, f"codebooks_[{i}]", (None, n))
             require(len(codebook), f"codebooks_[{i}] must hold at least one codeword, got none")
             require(np.isfinite(codebook).all(), f"codebooks_[{i}] must hold finite numbers")
         scaler = self.scaler_
-        fits = isinstance(scaler, Standardize) and getattr(scaler, "n_channels_in_", 0) == n
         require(
-            scaler is None or fits,
-            f"scaler_ must be None or a fitted Standardize of {n} channels, got {scaler!r}",
+            scaler is None or getattr(scaler, "n_channels_in_", 0) == n,
+            f"scaler_ must be None or a fitted Standardize of {n} channels, got another",
         )
 
     def _scaled(self, X: Any) -> np.ndarray:

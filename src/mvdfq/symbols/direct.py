@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._engines.choice import on_card
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.scale import centred
@@ -199,7 +200,7 @@ class DirectQuantizer(SequenceTransformer):
             if j in known:
                 row[:] = np.where(known[j] == MISSING, missing, known[j])
             else:
-                count_thresholds(data[j], self._thresholds(j, data.dtype), row, missing)
+                _encode(data[j], self._thresholds(j, data.dtype), row, missing)
         if self._has_special_codes():
             self._warn_if_many_outside(X, codes)
         return as_symbols(X, codes, self.n_symbols_, X.channel_names)
@@ -229,10 +230,13 @@ class DirectQuantizer(SequenceTransformer):
         require_array(self, "n_symbols_", (n,), np.int64)
         for name in ("bin_edges_", "categories_"):
             arrays = getattr(self, name)
-            is_list = isinstance(arrays, list) and len(arrays) == n
-            require(is_list, f"{name} must be a list of one array for each of the {n} channels")
+            require(len(arrays) == n, f"{name} must hold one array for each of the {n} channels")
             for j, array in enumerate(arrays):
                 check_array(array, f"{name}[{j}]", (None,), None)
+                require(array.dtype.kind == "f", f"{name}[{j}] must hold numbers")
+                # also refuses NaN, which is not above anything; a repeated edge is an empty bin
+                rises = (array[1:] >= array[:-1]).all() and not np.isnan(array[:1]).any()
+                require(rises, f"{name}[{j}] must rise, got {array}")
         sizes = np.where(self._symbolic_mask, *self._alphabets())
         require(
             np.array_equal(sizes, self.n_symbols_),
@@ -349,6 +353,14 @@ class DirectQuantizer(SequenceTransformer):
                 f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
                 f"got strategy={self.strategy!r}."
             )
+
+
+def _encode(values: np.ndarray, thresholds: np.ndarray, codes: np.ndarray, missing: Any) -> None:
+    device, card = on_card("frames")
+    if device:
+        card.count_thresholds(values, thresholds, codes, int(missing), device)
+    else:
+        count_thresholds(values, thresholds, codes, missing)
 
 
 def _is_share_or_budget(value: Any) -> bool:

@@ -140,13 +140,12 @@ class HashingQuantizer(SequenceTransformer):
         n = len(self.components_)
         for name in ("low_", "ranges_"):
             require_array(self, name, (n,))
-        is_list = isinstance(self.modes_, list) and len(self.modes_) > 0
-        require(is_list, f"modes_ must be a list with at least one bit, got {self.modes_!r}")
+            finite = np.isfinite(getattr(self, name)).all()
+            require(finite, f"{name} must hold finite numbers")
+        require(self.modes_, "modes_ must hold at least one bit, got an empty list")
         for mode in self.modes_:
-            fits = isinstance(mode, tuple) and len(mode) == 2 and all(type(i) is int for i in mode)
-            fits = fits and 0 <= mode[0] < n and mode[1] > 0
             require(
-                fits,
+                0 <= mode[0] < n and mode[1] > 0,
                 f"modes_ must hold pairs of one of {n} components and a number of half "
                 f"waves, got {mode!r}",
             )

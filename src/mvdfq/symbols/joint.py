@@ -192,24 +192,24 @@ class JointQuantizer(SequenceTransformer):
         """Raise an error unless bins, sets and columns belong together."""
         super().check_learned()
         n, found = self.n_channels_in_, self.bins_
-        fits = isinstance(found, DirectQuantizer) and getattr(found, "n_channels_in_", 0) == n
-        require(fits, f"bins_ must be a fitted DirectQuantizer of {n} channels, got {found!r}")
-        is_list = isinstance(self.sets_, list) and len(self.sets_) > 0
-        require(is_list, f"sets_ must be a list with at least one set, got {self.sets_!r}")
+        fits = getattr(found, "n_channels_in_", 0) == n
+        require(fits, f"bins_ must be a fitted DirectQuantizer of {n} channels, got another")
+        require(self.sets_, "sets_ must hold at least one set, got an empty list")
         for members in self.sets_:
-            fits = isinstance(members, tuple) and len(members) > 0
-            fits = fits and all(type(j) is int and 0 <= j < n for j in members)
+            fits = members and all(0 <= j < n for j in members)
             require(fits, f"sets_ must hold tuples of channels from 0 to {n - 1}, got {members!r}")
         self._check_columns()
 
     def _check_columns(self) -> None:
         require_array(self, "n_symbols_", (len(self.sets_),), np.int64)
-        fits = isinstance(self.columns_, list) and len(self.columns_) == len(self.sets_)
+        fits = len(self.columns_) == len(self.sets_)
         require(fits, f"columns_ must hold one list for each of the {len(self.sets_)} sets")
         for i, (keys, members) in enumerate(zip(self.columns_, self.sets_, strict=True)):
             groups = self._groups(members) if keys else []
-            fits = isinstance(keys, list) and len(keys) == len(groups)
-            require(fits, f"columns_[{i}] must be empty or hold one array for each of {groups}")
+            require(
+                len(keys) == len(groups),
+                f"columns_[{i}] must be empty or hold one array for each of {groups}",
+            )
             for one in keys:
                 check_array(one, f"an array of columns_[{i}]", (None,), np.int64)
         sizes = self._sizes()

@@ -146,17 +146,14 @@ class Letters(SequenceTransformer):
         """Raise an error unless every row has an alphabet."""
         super().check_learned()
         found, n = self.alphabets_, self.n_channels_in_
-        fits = isinstance(found, list) and len(found) == n
         require(
-            fits and all(isinstance(one, str) and len(set(one)) == len(one) for one in found),
-            f"alphabets_ must hold one string of distinct characters for each of the {n} rows, "
-            f"got {found!r}",
+            len(found) == n and all(len(set(one)) == len(one) for one in found),
+            f"alphabets_ must hold one string of distinct characters for each of the {n} rows",
         )
         folds = self.folds_case_
-        fits = isinstance(folds, list) and len(folds) == n and all(type(f) is bool for f in folds)
         require(
-            folds is None or fits,
-            f"folds_case_ must hold True or False for each of the {n} rows, got {folds!r}",
+            folds is None or len(folds) == n,
+            f"folds_case_ must hold True or False for each of the {n} rows",
         )
 
     def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
+from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.reading import Reading, Rows, read_words
 
 __all__ = ["KEY_BITS", "Runs", "bits", "histogram", "run_bits", "runs_of", "runs_of_keys"]
@@ -44,6 +45,8 @@ def runs_of(rows: Rows, readings: Sequence[Reading]) -> Runs:
     """
     n_words = max(reading.n_words(rows.base) for reading in readings)
     shift = bits(rows.n_sequences)
+    if fused.can_emit(rows, readings):
+        return runs_of_keys(fused.emit(rows, readings, n_words, shift), shift)
     n_layouts = sum(len(reading.layouts) for reading in readings)
     shape = n_layouts, *rows.codes.shape
     entries = torch.full(shape, NONE, dtype=torch.int64, device=rows.codes.device)

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import torch
 
+from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import Runs
+from mvdfq._engines.gpu.device import budget
 
 __all__ = ["Factors", "Kind", "Sums", "add_dense", "add_runs"]
 
@@ -17,8 +19,15 @@ EXACT_SINGLE = 2**24
 # pairs: a card multiplies some 600e12 and adds some 50e9 scattered numbers per second.
 DENSE_SHARE = 1 / 40
 FEWEST_DENSE = 8
-# Columns of one matrix product. More columns lose digits: sums of products are in single precision.
+# Columns of one dense matrix.
 COLUMNS = 2**13
+# Columns of one product of halves. A card cuts off the last digits of sums: 8192 columns of counts
+# gave errors of 2e-5, and the errors grow with the number of columns that are not 0.
+HALF_COLUMNS = 2**9
+# The same for words of which each is in few sequences.
+SPARSE_COLUMNS = 2**11
+# Bytes of the products of several blocks.
+PRODUCT_BYTES = 2**31
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,11 @@ class Kind:
     times: float
     largest: int
     most: int
+
+    @property
+    def fits_halves(self) -> bool:
+        """Whether values are halves, or sums of two halves."""
+        return self.root or (self.largest <= EXACT_HALF and self.most < EXACT_SINGLE)
 
     @property
     def is_precise(self) -> bool:
@@ -75,6 +89,11 @@ class Sums:
     def symmetric(self) -> bool:
         """Whether all sequences are both left and right."""
         return self.first_right == 0
+
+    def one(self, r: int) -> "Sums":
+        """Return the sums of row `r` alone; what is added there is added here."""
+        values, own, total = (part[r : r + 1] for part in (self.values, self.own, self.total))
+        return Sums(values, own, total, self.n_left, self.first_right, self.largest)
 
     def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
         """Add the products of each sequence with itself, (n_rows, n_sequences)."""
@@ -118,35 +137,118 @@ def add_runs(
     """Add the products of runs; row `r` owns the words from ``r * words_per_row`` on."""
     if not runs.word.numel():
         return
-    n = sums.own.shape[1]
-    value = runs.count.to(
-        torch.float32 if kind.root or kind.largest < EXACT_SINGLE else torch.float64
-    )
-    value = value.sqrt_() if kind.root else value
     first = torch.ones_like(runs.word, dtype=torch.bool)
     torch.ne(runs.word[1:], runs.word[:-1], out=first[1:])
-    column = first.cumsum(0) - 1
+    column = first.cumsum(0).sub_(1)
     starts = first.nonzero().squeeze(1)
     ends = torch.cat([starts[1:], starts.new_tensor([len(column)])])
-    row = runs.word // words_per_row
-    place = row * n + runs.sequence
-    squares = runs.count.double() if kind.root else value.double().square()
-    squares = torch.zeros_like(sums.own).view(-1).index_add_(0, place, squares).view_as(sums.own)
+    n = sums.own.shape[1]
+    frequent = ends - starts >= max(FEWEST_DENSE, n * DENSE_SHARE)
+    columns = _Columns(column, starts, ends, frequent)
+    if factors is None and kind.fits_halves and _is_fused(runs.word.device):
+        _add_fused(sums, runs, columns, words_per_row, kind)
+    else:
+        _add_plain(sums, runs, columns, words_per_row, kind, factors)
+
+
+def _is_fused(device: torch.device) -> bool:
+    return fused.has_triton(device) and has_half_products(device)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The words of runs: the column of each run; where a column starts and ends; its kind."""
+
+    column: torch.Tensor
+    starts: torch.Tensor
+    ends: torch.Tensor
+    frequent: torch.Tensor
+
+
+def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, kind: Kind) -> None:
+    """Add the products in few passes: one kernel, and one product of all frequent words."""
+    n_rows, n = sums.own.shape
+    which = columns.frequent.nonzero().squeeze(1)
+    row = runs.word[columns.starts[which]] // words_per_row
+    in_row = torch.bincount(row, minlength=n_rows).tolist()
+    # every row begins with a new block of columns
+    blocks = [-(-size // SPARSE_COLUMNS) for size in in_row]
+    if 4 * n * SPARSE_COLUMNS * sum(blocks) > budget(str(row.device), None) // 2:
+        _add_plain(sums, runs, columns, words_per_row, kind, None)
+        return
+    first_block = [0, *accumulate(blocks)]
+    before = [0, *accumulate(in_row)]
+    moved = [b * SPARSE_COLUMNS - a for b, a in zip(first_block, before, strict=True)][:n_rows]
+    ranks = torch.full_like(columns.starts, -1)
+    shifts = torch.tensor(moved, device=row.device)
+    ranks[which] = torch.arange(len(which), device=row.device) + shifts[row]
+    shape = first_block[-1], SPARSE_COLUMNS, 2 if kind.root else 1, n
+    dense = torch.zeros(shape, dtype=torch.float16, device=row.device)
+    squares, pairs = torch.zeros_like(sums.own), torch.zeros_like(sums.values)
+    sizes = n, sums.n_left, sums.first_right, words_per_row
+    fused.spread(
+        runs, (columns.column, columns.ends, ranks), sizes, kind.root, (squares, pairs, dense)
+    )
     sums.total.add_(squares, alpha=kind.times)
-    used = torch.ones_like(starts, dtype=torch.bool)
-    if factors is not None:
-        factor = factors.of(runs.word[starts])
-        used = factor > 0
-        value = value.double() * factor[column]
-        squares = torch.zeros_like(sums.own).view(-1).index_add_(0, place, value.square())
-        squares = squares.view_as(sums.own)
-        value = value.float() if kind.root else value
     sums.add_own(squares, kind)
-    degree = ends - starts
-    dense = used & (degree >= max(FEWEST_DENSE, n * DENSE_SHARE))
-    table = _Table(runs.sequence, value, row, column, starts, ends)
-    _add_frequent(sums, table, dense, kind)
-    _add_pairs(sums, table, used & ~dense & (degree > 1), kind.weight * kind.times)
+    _add_blocks(pairs, dense, first_block, sums)
+    sums.values.add_(pairs, alpha=kind.weight * kind.times)
+
+
+def _add_blocks(out: torch.Tensor, dense: torch.Tensor, first_block: list[int], sums: Sums) -> None:
+    """Add the products of blocks of columns, row by row.
+
+    `dense` is (n_blocks, n_columns, n_halves, n_sequences): the halves are the values rounded, and
+    what rounding left over, if there are two. The products of the second halves are too small to
+    matter.
+    """
+    n_halves, (n_rows, n_left, n_right) = dense.shape[2], out.shape
+    found = torch.zeros((n_rows, n_left, n_halves, n_right), device=out.device)
+    at_once = max(1, PRODUCT_BYTES // (4 * found[0].numel() + 1))
+    for r, (begin, end) in enumerate(pairwise(first_block)):
+        for first in range(begin, end, at_once):
+            block = dense[first : min(first + at_once, end)]
+            right = block[..., sums.first_right :]
+            product = half_products(block[:, :, 0, :n_left], right.flatten(2)).sum(dim=0)
+            found[r] += product.view_as(found[r])
+            if n_halves == 2 and not sums.symmetric:
+                out[r] += half_products(block[:, :, 1, :n_left], right[:, :, 0]).sum(dim=0)
+    out += found[:, :, 0]
+    if n_halves == 2:
+        out += found[:, :, 1]
+        if sums.symmetric:
+            out += found[:, :, 1].transpose(1, 2)
+
+
+def _add_plain(
+    sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, kind: Kind,
+    factors: "Factors | None",
+) -> None:  # fmt: skip
+    """Add the products step by step."""
+    small = kind.root or kind.largest < EXACT_SINGLE
+    value = runs.count.to(torch.float32 if small else torch.float64)
+    value = value.sqrt_() if kind.root else value
+    row = runs.word // words_per_row
+    place = row * sums.own.shape[1] + runs.sequence
+    squares = runs.count.double() if kind.root else value.double().square()
+    sums.total.add_(_summed(squares, place, sums), alpha=kind.times)
+    used = torch.ones_like(columns.frequent)
+    if factors is not None:
+        factor = factors.of(runs.word[columns.starts])
+        used = factor > 0
+        value = value.double() * factor[columns.column]
+        squares = value.square()
+        value = value.float() if kind.root else value
+    sums.add_own(_summed(squares, place, sums), kind)
+    table = _Table(runs.sequence, value, row, columns.column, columns.starts, columns.ends)
+    _add_frequent(sums, table, used & columns.frequent, kind)
+    rare = used & ~columns.frequent & (columns.ends - columns.starts > 1)
+    _add_pairs(sums, table, rare, kind.weight * kind.times)
+
+
+def _summed(values: torch.Tensor, place: torch.Tensor, sums: Sums) -> torch.Tensor:
+    """Sum up values by row and sequence."""
+    return torch.zeros_like(sums.own).view(-1).index_add_(0, place, values).view_as(sums.own)
 
 
 @dataclass(frozen=True)
@@ -237,24 +339,28 @@ def _product(block: torch.Tensor, sums: Sums, kind: Kind) -> torch.Tensor:
     """
     if kind.is_precise:
         block = block.double()
-    as_halves = block.dtype == torch.float32 and (kind.root or kind.largest <= EXACT_HALF)
+    as_halves = block.dtype == torch.float32 and kind.fits_halves
     if not as_halves or not has_half_products(block.device):
         return block[: sums.n_left] @ block[sums.first_right :].T
-    high = block.to(torch.float16)
-    left, right = high[: sums.n_left], high[sums.first_right :]
-    found = half_product(left, right)
-    if not kind.root:
-        return found
-    low = (block - high).to(torch.float16)
-    mixed = half_product(left, low[sums.first_right :])
-    if sums.symmetric:
-        return found.add_(mixed).add_(mixed.T)
-    return found.add_(mixed).add_(half_product(low[: sums.n_left], right))
+    parts = _in_blocks(block)
+    halves = [parts.to(torch.float16)]
+    if kind.root:
+        halves.append((parts - halves[0]).to(torch.float16))
+    out = torch.zeros((1, *sums.values.shape[1:]), dtype=torch.float64, device=block.device)
+    _add_blocks(out, torch.stack(halves, dim=2), [0, len(parts)], sums)
+    return out[0]
 
 
-def half_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Return ``left @ right.T`` of halves, summed up and returned as singles."""
-    return torch.mm(left, right.T, out_dtype=torch.float32)
+def _in_blocks(block: torch.Tensor) -> torch.Tensor:
+    """Return (n_sequences, n_columns) as (n_blocks, columns of a block, n_sequences)."""
+    n_blocks = -(-block.shape[1] // HALF_COLUMNS)
+    padded = torch.nn.functional.pad(block, (0, n_blocks * HALF_COLUMNS - block.shape[1]))
+    return padded.reshape(len(block), n_blocks, HALF_COLUMNS).permute(1, 2, 0)
+
+
+def half_products(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return ``left[i].T @ right[i]`` of halves for all `i`, summed up and returned as singles."""
+    return torch.bmm(left.transpose(1, 2), right, out_dtype=torch.float32)
 
 
 @cache
@@ -263,7 +369,7 @@ def has_half_products(device: torch.device) -> bool:
     if device.type != "cuda":
         return False
     try:
-        half_product(*[torch.ones((8, 8), dtype=torch.float16, device=device)] * 2)
+        half_products(*[torch.ones((1, 8, 8), dtype=torch.float16, device=device)] * 2)
     except (TypeError, RuntimeError):
         return False
     return True

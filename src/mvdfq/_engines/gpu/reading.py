@@ -16,7 +16,8 @@ class Reading(NamedTuple):
     """Layouts that share their words, their windows, and the cell of the pyramid.
 
     With `distinct`, a word counts once where several layouts read it in the same window; the
-    layouts then have one window.
+    layouts then have one window. With `near`, a window counts for all words that differ from its
+    word in at most one symbol; there is one layout then.
     """
 
     layouts: tuple[tuple[int, ...], ...]
@@ -24,6 +25,7 @@ class Reading(NamedTuple):
     distinct: bool = False
     level: int = 0
     cell: int = 0
+    near: bool = False
 
     @property
     def length(self) -> int:
@@ -79,6 +81,11 @@ class Rows:
             )
             largest = int(codes.max())
         return replace(self, codes=codes, present=present, base=max(n_symbols, largest + 1, 1))
+
+    def one(self, r: int) -> "Rows":
+        """Return row `r` alone."""
+        present = None if self.present is None else self.present[r : r + 1]
+        return replace(self, codes=self.codes[r : r + 1], present=present)
 
 
 def read_words(rows: Rows, reading: Reading, j: int) -> tuple[torch.Tensor, torch.Tensor]:

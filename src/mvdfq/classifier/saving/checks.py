@@ -11,13 +11,21 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
-from mvdfq.frames.learned import LearnedError, check_array, learned_names
+from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.threads import n_threads
+from mvdfq.classifier.parts import encode
+from mvdfq.classifier.saving.kinds import check_kinds
+from mvdfq.frames.learned import check_array
 from mvdfq.frames.steps import steps_of
-from mvdfq.kernels import Kernel
 from mvdfq.machines.word_table import first_slots, has_table
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["TreeError", "check", "require"]
+
+
+# Most words of one row of a dense table; a model has at most 2**12.
+MOST_SLOTS = 2**40
 
 
 class TreeError(ValueError):
@@ -33,20 +41,18 @@ def require(condition: Any, problem: str) -> None:
 def check(value: Any) -> None:
     """Raise an error for an object that is inconsistent or not safe for compiled loops."""
     try:
+        check_kinds(value)
         for cls in reversed(type(value).__mro__):
             if cls.__name__ in CHECKS:
                 CHECKS[cls.__name__](value)
-    except (TreeError, LearnedError) as error:
-        raise TreeError(f"in {type(value).__name__}, {error}") from None
+    except (ValueError, TypeError) as error:  # also of the checks of parameters
+        problem = str(error).removesuffix(".")
+        raise TreeError(f"in {type(value).__name__}, {problem}") from None
 
 
 def _check_transformer(value: Any) -> None:
     """Check what `fit` learned; a transformer without any learned value is not fitted."""
-    # An attribute with a value in its class is newer than some files, which go by that value.
-    names = [name for name in learned_names(type(value)) if not hasattr(type(value), name)]
-    missing = [name for name in names if name not in vars(value)]
-    if len(missing) < len(names):
-        require(not missing, f"the file must hold {', '.join(missing)}, but does not")
+    if hasattr(value, "n_channels_in_"):
         value.check_learned()
 
 
@@ -61,10 +67,24 @@ def _check_ragged(value: Any) -> None:
     require(found in wanted, f"data must be of one of the types {wanted}, got {found}")
 
 
+def _check_names(value: Any) -> None:
+    names, n = value.channel_names, len(value.data)
+    require(
+        names is None or len(names) == n, f"channel_names must hold {n} names, got another number"
+    )
+
+
 def _check_symbols(value: Any) -> None:
     _check_alphabets(value.n_symbols, len(value.data))
     known = (value.data < value.n_symbols[:, None]) | (value.data == value.missing)
     require(known.all(), "data must hold symbols below n_symbols, got a larger symbol")
+    _check_names(value)
+
+
+def _check_sequences(value: Any) -> None:
+    _check_names(value)
+    n = len(value.data)
+    require(len(value.symbolic) in (0, n), f"symbolic must hold {n} flags, got another number")
 
 
 def _check_alphabets(n_symbols: np.ndarray, n_rows: int) -> None:
@@ -74,16 +94,12 @@ def _check_alphabets(n_symbols: np.ndarray, n_rows: int) -> None:
 
 
 def _check_plan(value: Any) -> None:
-    is_kernel = isinstance(value.kernel, Kernel)
-    require(is_kernel, f"kernel must be a kernel, got {value.kernel!r}")
     value.kernel.check()
     _check_alphabets(value.n_symbols, len(value.row_weights))
     _check_weights(value.row_weights, "row_weights")
     if value.group_weights is not None:
         _check_weights(value.group_weights, "group_weights")
-    levels = value.n_levels
-    is_pyramid = type(levels) is int and 1 <= levels <= 16
-    require(is_pyramid, f"n_levels must be a whole number from 1 to 16, got {levels!r}")
+    check_whole(value.n_levels, "n_levels", at_most=16)
     for (r, _), words in value.vocabularies.items():
         _check_words(words, "vocabularies")
         k = value.kernel.k
@@ -123,14 +139,19 @@ def _check_vocabulary(value: Any) -> None:
 
 
 def _check_buckets(value: Any) -> None:
-    size = value.size
-    fits = type(size) is int and 0 < size < 2**31
-    require(fits, f"size must be a whole number from 1 to 2**31 - 1, got {size!r}")
+    check_whole(value.size, "size", at_most=2**31 - 1)
 
 
 def _check_reader(value: Any) -> None:
     """Check that the plan of a kernel or features has the alphabets of the rows in use."""
     if hasattr(value, "plan_"):
+        same = type(value.kernel_) is type(value.plan_.kernel)
+        require(same, "kernel_ must be the kernel of the plan, got another kernel")
+        is_known = value.letters_ is None or hasattr(value.letters_, "alphabets_")
+        require(is_known, "letters_ must be None or fitted, got Letters that are not")
+        n_rows = len(value.n_symbols_) if value.kernel_.reads_symbols else value.n_symbols_.sum()
+        same = value.n_rows_in_ == len(value.row_names_) == n_rows
+        require(same, f"n_rows_in_ and row_names_ must have {n_rows} rows, got other numbers")
         _check_alphabets(value.n_symbols_, len(value.n_symbols_))
         n, rows = len(value.n_symbols_), value.rows_
         check_array(rows, "rows_", (None,), np.int64)
@@ -141,6 +162,8 @@ def _check_reader(value: Any) -> None:
 
 
 def _check_kernel(value: Any) -> None:
+    if value.gamma is not None:
+        check_positive(value.gamma, "gamma")
     if hasattr(value, "train_") and value.plan_.kernel.reads_symbols:
         same = np.array_equal(value.train_.n_symbols, value.plan_.n_symbols)
         require(same, "train_ must have the alphabets of the plan, got other alphabets")
@@ -148,16 +171,31 @@ def _check_kernel(value: Any) -> None:
 
 def _check_margins(value: Any) -> None:
     n_columns = value.intercepts.size
-    check_array(value.intercepts, "intercepts", (n_columns,), None)
-    check_array(value.coefficients, "coefficients", (None, n_columns), None)
+    _check_finite(value.intercepts, "intercepts", (n_columns,))
+    _check_finite(value.coefficients, "coefficients", (None, n_columns))
+
+
+def _check_finite(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
+    check_array(array, name, shape)
+    require(np.isfinite(array).all(), f"{name} must hold finite numbers")
+
+
+def _check_norms(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
+    _check_finite(array, name, shape)
+    require((array >= 0).all(), f"{name} must not be negative")
+
+
+def _check_machine(value: Any) -> None:
+    n_threads(value.n_jobs)  # raises an error for another value
+    parse_memory(value.memory_limit)
 
 
 def _check_kernel_machine(value: Any) -> None:
     n, n_rows = len(value.reader.train_), len(value.reader.plan_.row_weights)
     found = len(value.margins.coefficients)
     require(found == n, f"coefficients must have {n} lines, one per sequence, got {found}")
-    check_array(value.norms, "norms", (n,), None)
-    check_array(value.scale, "scale", (n_rows, n), None)
+    _check_norms(value.norms, "norms", (n,))
+    _check_norms(value.scale, "scale", (n_rows, n))
     if value.values is not None:
         plan = value.reader.plan_
         require(has_table(plan), "values must belong to a kernel with a word table")
@@ -166,6 +204,7 @@ def _check_kernel_machine(value: Any) -> None:
 
 
 def _check_linear_machine(value: Any) -> None:
+    require(hasattr(value.reader, "columns_"), "the features must be fitted, got no columns_")
     size, found = value.reader.columns_.size, len(value.margins.coefficients)
     require(found == size, f"coefficients must have {size} lines, one per word, got {found}")
     found = value.train.shape[1]
@@ -174,8 +213,9 @@ def _check_linear_machine(value: Any) -> None:
 
 def _check_word_machine(value: Any) -> None:
     rows = np.arange(len(value.reader.plan_.n_symbols))
+    require(has_table(value.reader.plan_), "values must belong to a kernel with a word table")
     _check_values(value, value.values, rows)
-    check_array(value.norms, "norms", (len(rows),))
+    _check_norms(value.norms, "norms", (len(rows),))
     require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
     if value.train is not None:
         same = np.array_equal(value.train.n_symbols, value.reader.plan_.n_symbols)
@@ -185,9 +225,15 @@ def _check_word_machine(value: Any) -> None:
 def _check_values(machine: Any, values: Any, rows: np.ndarray) -> None:
     """Check the weights of all possible words: one array per group of layouts."""
     plan, n_columns = machine.reader.plan_, machine.margins.intercepts.size
+    # in Python's numbers: those of NumPy overflow, and loops would read outside the arrays
+    largest = int(plan.n_symbols[rows].max(initial=1))
+    longest = max(group.length for group in plan.groups(0))
+    require(largest**longest < MOST_SLOTS, f"values must hold fewer than {MOST_SLOTS} words")
     firsts = first_slots(plan, rows)
-    is_list = isinstance(values, list) and len(values) == len(firsts)
-    require(is_list, f"values must be a list of {len(firsts)} arrays, one per group of layouts")
+    require(
+        len(values) == len(firsts),
+        f"values must be a list of {len(firsts)} arrays, one per group of layouts",
+    )
     for first, one in zip(firsts, values, strict=True):
         check_array(one, "values", (int(first[-1]), len(plan.cells), n_columns), np.float32)
 
@@ -207,9 +253,10 @@ def _check_filter_machine(value: Any) -> None:
     fits = shape[1] <= MOST_THRESHOLDS
     require(fits, f"filters must have at most {MOST_THRESHOLDS} thresholds, got {shape[1]}")
     n_columns, n_rows = value.intercepts.size, shape[0] * shape[1]
-    check_array(value.intercepts, "intercepts", (n_columns,))
+    _check_finite(value.intercepts, "intercepts", (n_columns,))
     check_array(value.weights, "weights", (n_rows, N_WORDS, n_columns), np.float32)
-    check_array(value.norms, "norms", (n_rows,))
+    _check_norms(value.norms, "norms", (n_rows,))
+    n_threads(value.n_jobs)
 
 
 def _check_words_view(value: Any) -> None:
@@ -218,7 +265,12 @@ def _check_words_view(value: Any) -> None:
     require((value.rows >= 0).all(), f"rows must not be negative, got {value.rows}")
     for step in steps_of(value.encoder):
         is_fitted = hasattr(step, "n_channels_in_")
-        require(is_fitted, f"the encoder of a view must be fitted, got {step!r}, which is not")
+        require(is_fitted, f"the encoder of a view must be fitted, but {_name(step)} is not")
+
+
+def _name(part: Any) -> str:
+    """Return the class of a part: its parameters may make a very long text."""
+    return type(part).__name__
 
 
 def _check_classifier(value: Any) -> None:
@@ -231,25 +283,52 @@ def _check_classifier(value: Any) -> None:
     found, wanted = len(machine.margins.intercepts), len(problems.pairs)
     require(found == wanted, f"machine_ must have {wanted} columns, one per problem, got {found}")
     require(value.kernel_ is machine.reader, "kernel_ must be the kernel of machine_, got another")
+    for part in value.encoders:
+        is_part = hasattr(part, "transform")
+        require(is_part, f"frames_ and symbols_ must be transformers or None, got {_name(part)}")
     for step in steps_of(value.frames_, value.symbols_):
         is_fitted = hasattr(step, "n_channels_in_")
-        require(is_fitted, f"frames_ and symbols_ must be fitted, got {step!r}, which is not")
+        require(is_fitted, f"frames_ and symbols_ must be fitted, but {_name(step)} is not")
+    fits = value.classes_.ndim == 1 and value.classes_.dtype.kind in "biufUO"
+    require(fits, "classes_ must be a list of labels, got another array")
+    usable = np.isfinite(value.temperature_) and value.temperature_ > 0
+    require(usable, f"temperature_ must be a positive number, got {value.temperature_}")
     for view in value.views_:
         found = view.n_columns
         require(found == wanted, f"a view must have {wanted} columns, got {found}")
     n_shares = 1 + len(value.views_)
-    check_array(value.view_shares_, "view_shares_", (n_shares,))
+    _check_norms(value.view_shares_, "view_shares_", (n_shares,))
     n = machine.n_train
-    check_array(value.train_index_, "train_index_", (n,), None)
-    check_array(value.train_y_, "train_y_", (n,), None)
+    check_array(value.train_index_, "train_index_", (n,), np.int64)
+    check_array(value.train_y_, "train_y_", (n,), np.int64)
     inside = (value.train_y_ < n_classes).all() and (value.train_y_ >= 0).all()
     require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
+    _check_encoders(value)
+
+
+def _check_encoders(clf: Any) -> None:
+    """Check that encoders, kernel and views belong together: they read a collection of nothing."""
+    steps = steps_of(clf.frames_, clf.symbols_)
+    found = steps[0].n_channels_in_ if steps else clf.kernel_.n_rows_in_
+    n = clf.n_channels_in_
+    require(found == n, f"the first part must read n_channels_in_={n} channels, got {found}")
+    if not steps:
+        return
+    nothing = steps[0]._nothing()
+    try:
+        symbols = encode(clf.encoders, nothing)
+        clf.kernel_.read_new(symbols)
+        for view in clf.views_:
+            view.read(nothing)
+    except Exception as error:  # whatever a damaged part raises
+        raise TreeError(f"the parts do not belong together: {error}") from None
 
 
 # Checks by the name of a class or of one of its base classes.
 CHECKS: dict[str, Callable[[Any], None]] = {
     "Ragged": _check_ragged,
     "Symbols": _check_symbols,
+    "Sequences": _check_sequences,
     "SequenceTransformer": _check_transformer,
     "Plan": _check_plan,
     "WordFactors": _check_word_factors,
@@ -258,6 +337,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "SequenceMap": _check_reader,
     "SequenceKernel": _check_kernel,
     "Margins": _check_margins,
+    "Machine": _check_machine,
     "KernelMachine": _check_kernel_machine,
     "LinearMachine": _check_linear_machine,
     "WordMachine": _check_word_machine,

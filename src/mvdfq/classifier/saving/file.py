@@ -18,7 +18,7 @@ from mvdfq._utils.files import replacing
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import version_of
 from mvdfq.classifier.saving.checks import TreeError
-from mvdfq.classifier.saving.tree import DTYPES, TreeReader, TreeWriter
+from mvdfq.classifier.saving.tree import DTYPES, MOST_VALUES, TreeReader, TreeWriter
 
 __all__ = ["ModelFileError", "load", "save_model"]
 
@@ -27,7 +27,12 @@ SCHEMA = 1
 DESCRIPTION = "model.json"
 # A description usually has a few kilobytes; the limit allows models of thousands of parts.
 LARGEST_DESCRIPTION = 2**26
+# A value of JSON takes at least 64 bytes as an object of Python: a description of many empty
+# objects would take 25 times its size.
+MOST_JSON = 2 * MOST_VALUES
 DEFAULT_LIMIT = 2**33  # bytes of all arrays together
+# Most lines of an array that holds no value.
+MOST_LINES = 10**7
 # Longest header of an array in bytes: numpy does not read longer headers.
 LARGEST_HEADER = 10_000
 
@@ -157,7 +162,10 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
     if size > LARGEST_DESCRIPTION:
         raise TreeError(f"the description must be at most {LARGEST_DESCRIPTION} bytes, got {size}")
     _check_limit(size, path, limit)
-    description = json.loads(archive.read(DESCRIPTION), parse_constant=_refuse_constant)
+    text = archive.read(DESCRIPTION)
+    if sum(map(text.count, (b",", b"[", b"{"))) > MOST_JSON:
+        raise TreeError(f"the description must hold at most {MOST_JSON} values")
+    description = json.loads(text, parse_constant=_refuse_constant)
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a model file of mvdfq.")
     if description["schema"] > SCHEMA:
@@ -193,7 +201,9 @@ def _check_limit(size: int, path: Any, limit: int) -> None:
 def _size(passport: dict[str, Any]) -> int:
     dtype, shape = np.dtype(passport["dtype"]), passport["shape"]
     whole = all(type(n) is int and n >= 0 for n in shape)
-    if dtype.kind not in DTYPES or dtype.str != passport["dtype"] or not whole:
+    known = dtype.kind in DTYPES and dtype.str == passport["dtype"] and dtype.itemsize > 0
+    # an array without values may still have 10**12 lines, which a loop would visit
+    if not known or not whole or (0 in shape and max(shape) > MOST_LINES):
         raise TreeError(f"{passport['dtype']} of shape {shape} is not an array of numbers or text")
     return dtype.itemsize * math.prod(shape)
 

@@ -2,18 +2,41 @@
 
 import hashlib
 import platform
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from mvdfq._utils.version import version_of
 
-__all__ = ["digest", "record_of", "training_record"]
+__all__ = ["Source", "TrainingRecord", "digest", "record_of", "training_record"]
 
 PACKAGES = ("mvdfq", "numpy", "scipy", "scikit-learn", "numba")
 
 
-def training_record(X: Any, y: np.ndarray) -> dict[str, Any]:
+class TrainingRecord(TypedDict):
+    """What `training_record` returns; `load` refuses a record of another form."""
+
+    n_sequences: int
+    shortest: int
+    median_length: float
+    longest: int
+    sampling_rate: float | None
+    classes: dict[str, int]
+    digest: str
+    versions: dict[str, str | None]
+
+
+class Source(TypedDict, total=False):
+    """How the command line read the training data, for reading new data in the same way."""
+
+    format: str | None
+    recipe: dict[str, Any] | None
+    names: list[str] | None
+    strands: str
+    columns: dict[str, Any]
+
+
+def training_record(X: Any, y: np.ndarray) -> TrainingRecord:
     """Return number, lengths, rate, classes and digest of training sequences, and the versions.
 
     The digest is SHA-256 of the values, the lengths and the labels, in the order of training: two
@@ -25,7 +48,7 @@ def training_record(X: Any, y: np.ndarray) -> dict[str, Any]:
 
 def record_of(
     lengths: np.ndarray, rate: float | None, labels: np.ndarray, counts: np.ndarray, digest: str
-) -> dict[str, Any]:
+) -> TrainingRecord:
     """Return the record of sequences of these lengths and labels, and the versions."""
     low, middle, high = np.percentile(lengths, [0, 50, 100]).tolist()
     return {

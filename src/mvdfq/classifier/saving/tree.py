@@ -16,14 +16,19 @@ import scipy.sparse as sp
 
 from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import TreeError, check, require
+from mvdfq.classifier.saving.kinds import check_kinds
+from mvdfq.frames.learned import LearnedError
 
-__all__ = ["DTYPES", "TreeReader", "TreeWriter"]
+__all__ = ["DTYPES", "MOST_VALUES", "TreeReader", "TreeWriter"]
 
 # Kinds of arrays that hold numbers or text: bool, int, uint, float, str.
 DTYPES = "biufU"
 
 # A model is a tree of about twelve levels; Python's own limit differs by version.
 MOST_DEEP = 200
+# Values of a tree, each counted as often as the tree refers to it: a few bytes can describe tuples
+# of tuples with 2**40 leaves. The default of 2000 channels has about a million values.
+MOST_VALUES = 3 * 10**6
 
 # The only classes that a tree may hold, with the module of each; parts come from the registry.
 CLASSES = {
@@ -120,6 +125,10 @@ class TreeWriter:
                     f"{cls.__name__}.{name} is not a parameter, and fit does not set it"
                 )
             state[STORED_AS.get(name, name)] = self.describe(one, f"{cls.__name__}.{name}")
+        try:
+            check_kinds(value)
+        except LearnedError as error:
+            raise TreeError(f"load would refuse {cls.__name__}: {error}") from None
         return {"object": STORED_AS.get(cls.__name__, cls.__name__), "state": state}
 
 
@@ -129,16 +138,25 @@ class TreeReader:
     def __init__(self, arrays: dict[str, np.ndarray]) -> None:
         self.arrays = arrays
         self.numbered: dict[int, Any] = {}
-        self.depth = 0
+        self.sizes: dict[int, int] = {}
+        self.depth = self.n_values = 0
 
     def built(self, value: Any) -> Any:
         """Return the value that was described."""
         if self.depth > MOST_DEEP:
             raise ValueError(f"parts must be nested at most {MOST_DEEP} levels deep")
         self.depth += 1
+        self._count(1)
         result = self._numbered(value)
         self.depth -= 1
         return result
+
+    def _count(self, n: int) -> None:
+        """Count values of the tree, and refuse a tree that takes too long to walk through."""
+        self.n_values += n
+        require(
+            self.n_values <= MOST_VALUES, f"the description must hold at most {MOST_VALUES} values"
+        )
 
     def _numbered(self, value: Any) -> Any:
         match value:
@@ -147,9 +165,12 @@ class TreeReader:
             case list():
                 return [self.built(one) for one in value]
             case {"again": number}:
+                self._count(self.sizes[number])
                 return self.numbered[number]  # complete objects only, so no object can hold itself
             case {"number": number, **described}:
+                before = self.n_values
                 self.numbered[number] = self._built(described)
+                self.sizes[number] = self.n_values - before
                 return self.numbered[number]
         return self._built(value)
 
@@ -160,6 +181,7 @@ class TreeReader:
             case {"tuple": list(items)}:
                 return tuple(self.built(one) for one in items)
             case {"range": [int(), int(), int()] as ends}:
+                self._count(len(range(*ends)))
                 return range(*ends)
             case {"dict": list(pairs)}:
                 return {self.built(key): self.built(one) for key, one in pairs}
@@ -178,6 +200,8 @@ class TreeReader:
                     all(isinstance(word, str) for word in words),
                     f"an array of text must hold text, got {words!r:.40}",
                 )
+                fits = math.prod(shape) == len(words) >= max([0, *shape])
+                require(fits, f"{len(words)} words cannot have the shape {shape}")
                 return np.array([*words, None], dtype=object)[:-1].reshape(shape)
             case {"csr": [*names], "shape": [int(), int()] as shape}:
                 matrix = sp.csr_array(tuple(self.arrays[name] for name in names), shape=shape)

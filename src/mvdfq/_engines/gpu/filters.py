@@ -1,0 +1,103 @@
+"""Responses of filters and the words of their thresholds on a card.
+
+`filters` is as in `_engines/filters.py`. Sums run in the same order as on the processor and without
+fused operations, so responses are equal to the last bit.
+"""
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+import torch
+
+from mvdfq._engines.gpu.counts import histogram
+from mvdfq._engines.gpu.reading import Reading, Rows
+
+__all__ = ["filter_counts"]
+
+N_TAPS = 9
+# Words of one threshold: two single symbols and eight triples.
+N_WORDS = 10
+MISSING = 255
+
+
+def filter_counts(
+    data: torch.Tensor, offsets: torch.Tensor, filters: Any, thresholds: torch.Tensor
+) -> torch.Tensor:
+    """Return the counts of binary words, (n_sequences, n_filters, n_thresholds, 10).
+
+    The level of a response is the number of thresholds that it reaches. All binary words of three
+    levels follow from the three levels, so levels are counted, as words over a small alphabet.
+    """
+    rows = Rows.of(data, offsets)
+    levels = _levels(_responses(data, rows, filters), thresholds)
+    n_thresholds, step = thresholds.shape[1], filters[0]
+    read = Rows.of(levels, offsets).chosen(list(range(len(levels))), n_thresholds + 1, MISSING)
+    triple = (0, step, 2 * step)
+    readings = [Reading(((0,),), ((0,),)), Reading((triple,), (triple,))]
+    counts = histogram(read, readings) @ _words_of_levels(n_thresholds, data.device)
+    return counts.reshape(len(levels), -1, n_thresholds, N_WORDS).transpose(0, 1)
+
+
+def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:
+    """Return the response of every filter at every frame, (n_filters, n_frames)."""
+    dilation, taps, members, zero_padded, _ = filters
+    shifted = [_shifted(data, rows, (tap - N_TAPS // 2) * dilation) for tap in range(N_TAPS)]
+    nine = [torch.zeros_like(data) for _ in range(2)]
+    for kind in range(2):
+        for one in shifted:
+            nine[kind] += one[kind]
+    out = torch.empty((len(taps), data.shape[1]), dtype=data.dtype, device=data.device)
+    for f, response in enumerate(out):
+        kind, channels = int(zero_padded[f]), [c for c in members[f].tolist() if c >= 0]
+        response.zero_()
+        for c in channels:
+            response -= nine[kind][c]
+        three = sum_of([_sum(shifted[tap][kind], channels) for tap in taps[f].tolist()])
+        # the processor adds the product of 3 in doubles, too
+        response.copy_(response.double() + 3 * three.double())
+    return out
+
+
+def _shifted(data: torch.Tensor, rows: Rows, distance: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the values some frames later; beyond the ends, the end values or zeros."""
+    inside = torch.minimum(rows.rest - 1, (-rows.place).clamp(min=distance))
+    frames = torch.arange(data.shape[1], device=data.device)
+    near = data[:, frames + inside]
+    return near, near.masked_fill(inside != distance, 0)
+
+
+def _sum(values: torch.Tensor, channels: list[int]) -> torch.Tensor:
+    return sum_of([values[c] for c in channels])
+
+
+def sum_of(terms: list[torch.Tensor]) -> torch.Tensor:
+    """Return the sum of tensors, added from left to right."""
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def _levels(responses: torch.Tensor, thresholds: torch.Tensor) -> torch.Tensor:
+    """Return how many thresholds each response reaches; `MISSING` for NaN."""
+    # a filter without values has the thresholds NaN, which no response reaches
+    thresholds = thresholds.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
+    reached = torch.searchsorted(thresholds, responses, right=True, out_int32=True)
+    return reached.to(torch.uint8).masked_fill_(responses.isnan(), MISSING)
+
+
+@cache
+def _words_of_levels(n: int, device: torch.device) -> torch.Tensor:
+    """Return which words one level, and three levels, form at each of `n` thresholds.
+
+    The shape is (n_levels + n_levels**3, n * 10).
+    """
+    levels = range(n + 1)
+    found = torch.zeros((n + 1 + (n + 1) ** 3, n, N_WORDS))
+    for q in range(n):
+        for level in levels:
+            found[level, q, int(level > q)] = 1
+        for place, (a, b, c) in enumerate(product(levels, repeat=3), start=n + 1):
+            found[place, q, 2 + 4 * (a > q) + 2 * (b > q) + (c > q)] = 1
+    return found.reshape(len(found), -1).to(device)

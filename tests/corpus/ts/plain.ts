@@ -1,0 +1,9 @@
+@problemName p
+@timeStamps false
+@univariate false
+@dimension 2
+@equalLength false
+@classLabel true a b
+@data
+1,2,3:4,5,6:a
+1,?:2,3:b

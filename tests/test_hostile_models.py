@@ -1,0 +1,335 @@
+"""Model files made to do harm: what they can hold is bounded, and what they hold must answer."""
+
+import json
+import time
+import tracemalloc
+import zipfile
+from contextlib import suppress
+from functools import cache
+from resource import RUSAGE_SELF, getrusage
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import mvdfq
+from forged import Opened, walk
+from model_cases import CASES, NUMBERS
+from mvdfq.classifier.saving.kinds import fits
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*lie outside the range"),
+    pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
+]
+
+
+@cache
+def saved(name):
+    """The bytes of a model file."""
+    import tempfile
+    from pathlib import Path
+
+    model, X, y = CASES[name]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.mvdfq"
+        clone(model).fit(X, y).save(path)
+        return path.read_bytes()
+
+
+@pytest.fixture
+def open_model(tmp_path):
+    def opened(name):
+        path = tmp_path / "model.mvdfq"
+        path.write_bytes(saved(name))
+        return Opened(path)
+
+    return opened
+
+
+def assert_refused_at_once(opened, message):
+    """The file is refused within two seconds of computing and a few hundred megabytes."""
+    opened.write()
+    start, before = time.process_time(), getrusage(RUSAGE_SELF).ru_maxrss
+    with pytest.raises(mvdfq.ModelFileError, match=message):
+        mvdfq.load(opened.path)
+    assert time.process_time() - start < 2
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
+
+
+# Work: a few bytes must not describe days or gigabytes.
+
+
+def nested(kind, depth):
+    """Tuples of tuples, or pipelines of pipelines, with 2**depth leaves."""
+    value = {"number": 10**6, "tuple": [1, 1]}
+    for i in range(1, depth):
+        again = {"again": 10**6 + i - 1}
+        first = value
+        if kind == "tuple":
+            value = {"number": 10**6 + i, "tuple": [first, again]}
+        else:
+            steps = [{"tuple": ["a", first]}, {"tuple": ["b", again]}]
+            value = {"number": 10**6 + i, "object": "Pipeline", "state": {"steps": steps}}
+    return value
+
+
+@pytest.mark.parametrize("kind", ["tuple", "pipeline"])
+def test_values_that_refer_to_values_are_counted_as_often_as_they_occur(kind, open_model):
+    opened = open_model("rotated")
+    opened.state("SequenceClassifier")["class_weight"] = {"dict": [[nested(kind, 40), 1]]}
+    assert_refused_at_once(opened, "must hold at most 3000000 values")
+
+
+BOMBS = [
+    ("Spectrum", {"k": 10**9, "dilation": 1}),
+    ("Spectrum", {"k": {"range": [1, 10**9, 1]}, "dilation": 1}),
+    ("Spectrum", {"k": 3, "dilation": {"range": [1, 10**6, 1]}}),
+    ("Spectrum", {"k": list(range(1, 5000)), "dilation": list(range(1, 5000))}),
+    ("Spatial", {"k": 10**6, "t": 2, "d": 5, "dilation": 1}),
+    ("Spatial", {"k": 1, "t": 10**9, "d": 5, "dilation": 1}),
+    ("Spatial", {"k": 1, "t": 2, "d": 10**9, "dilation": 1}),
+    ("Words", {"layouts": [{"tuple": [0, 1, 2]}] * (10**5 + 1), "weights": None}),
+    ("Words", {"layouts": [{"range": [0, 3 * 10**6 - 100, 1]}], "weights": None}),
+    ("Words", {"layouts": [{"range": [0, 10**9, 1]}], "weights": None}),
+    ("Gapped", {"g": 10**9, "k": 5 * 10**8, "dilation": 1}),
+    ("Gapped", {"g": 900, "k": 450, "dilation": 1}),
+    ("Gapped", {"g": 20, "k": 5, "dilation": list(range(1, 100))}),
+    ("Gappy", {"g": 10**6, "k": 2, "dilation": 1, "distinct": True}),
+    ("Wildcard", {"k": 10**6, "m": 10**5, "decay": 1.0, "dilation": 1}),
+    ("Mismatch", {"k": 10**6, "m": 10**5, "neighbourhood": "full", "dilation": 1}),
+    ("Mismatch", {"k": 900, "m": 450, "neighbourhood": "full", "dilation": 1}),
+    ("MismatchPairs", {"k": 10**9, "m": 10**8}),
+    ("Profile", {"k": 10**9, "sigma": 1.0}),
+    ("Subsequence", {"k": 10**9, "decay": 0.5, "max_span": None}),
+    ("Subsequence", {"k": 900, "decay": 0.5, "max_span": 10**9}),
+]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "state"), BOMBS, ids=[f"{k}-{i}" for i, (k, _) in enumerate(BOMBS)]
+)
+def test_kernels_of_too_much_work_are_refused(kernel, state, open_model):
+    opened = open_model("rotated")
+    opened.state("Recipe")["kernel"] = {"object": kernel, "state": state}
+    assert_refused_at_once(opened, "is damaged")
+
+
+def test_a_description_of_many_empty_objects_is_refused(open_model, tmp_path):
+    opened = open_model("rotated")
+    opened.members = {}
+    text = b'{"format": "mvdfq model", "a": [' + b"{}," * (2**26 // 3 - 100) + b"{}]}"
+    with zipfile.ZipFile(opened.path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", text)
+    assert opened.path.stat().st_size < 10**5
+    tracemalloc.start()
+    with pytest.raises(mvdfq.ModelFileError, match="at most 6000000 values"):
+        mvdfq.load(opened.path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 2**26  # the text itself
+
+
+def test_arrays_of_many_lines_without_values_are_refused(open_model):
+    opened = open_model("rotated")
+    opened.state("SequenceClassifier")["class_weight"] = {"array": "0000.npy"}
+    opened.description["arrays"]["0000.npy"].update(shape=[10**12, 0])
+    assert_refused_at_once(opened, "is not an array of numbers or text")
+    opened.description["arrays"]["0000.npy"].update(shape=[10**12], dtype="<U0")
+    assert_refused_at_once(opened, "is not an array of numbers or text")
+
+
+def test_lags_that_make_too_many_rows_are_refused(open_model):
+    opened = open_model("two classes")
+    for one in walk(opened.description["model"]):
+        if one.get("object") == "Lags":
+            one["state"]["n_lags"] = 10**9
+    assert_refused_at_once(opened, "n_lags must make at most 1000000 rows")
+
+
+def test_a_table_whose_size_overflows_is_refused(open_model):
+    # 2**32 symbols and words of two: 2**64 slots are 0 slots in numbers of 64 bits
+    opened = open_model("numbers")
+    machine = next(
+        one for one in walk(opened.description["model"]) if one.get("object") == "WordMachine"
+    )
+    for one in walk(machine):
+        if one.get("object") == "Recipe":
+            opened.change(one["state"]["n_symbols"], lambda a: np.full_like(a, 2**31))
+            one["state"]["kernel"]["state"] = {"layouts": [{"tuple": [0, 1]}], "weights": None}
+        if one.get("object") == "SequenceFeatures":
+            opened.change(one["state"]["n_symbols_"], lambda a: np.full_like(a, 2**31))
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match=r"values must (hold fewer than|belong to)"):
+        mvdfq.load(opened.path)
+
+
+# Attributes: what is missing, or of another kind, is noticed by `load` and not by `predict`.
+
+FOREIGN = [
+    None, -1, 10**9, "x", [], {"tuple": []}, {"dict": []}, {"float": "nan"}, [[1]],
+    {"object": "Delta", "state": {"keep": True}},
+    {"object": "Pipeline", "state": {"steps": [{"tuple": ["a", None]}]}},
+    {"object": "Spectrum", "state": {"k": 2, "dilation": 1}},
+]  # fmt: skip
+ARRAYS = [
+    lambda a: a[1:],
+    lambda a: a.ravel(),
+    lambda a: a.astype("U9"),
+    lambda a: np.full(a.shape, np.nan) if a.dtype.kind == "f" else a + a.dtype.type(100),
+]
+
+
+def objects(opened):
+    return [one for one in walk(opened.description["model"]) if "object" in one]
+
+
+def attributes(opened):
+    """Every attribute of every class, once, as the number of its object and its name."""
+    seen = {}
+    for i, one in enumerate(objects(opened)):
+        for name in one["state"]:
+            fitted = "n_channels_in_" in one["state"]
+            seen.setdefault((one["object"], fitted, name), (i, name))
+    return list(seen.values())
+
+
+def changes(opened, i, name):
+    """Functions that change one attribute of a model file."""
+
+    def delete(state, opened):
+        del state[name]
+
+    yield delete
+    for value in FOREIGN:
+        yield lambda state, opened, value=value: state.update({name: value})
+    stored = objects(opened)[i]["state"][name]
+    if isinstance(stored, dict) and "array" in stored:
+        for change in ARRAYS:
+            with suppress(Exception):  # a change that this array cannot have
+                yield lambda state, opened, change=change: opened.change(state[name], change)
+
+
+def check_attributes(name, open_model, chosen):
+    """Change attributes one by one: `load` refuses the file, or the model still answers."""
+    X, refused = CASES[name][1], 0
+    for i, attribute in attributes(open_model(name))[chosen]:
+        for change in changes(open_model(name), i, attribute):
+            opened = open_model(name)
+            change(objects(opened)[i]["state"], opened)
+            opened.write()
+            try:
+                model = mvdfq.load(opened.path)
+            except mvdfq.ModelFileError:
+                refused += 1
+                continue
+            assert model.predict_proba(X).shape[0] == len(X), (attribute, change)
+    return refused
+
+
+@pytest.mark.parametrize("name", ["vq", "linear"])
+def test_a_file_that_loads_answers(name, open_model):
+    assert check_attributes(name, open_model, slice(None, None, 9)) > 50
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CASES)
+def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
+    assert check_attributes(name, open_model, slice(None)) > 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute"),
+    [
+        ("SequenceClassifier", "temperature_"),
+        ("SequenceClassifier", "symbols_"),
+        ("SequenceFeatures", "n_rows_in_"),
+        ("SequenceFeatures", "rows_"),
+        ("WordMachine", "norms"),
+        ("WordMachine", "margins"),
+        ("Symbols", "n_symbols"),
+        ("Recipe", "kernel"),
+        ("Pipeline", "steps"),
+        ("Rotate", "mean_"),
+    ],
+)
+def test_what_is_missing_is_named(kind, attribute, open_model):
+    opened = open_model("numbers")
+    stored = {"plan_": "recipe_"}.get(attribute, attribute)
+    del opened.state(kind, stored)[stored]
+    opened.write()
+    with pytest.raises(
+        mvdfq.ModelFileError, match=f"must (hold|be) .*{attribute}|{attribute} must"
+    ):
+        mvdfq.load(opened.path)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "attribute", "value", "message"),
+    [
+        ("rotated", "SequenceClassifier", "frames_", "x", "must be transformers or None"),
+        ("rotated", "SequenceClassifier", "n_channels_in_", 4, "must read n_channels_in_=4"),
+        ("rotated", "SequenceClassifier", "training_", {"dict": []}, "training_ must be"),
+        ("rotated", "SequenceClassifier", "source_", "x", "source_ must be"),
+        ("rotated", "SequenceKernel", "gamma", -1.0, "gamma must be a number > 0"),
+        ("rotated", "KernelMachine", "n_jobs", 0, "n_jobs must be a number of threads"),
+        ("rotated", "KernelMachine", "memory_limit", "much", "memory_limit must be bytes"),
+        ("rotated", "Delta", "n_channels_in_", 10**9, "n_channels_in_ must be from 1"),
+        ("rotated", "Delta", "n_channels_in_", 2, "must read 3 channels, got 2"),
+        ("rotated", "Symbols", "channel_names", {"tuple": ["a"]}, "channel_names must hold"),
+    ],
+)
+def test_parts_that_do_not_belong_together_are_refused(
+    name, kind, attribute, value, message, open_model
+):
+    opened = open_model(name)
+    opened.state(kind, attribute if kind != "SequenceClassifier" else "")[attribute] = value
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match=message):
+        mvdfq.load(opened.path)
+
+
+def test_another_encoder_than_that_of_the_kernel_is_refused(open_model):
+    opened = open_model("rotated")
+    opened.state("SequenceClassifier")["frames_"] = None
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match="must read n_channels_in_=3 channels, got 12"):
+        mvdfq.load(opened.path)
+
+
+def test_a_model_that_load_would_refuse_is_not_written(tmp_path):
+    model = clone(CASES["linear"][0]).fit(NUMBERS, CASES["linear"][2])
+    model.n_jobs = "many"
+    with pytest.raises(mvdfq.ModelFileError, match="load would refuse SequenceClassifier: n_jobs"):
+        model.save(tmp_path / "model.mvdfq")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "answer"),
+    [
+        (np.int64(3), int, True),
+        (3.0, int, False),
+        (True, int, False),
+        (3, float, True),
+        (np.True_, bool, True),
+        (2, bool, False),
+        (np.array([1, 2]), "Sequence[int]", True),
+        (np.array(1), "Sequence[int]", False),
+        ("ab", "Sequence[int]", False),
+        ((1, "a"), tuple[int, str], True),
+        ((1, "a", 2), tuple[int, str], False),
+        (("a", "b"), tuple[str, ...], True),
+        ({"a": 1}, dict[str, int], True),
+        ({"a": "b"}, dict[str, int], False),
+    ],
+)
+def test_values_are_compared_with_annotations(value, hint, answer):
+    from collections.abc import Sequence
+
+    wanted = {"Sequence[int]": Sequence[int]}.get(hint, hint) if isinstance(hint, str) else hint
+    assert fits(value, wanted) is answer
+
+
+def test_the_description_of_a_large_model_stays_far_below_the_bound(open_model):
+    text = json.dumps(open_model("numbers").description)
+    assert sum(map(text.count, ",[{")) < 6 * 10**6 / 100

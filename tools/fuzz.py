@@ -1,0 +1,248 @@
+"""Coverage-guided fuzzing of the readers and of `load`: no input may end in a traceback.
+
+    python tools/fuzz.py --seconds 3600
+
+Inputs are mutations of the files in tests/corpus. An input that goes from one line of mvdfq to
+another line as no input did before becomes a parent of further inputs. Python's own tracing finds
+such pairs of lines, so that every version of Python can run this without a compiler. An input with
+a problem (an exception of another kind than the reader promises, or more than ten seconds of
+computing) is written to the folder --failures, and the program ends with code 1.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import mvdfq
+from mvdfq import io
+
+ROOT = Path(__file__).parent.parent
+CORPUS = ROOT / "tests" / "corpus"
+# Seconds of computing that an input of a few kilobytes may take, with tracing.
+SLOW = 10.0
+# Bytes and words that readers look for.
+WORDS = [
+    b"", b"\0", b"\n", b"\r\n", b",", b";", b"\t", b":", b"?", b"nan", b"inf", b"-1", b"1e999",
+    b"9" * 30, b"1_0", b"(", b")", b"'", b'"', b"\\", b"{", b"}", b"@data", b"@attribute", b"%",
+    b"#", b">", b"\xff", b"\xff\xfe", b"\x1f\x8b", b"PK\x03\x04", b"=", b"..", b"/etc/passwd",
+    b" " * 300,
+]  # fmt: skip
+VALUES = [
+    None, True, 0, -1, 1, 2**31, 2**63, 10**30, 0.5, "", "x", [], {}, {"tuple": []}, {"dict": []},
+    {"float": "nan"}, {"range": [0, 10**9, 1]}, {"again": 1}, {"array": "0000.npy"},
+    {"object": "Delta", "state": {"keep": True}}, {"object": "Pipeline", "state": {"steps": []}},
+]  # fmt: skip
+
+Edges = set[tuple[int, int, int]]
+
+
+@dataclass
+class Target:
+    """Something that reads files: which files to start from, and which errors it may raise."""
+
+    name: str
+    read: Callable[[Path], Any]
+    allowed: tuple[type[Exception], ...]
+    mutate: Callable[[random.Random, bytes, list[bytes]], bytes]
+    parents: list[tuple[bytes, str]] = field(default_factory=list)
+    edges: Edges = field(default_factory=set)
+    n_inputs: int = 0
+    n_read: int = 0
+    slowest: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+
+def changed(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
+    """Return bytes with one to four changes: flips, words, cuts, copies, pieces of other inputs."""
+    content = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        a = rng.randrange(len(content) + 1)
+        b = min(len(content), a + rng.choice([0, 1, 2, 8, 50]))
+        other = rng.choice(others)
+        piece = rng.choice([rng.choice(WORDS), bytes(content[a:b]) * 3, other[a : a + 50], None])
+        if piece is None and a < len(content):
+            content[a] ^= 1 << rng.randrange(8)
+        else:
+            content[a:b] = piece or b""
+    return bytes(content[: 2**16])
+
+
+def forged(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
+    """Change one value of the description of a model file, and write the file again."""
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        description = json.loads(members["model.json"])
+    except Exception:  # the parent itself is damaged
+        description = None
+    if not isinstance(description, dict) or rng.random() < 0.2:
+        return changed(rng, data, others)
+    places = list(_places(description))
+    holder, key = rng.choice(places)
+    if rng.random() < 0.2 and isinstance(holder, dict):
+        del holder[key]
+    else:
+        other, name = rng.choice(places)
+        holder[key] = rng.choice([rng.choice(VALUES), json.loads(json.dumps(other[name]))])
+    members["model.json"] = json.dumps(description).encode()
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    for key in value if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from _places(value[key])
+
+
+def load_and_predict(path: Path) -> Any:
+    """Load a model; a model that loads must answer."""
+    model = mvdfq.load(path)
+    step = next(iter(model.encoders), None)
+    if hasattr(step, "alphabets_"):
+        return model.predict_proba(["ABCABCAB"] * 2)
+    return model.predict_proba([[[0.1 * (t % 7) for t in range(20)]] * model.n_channels_in_] * 2)
+
+
+def targets() -> list[Target]:
+    """Return one target per folder of the corpus."""
+    found = []
+    for folder in sorted(one for one in CORPUS.iterdir() if one.is_dir()):
+        is_model = folder.name == "model"
+        target = Target(
+            folder.name,
+            load_and_predict if is_model else io.read,
+            (mvdfq.ModelFileError,) if is_model else (io.ReadError,),
+            forged if is_model else changed,
+        )
+        for path in sorted(folder.iterdir()):
+            target.parents.append((path.read_bytes(), "".join(path.suffixes)))
+        found.append(target)
+    return found
+
+
+def run(target: Target, data: bytes, ending: str, folder: Path, traced: bool = True) -> Edges:
+    """Read one input; return the pairs of lines of mvdfq that were reached."""
+    path = folder / f"input{ending}"
+    path.write_bytes(data)
+    edges: Edges = set()
+    start = time.process_time()
+    try:
+        if traced:
+            sys.settrace(_tracer(edges))
+        target.read(path)
+        target.n_read += 1
+    except target.allowed:
+        pass
+    except Exception as error:
+        target.problems.append(f"{type(error).__name__}: {error}"[:200])
+    finally:
+        sys.settrace(None)
+    seconds = time.process_time() - start
+    target.n_inputs += 1
+    target.slowest = max(target.slowest, seconds)
+    if seconds > SLOW:
+        target.problems.append(f"{seconds:.0f} s of computing")
+    return edges
+
+
+def _tracer(edges: Edges) -> Any:
+    """Return a trace function that notes pairs of lines in the files of mvdfq."""
+
+    def enter(frame: FrameType, event: str, argument: Any) -> Any:
+        if "mvdfq" not in frame.f_code.co_filename:
+            return None
+        number, last = hash(frame.f_code), [0]
+
+        def step(frame: FrameType, event: str, argument: Any) -> Any:
+            edges.add((number, last[0], frame.f_lineno))
+            last[0] = frame.f_lineno
+            return step
+
+        return step
+
+    return enter
+
+
+def fuzz(target: Target, seconds: float, rng: random.Random, folder: Path, failures: Path) -> None:
+    """Mutate inputs of one target for some seconds."""
+    for data, ending in target.parents:
+        target.edges |= run(target, data, ending, folder)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        data, ending = rng.choice(target.parents)
+        data = target.mutate(rng, data, [parent for parent, _ in target.parents])
+        known = len(target.problems)
+        edges = run(target, data, ending, folder)
+        if len(target.problems) > known:
+            failures.mkdir(parents=True, exist_ok=True)
+            name = f"{target.name}-{target.n_inputs}{ending}"
+            (failures / name).write_bytes(data)
+            print(f"{name}: {target.problems[-1]}", flush=True)
+        elif edges - target.edges:
+            target.edges |= edges
+            target.parents.append((data, ending))
+
+
+def main() -> int:
+    """Fuzz all targets, print what was tried; return 1 if there was a problem."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60, help="time for all targets together")
+    parser.add_argument("--only", help="name of one target, a folder of tests/corpus")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--failures", type=Path, default=ROOT / "fuzz-failures")
+    parser.add_argument("--record", type=Path, help="page whose table of fuzzing is written anew")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    chosen = [target for target in targets() if options.only in (None, target.name)]
+    rng = random.Random(options.seed)
+    print(f"{'target':<10} {'inputs':>8} {'read':>8} {'pairs':>8} {'slowest':>8} {'problems':>8}")
+    with tempfile.TemporaryDirectory() as folder:
+        for target in chosen:
+            fuzz(target, options.seconds / len(chosen), rng, Path(folder), options.failures)
+            print(
+                f"{target.name:<10} {target.n_inputs:>8} {target.n_read:>8} {len(target.edges):>8} "
+                f"{target.slowest:>7.1f}s {len(target.problems):>8}",
+                flush=True,
+            )
+    if options.record is not None:
+        record(options.record, chosen, options.seconds)
+    return int(any(target.problems for target in chosen))
+
+
+def record(page: Path, done: list[Target], seconds: float) -> None:
+    """Write the table between two marks of a page."""
+    start, end = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    lines = [
+        f"The last recorded run took {seconds:.0f} seconds:",
+        "",
+        "| target | inputs | read without an error | pairs of lines reached | slowest | problems |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| {one.name} | {one.n_inputs} | {one.n_read} | {len(one.edges)} | "
+            f"{one.slowest:.1f} s | {len(one.problems)} |"
+            for one in done
+        ),
+    ]
+    table = "\n".join(lines)
+    page.write_text(f"{before}{start}{table}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""Write the figures of docs/comparison.md from benchmarks/results: no figure is typed by hand.
+
+This script writes everything between ``<!-- NAME -->`` and ``<!-- end -->``. A test asserts that
+the page is what the script would write now::
+
+    python tools/write_comparison.py
+"""
+
+import csv
+import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "comparison.md"
+RESULTS = ROOT / "benchmarks" / "results"
+# Names of the methods of accuracy.csv, and the packages that they come from.
+METHODS = {
+    "default": "mvdfq, default",
+    "fast": 'mvdfq, `preset="fast"`',
+    "multirocket": "MultiRocket (aeon)",
+    "multirocket-hydra": "MultiRocket-Hydra (aeon)",
+    "minirocket": "MiniRocket (aeon)",
+    "signatures": "signatures (pysiglib), linear SVM",
+}
+
+
+def main():
+    """Write the page anew."""
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def filled(page):
+    """Return the page with the figures of the results files."""
+    makers = {"accuracy": accuracy, "sets": sets, "letters": letters, "mfcc": mfcc, "gram": gram,
+              "predict": predict}  # fmt: skip
+    return re.sub(
+        r"(<!-- (\w+) -->\n).*?(<!-- end -->)",
+        lambda match: match[1] + table(makers[match[2]]()) + match[3],
+        page,
+        flags=re.DOTALL,
+    )
+
+
+def read(name):
+    """Return the rows of a results file."""
+    with open(RESULTS / f"{name}.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def table(rows):
+    """Return rows with the same keys as a table in Markdown."""
+    lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
+    lines += ["| " + " | ".join(map(str, row.values())) + " |" for row in rows]
+    return "\n".join(lines) + "\n\n"
+
+
+def resamples():
+    """Return the accuracies of the resamples by method and set, of methods run on all sets."""
+    scores = defaultdict(lambda: defaultdict(list))
+    for row in read("accuracy"):
+        if row["split"].isdecimal() and row["metric"] == "accuracy" and row["method"] in METHODS:
+            scores[row["method"]][row["set"]].append(float(row["value"]))
+    most = max(map(len, scores.values()))
+    found = {method: sets for method, sets in scores.items() if len(sets) == most}
+    return dict(sorted(found.items(), key=lambda pair: -_mean(pair[1])))
+
+
+def _mean(sets):
+    return mean(mean(values) for values in sets.values())
+
+
+def accuracy():
+    """Return mean accuracy and times of the methods, over the same sets."""
+    found = resamples()
+    sets = {*next(iter(found.values()))}
+    timed = [row for row in read("accuracy") if row["split"] == "official" and row["set"] in sets]
+
+    def seconds(method, part):
+        return f"{sum(float(row[part]) for row in timed if row['method'] == method):.1f}"
+
+    return [
+        {
+            "method": METHODS[method],
+            "mean accuracy": f"{_mean(found[method]):.3f}",
+            "fit, CPU s": seconds(method, "fit_cpu_s"),
+            "predict, CPU s": seconds(method, "predict_cpu_s"),
+        }
+        for method in found
+    ]
+
+
+def sets():
+    """Return the mean accuracy of every method on every set; the best is bold."""
+    found = resamples()
+    rows = []
+    for name in sorted(next(iter(found.values()))):
+        values = {METHODS[method]: mean(by_set[name]) for method, by_set in found.items()}
+        best = max(round(value, 3) for value in values.values())
+        shown = {method: f"{value:.3f}" for method, value in values.items()}
+        bold = {k: f"**{v}**" if float(v) == best else v for k, v in shown.items()}
+        rows.append({"set": name, **bold})
+    return rows
+
+
+def letters():
+    """Return the test figures of the default on strings."""
+    rows = [row for row in read("letters") if row["part"] == "test part"]
+    return [
+        {
+            "set": row["set"] + (", both strands" if row["strands"] == "both" else ""),
+            "classifier": row["candidate"],
+            "metric": row["metric"],
+            "test": f"{float(row['value']):.3f}",
+            "fit, s": f"{float(row['fit_s']):.0f}",
+        }
+        for row in rows
+    ]
+
+
+def mfcc():
+    """Return our time and librosa's."""
+    return [
+        {"features": row["work"], "mvdfq, s": row["ours_s"], "librosa, s": row["theirs_s"],
+         "ratio": row["ratio"]}
+        for row in read("mfcc") if row["peer"].startswith("librosa")
+    ]  # fmt: skip
+
+
+def gram():
+    """Return our time and that of other programs for the same kernel matrix."""
+    return [
+        {"kernel": row["work"], "mvdfq, s": row["ours"], "other program": row["peer"],
+         "its time, s": row["theirs"], "ratio": row["ratio"]}
+        for row in read("gram") if row["unit"] == "s" and row["data"].startswith("GTZAN")
+        and row["peer"].startswith(("numpy", "CountVectorizer"))
+    ]  # fmt: skip
+
+
+def predict():
+    """Return the times of one prediction."""
+    return [
+        {"model": row["model"], "training sequences": row["train"],
+         "one prediction, ms": row["predict_ms"], "by kernel values, ms": row["kernel_row_ms"]}
+        for row in read("predict")
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

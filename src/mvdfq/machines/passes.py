@@ -116,7 +116,8 @@ class PassSolver:
             done = n_passes
 
             def report(block: int, n_blocks: int) -> None:
-                self.report(min(done, most) * n_blocks + block, (most + 1) * n_blocks)
+                expected = (most + 1) * n_blocks  # a line search may need more
+                self.report(min(done * n_blocks + block, expected - 1), expected)
 
             losses, gradient, slopes = self.blocks.sum(
                 hinge_sums, pairs, everything, weights, offsets, stride=self.stride, report=report

@@ -111,7 +111,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
 
     solver : {"auto", "kernel", "linear"}, default="auto"
         ``"kernel"`` trains on the kernel matrix, ``"linear"`` on explicit features; ``"auto"``
-        takes explicit features for more than 10 000 sequences.
+        takes explicit features for more than 10 000 sequences, or if the kernel matrix does not
+        fit into `memory_limit`. Many sequences are learned by passes over blocks of features.
 
     n_features : int, default=None
         Number of columns that the linear solver hashes words to. None keeps one column per word
@@ -171,7 +172,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
 
     validation_score_, validation_std_ : float
         Mean and standard deviation of the accuracy of `C_` over the folds; NaN if the training
-        sequences cannot be split into folds.
+        sequences cannot be split into folds. For more than 10 000 sequences, the accuracy on
+        sequences that were held out.
 
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
@@ -383,14 +385,10 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
             self.train_index_, self.train_y_ = drawn.index[begin], codes[begin]
             samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-            reading = Reading(self.encoders_to_fit, self.classes_, weight, seed, drawn.limit)
+            encoders = [step for step in (self.frames_, self.symbols_) if step is not None]
+            reading = Reading(encoders, self.classes_, weight, seed, drawn.limit)
             self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
         return self
-
-    @property
-    def encoders_to_fit(self) -> list[Any]:
-        """The transformers of a classifier that is being fitted."""
-        return [step for step in (self.frames_, self.symbols_) if step is not None]
 
     def _check_drawn(self, drawn: Drawn) -> Settings:
         """Check what was found in all blocks; return the parts for these sequences."""

@@ -149,10 +149,10 @@ def test_lags_that_make_too_many_rows_are_refused(open_model):
 def test_a_table_whose_size_overflows_is_refused(open_model):
     # 2**32 symbols and words of two: 2**64 slots are 0 slots in numbers of 64 bits
     opened = open_model("numbers")
-    view = next(
-        one for one in walk(opened.description["model"]) if one.get("object") == "FittedWords"
+    machine = next(
+        one for one in walk(opened.description["model"]) if one.get("object") == "WordMachine"
     )
-    for one in walk(view):
+    for one in walk(machine):
         if one.get("object") == "Recipe":
             opened.change(one["state"]["n_symbols"], lambda a: np.full_like(a, 2**31))
             one["state"]["kernel"]["state"] = {"layouts": [{"tuple": [0, 1]}], "weights": None}
@@ -242,10 +242,10 @@ def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
     [
         ("SequenceClassifier", "temperature_"),
         ("SequenceClassifier", "symbols_"),
-        ("SequenceKernel", "n_rows_in_"),
-        ("SequenceKernel", "rows_"),
-        ("SequenceKernel", "train_"),
-        ("KernelMachine", "margins"),
+        ("SequenceFeatures", "n_rows_in_"),
+        ("SequenceFeatures", "rows_"),
+        ("WordMachine", "norms"),
+        ("WordMachine", "margins"),
         ("Symbols", "n_symbols"),
         ("Recipe", "kernel"),
         ("Pipeline", "steps"),

@@ -195,7 +195,7 @@ class _Tile:
     def _rows_at_once(self, n_rows: int) -> int:
         """Return how many rows to count together: many rows make few launches."""
         frames = max(self.geometry.codes.shape[1], 1)
-        sums = 12 * self.values.numel()  # doubles, and a product in single precision
+        sums = 40 * self.values.numel()  # three kinds of sums in doubles, products in singles
         fits = min(self.room // 2 // (BYTES_PER_WORD * frames + sums + 1), MOST_AT_ONCE // frames)
         return max(1, min(n_rows, fits))
 

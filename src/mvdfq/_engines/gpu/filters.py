@@ -53,7 +53,9 @@ def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:
         response.zero_()
         for c in channels:
             response -= nine[kind][c]
-        response += 3 * sum_of([_sum(shifted[tap][kind], channels) for tap in taps[f].tolist()])
+        three = sum_of([_sum(shifted[tap][kind], channels) for tap in taps[f].tolist()])
+        # the processor adds the product of 3 in doubles, too
+        response.copy_(response.double() + 3 * three.double())
     return out
 
 

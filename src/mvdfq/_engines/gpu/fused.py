@@ -67,7 +67,8 @@ def spread(
 
     `columns` are the column of each run, the end and the rank of each column (-1: a rare word);
     `sizes` the number of sequences, of left sequences, the first right sequence, and the words
-    per row; `out` the squares (n_rows, n_sequences), the products, and the two dense halves.
+    per row; `out` the squares (n_rows, n_sequences), the products, and the dense halves, one
+    after the other for each column.
     """
     n = runs.word.numel()
     column, ends, ranks = columns
@@ -103,7 +104,7 @@ if triton is not None:
 
     @triton.jit
     def _spread(
-        word, sequence, count, column, ends, ranks, squares, products, high, low, n, n_sequences,
+        word, sequence, count, column, ends, ranks, squares, products, dense, n, n_sequences,
         n_left, first_right, words_per_row, n_right, root: tl.constexpr, block: tl.constexpr,
     ):  # fmt: skip
         e = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
@@ -122,10 +123,13 @@ if triton is not None:
         rank = tl.load(ranks + mine, mask=inside, other=-1).to(tl.int64)
         frequent = inside & (rank >= 0)
         first = value.to(tl.float16)
-        place = rank * n_sequences + a
-        tl.store(high + place, first, mask=frequent)
         if root:
-            tl.store(low + place, (value - first.to(tl.float32)).to(tl.float16), mask=frequent)
+            place = 2 * rank * n_sequences + a
+            rest = (value - first.to(tl.float32)).to(tl.float16)
+            tl.store(dense + place + n_sequences, rest, mask=frequent)
+        else:
+            place = rank * n_sequences + a
+        tl.store(dense + place, first, mask=frequent)
         # the products with all later entries of a rare word
         rare = inside & (rank < 0) & (a < n_left)
         later = tl.where(rare, tl.load(ends + mine, mask=inside, other=0) - e - 1, 0)

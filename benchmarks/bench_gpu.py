@@ -12,6 +12,7 @@ import os
 import platform
 import pstats
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -204,8 +205,40 @@ def main():
             print("  ".join(f"{value!s:>10.46}" for value in one.values()))
 
 
+def check_fused(X, args):
+    """Compare the fused kernels with plain torch on a few clips; leave out kernels that fail."""
+    from mvdfq._engines.gpu import fused
+    from mvdfq.machines.filter_words import filter_encoder, filter_shares
+
+    few = X[:20]
+    eight = mvdfq.DirectQuantizer(8, strategy="quantile").fit_transform(few)
+    encoder = filter_encoder(4, 7, 0).fit(few)
+
+    def histograms():
+        return kernel_of(mvdfq.Spatial(3, 1, 2), True, pyramid=2).fit_transform(eight)
+
+    def responses():
+        return filter_shares(encoder, few).cpu().numpy()
+
+    for name, function in [("can_count", histograms), ("can_level", responses)]:
+        fast = getattr(fused, name)
+        with mvdfq.use_engine("gpu", device=args.device):
+            setattr(fused, name, lambda *_: False)
+            expected = function()
+            setattr(fused, name, fast)
+            try:
+                error = np.abs(function() - expected).max() / np.abs(expected).max()
+                assert error < 1e-5, error
+                print(f"fused {function.__name__} differ by {error:.1e}", flush=True)
+            except Exception:
+                traceback.print_exc()
+                setattr(fused, name, lambda *_: False)
+
+
 def run(X, wanted, args):
     """Run the sections."""
+    if args.device == "cuda":
+        check_fused(X, args)
     if "ceilings" in wanted and args.device == "cuda":
         ceilings(args.device)
     uniform = mvdfq.DirectQuantizer(32, strategy="uniform").fit_transform(X)

@@ -111,7 +111,11 @@ $(VENV)/.docs: $(VENV)/.run
 # The tests use the loaders of aeon. The compiled code of aeon wants an older numba than ours,
 # but the loaders are not compiled: aeon is installed without its dependencies, after the few
 # packages that the loaders import.
+# The tests of the GPU engine run with torch on the processor. One exact version: where the packages
+# come from, a range may be resolved to a build with gigabytes of CUDA libraries.
+TORCH := 2.13.0
 $(VENV)/.dev: $(VENV)/.run
 	@$(PIP) --editable '.[dev]' deprecated packaging pandas typing-extensions
 	@$(PIP) --no-deps 'aeon>=1.0'
+	@$(PIP) torch==$(TORCH)
 	@touch $@

@@ -71,10 +71,22 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.path.stem in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+    on_card = [item for item in items if item.get_closest_marker("gpu")]
+    if on_card and not _has_card():
+        for item in on_card:
+            item.add_marker(pytest.mark.skip(reason="torch finds no graphics card"))
     if DATA is None:
         for item in items:
             if item.get_closest_marker("data"):
                 item.add_marker(pytest.mark.skip(reason="MVDFQ_DATA does not name a folder"))
+
+
+def _has_card():
+    try:
+        import torch
+    except ImportError:
+        return False
+    return torch.cuda.is_available()
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,28 @@
 """Where the work is done: the processor, a graphics card or a Dask cluster."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["ENGINES", "Engine", "card_name", "current_engine", "engine_of", "on_card", "use_engine"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "card_name",
+    "current_engine",
+    "engine_of",
+    "on_card",
+    "side_by_side",
+    "use_engine",
+]
 
+# Jobs that share a card: more would only wait for the card.
+THREADS = 4
 # Names of engines; the address of a Dask scheduler is also the name of an engine.
 ENGINES = ("cpu", "gpu", "auto", "dask")
 
@@ -87,6 +100,29 @@ def on_card(module: str) -> tuple[str, Any]:
     if engine.name != "gpu":
         return "", None
     return engine.device, import_module(f"mvdfq._engines.gpu.{module}")
+
+
+def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
+    """Yield the results of all jobs, in order; on a card, a few jobs at a time.
+
+    The host then prepares one job while the card computes another. Threads have the engine of
+    their caller.
+    """
+    if current_engine().name != "gpu":
+        yield from map(function, jobs)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        waiting: deque[Any] = deque()
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(copy_context().run, function, job))
+                if len(waiting) > THREADS:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:  # after an error: do not start jobs that have not begun
+            for future in waiting:
+                future.cancel()
 
 
 def engine_of(estimator: Any) -> AbstractContextManager[Engine]:

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq.frames.steps import shares_of
@@ -202,7 +203,7 @@ class ViewSum:
 
     def __init__(self, K: np.ndarray, views: list[Any], X: Any, classifier: Any) -> None:
         memory = parse_memory(classifier.memory_limit) // max(len(views), 1)
-        fits = [view.fit(X, memory, classifier.n_jobs) for view in views]
+        fits = side_by_side(lambda view: view.fit(X, memory, classifier.n_jobs), views)
         self.fits = [fit for fit in fits if fit is not None]
         spread = float(np.trace(K) / len(K) - K.mean())
         n_parts = 1 + len({fit.view.name for fit in self.fits})

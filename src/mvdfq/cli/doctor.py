@@ -66,10 +66,13 @@ def _sound() -> dict[str, Any]:
 
 def _further() -> dict[str, Any]:
     """Return the engines beside the processor."""
-    try:
-        import torch
-    except ImportError:
-        return {"GPU": "torch is not installed", "cluster": "not in this version"}
-    has_gpu = torch.cuda.is_available()
-    name = torch.cuda.get_device_name(0) if has_gpu else "no GPU found"
-    return {"GPU": f"{name} (not used in this version)", "cluster": "not in this version"}
+    from importlib.util import find_spec
+
+    from mvdfq._engines.choice import card_name
+
+    gpu, cluster = "torch is not installed: pip install 'mvdfq[gpu]'", "Dask is not installed"
+    if find_spec("torch"):
+        gpu = card_name() or "torch finds no graphics card"
+    if find_spec("distributed"):
+        cluster = "with --scheduler ADDRESS"
+    return {"GPU": gpu, "cluster": cluster}

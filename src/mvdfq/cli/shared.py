@@ -56,14 +56,32 @@ Scheduler = Annotated[
         "default: this computer.",
     ),
 ]
-# The commands that a cluster can work for.
+
+
+class Device(StrEnum):
+    """Where a command computes."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+    auto = "auto"
+
+
+EngineName = Annotated[
+    Device,
+    typer.Option(
+        "--engine",
+        help="Where to compute. cpu: the processor; gpu: a graphics card; auto: the graphics card "
+        "if there is one.",
+    ),
+]
+# The commands that a cluster or a graphics card can work for.
 ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 
 IS_CACHED: ContextVar[bool] = ContextVar("IS_CACHED", default=True)
 
 
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with --progress, what reads data, and --scheduler, where they fit."""
+    """Return the command with the options that hold for whole commands, where they fit."""
     known = signature(command).parameters
     added: dict[str, tuple[Any, Any]] = {}
     if "quiet" in known:
@@ -73,6 +91,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
         added |= {name: (kind, None) for name, kind in OPTIONS.items()}
     if command.__name__ in ON_CLUSTER:
         added["scheduler"] = Scheduler, None
+        added["engine"] = EngineName, Device.cpu
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -82,7 +101,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
             _show_progress(own.get("progress", Mode.none))
             IS_CACHED.set(not own.get("no_cache", False))
             set_columns(own)
-            with _cluster(own.get("scheduler")):
+            with _card(own.get("engine")), _cluster(own.get("scheduler")):
                 command(*arguments, **options)
 
         copy_context().run(carry_out)  # the settings end with the command
@@ -96,6 +115,23 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     )
     run.__annotations__ = command.__annotations__ | {k: kind for k, (kind, _) in added.items()}
     return run
+
+
+@contextmanager
+def _card(engine: Device | None) -> Iterator[None]:
+    """Let a graphics card compute; say at once if there is none."""
+    if engine in (None, Device.cpu):
+        yield
+        return
+    from mvdfq._engines.choice import use_engine
+
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(use_engine(str(engine)))
+        except (ImportError, RuntimeError) as error:
+            text = str(error).replace("engine='gpu'", "--engine gpu")
+            raise Refused(text.replace("pass engine='cpu'", "pass --engine cpu")) from None
+        yield
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require
 from mvdfq.frames.steps import combined_reach, reach_of, shares_of, steps_of
@@ -74,10 +75,12 @@ class Stack(SequenceTransformer):
             The fitted transformer.
         """
         X = self._read_training(X)
-        self.views_ = [
-            (name, None if view is None else clone(view).fit(X, y))
-            for name, view in _named(self.views)
-        ]
+
+        def fitted(named: tuple[str, Any]) -> tuple[str, Any]:
+            name, view = named
+            return name, None if view is None else clone(view).fit(X, y)
+
+        self.views_ = list(side_by_side(fitted, _named(self.views)))
         return self
 
     def transform(self, X: Any) -> Sequences:

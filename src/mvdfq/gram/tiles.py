@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.choice import current_engine
+from mvdfq._engines.choice import current_engine, use_engine
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.blocks import BlockRows, KeptCounts
@@ -87,6 +87,10 @@ def gram(
         found = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
         if found is not None:
             return found
+        with use_engine("cpu"):
+            return gram(
+                left, right, plan, n_jobs=n_jobs, memory_limit=memory_limit, progress=progress
+            )
     budget = parse_memory(memory_limit)
     tiles, task_bytes = plan_tiles(left, right, plan, budget)
     n_right = len(left if right is None else right)
@@ -139,6 +143,9 @@ def compute_tiles(
     if engine.name == "dask":
         yield from _on_cluster(engine, (left, right), plan, tiles, zeros, memory[0], progress)
         return
+    if engine.name == "gpu":
+        yield from _on_card(engine.device, (left, right), plan, tiles, zeros, memory[0], progress)
+        return
     budget, task_bytes = memory
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     # half of the rest, since results wait for their turn and the needs are estimates
@@ -152,6 +159,35 @@ def compute_tiles(
             results = _reported(running, len(tiles) * len(pieces), progress)
         for tile in tiles:
             yield tile, _tile_sum(plan, zeros(tile), islice(results, len(pieces)))
+
+
+def _on_card(
+    device: str,
+    sides: tuple[Ragged, Ragged | None],
+    plan: Plan,
+    tiles: list[Tile],
+    zeros: Callable[[Tile], np.ndarray],
+    budget: int,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[tuple[Tile, Gram]]:
+    """Yield every tile as `compute_tiles` does, computed by a graphics card if it can."""
+    left, right = sides
+    for done, tile in enumerate(tiles, start=1):
+        rows, columns = tile
+        other = (
+            None
+            if right is None and rows == columns
+            else (left if right is None else right)[columns]
+        )
+        part = _on_gpu(left[rows], other, plan, device, budget, None)
+        if part is None:
+            with use_engine("cpu"):
+                part = tile_of(left[rows], other, plan, budget)
+        values = zeros(tile)
+        values += part.values
+        if progress is not None:
+            progress(done, len(tiles))
+        yield tile, replace(part, values=values)
 
 
 def _on_cluster(

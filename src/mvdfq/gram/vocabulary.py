@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
@@ -101,10 +102,29 @@ def all_words(plan: Plan) -> Vocabulary:
 
 def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[WordCounts]:
     """Count the words of every task."""
+    engine = current_engine()
+    if engine.name == "gpu":
+        found = _on_gpu(collection, plan, engine.device)
+        if found is not None:
+            return found
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
     done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
     return [result for _, result in done]
+
+
+def _on_gpu(collection: Ragged, plan: Plan, device: str) -> list[WordCounts] | None:
+    """Count on the card, or return None for what only the processor can count."""
+    from mvdfq.gram.counts_on_gpu import count_tasks  # torch is optional, and slow to import
+    from mvdfq.gram.on_gpu import CannotCount
+
+    try:
+        return [
+            WordCounts(r, t, plan.tasks(r)[t][0], found.words, found, int(plan.n_symbols[r]))
+            for r, t, found in count_tasks(collection, plan, device)
+        ]
+    except CannotCount:
+        return None
 
 
 def assemble(

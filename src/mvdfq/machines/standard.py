@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._engines import lookup
-from mvdfq._engines.choice import current_engine
+from mvdfq._engines.choice import current_engine, side_by_side
 from mvdfq._utils.memory import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -156,11 +156,11 @@ class StandardGram:
         room = memory
         workers = n_threads(n_jobs) if len(pieces) > 1 else 1
         measure = partial(_measured, min_share)
-        if current_engine().name == "gpu":  # threads would only wait for the card
-            measured = ((piece, measure(piece)) for piece in pieces)
+        if current_engine().name == "gpu":
+            measured = side_by_side(measure, pieces)
         else:
-            measured = run_in_order(measure, pieces, workers)
-        for _, (scale, z, product) in measured:
+            measured = (found for _, found in run_in_order(measure, pieces, workers))
+        for scale, z, product in measured:
             self.values += product
             self.scales.append(scale)
             room -= z.nbytes

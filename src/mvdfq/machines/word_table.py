@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import lookup
+from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
@@ -100,6 +101,8 @@ class WordTable(Short):
     def margins(self, symbols: Symbols, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the margins, (n_sequences, n_columns), and K(x, x) of each sequence."""
         symbols = symbols.rows(self.rows)
+        if current_engine().name == "gpu":  # threads would only wait for the card
+            return self._margins(symbols)
         workers = n_threads(n_jobs)
         cuts = np.linspace(0, len(symbols), min(workers, len(symbols)) + 1).astype(int)
         parts = [symbols[a:b] for a, b in pairwise(cuts.tolist())]
@@ -108,6 +111,25 @@ class WordTable(Short):
         return np.concatenate(margins), np.concatenate(norms)
 
     def _margins(self, symbols: Symbols) -> tuple[np.ndarray, np.ndarray]:
+        margins, own, total = self._scores(symbols)
+        scale = np.ones(own.shape)
+        if self.plan.normalises_rows:
+            scale = row_scale(self.plan, own, total)
+        # not `@`: a matrix product rounds a row differently among other rows, and so the last bit
+        # would depend on how many threads share the sequences
+        norms = (own * scale**2 * self.plan.row_weights[self.rows]).sum(axis=1)
+        outer = inverse_root(norms) if self.mean is None else 1 / self.mean
+        return np.einsum("sr,src->sc", scale, margins) * np.reshape(outer, (-1, 1)), norms
+
+    def _scores(self, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the margins of rows, (n_sequences, n_rows, n_columns), and their squared norms."""
+        device = current_engine().device
+        if device:
+            from mvdfq.machines.table_on_gpu import scores  # torch is optional
+
+            found = scores(self.plan, self.groups, self.group_weights, symbols, device)
+            if found is not None:
+                return found
         shape = len(symbols), len(self.rows)
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
@@ -130,14 +152,7 @@ class WordTable(Short):
                 own,
                 total,
             )
-        scale = np.ones(shape)
-        if self.plan.normalises_rows:
-            scale = row_scale(self.plan, own, total)
-        # not `@`: a matrix product rounds a row differently among other rows, and so the last bit
-        # would depend on how many threads share the sequences
-        norms = (own * scale**2 * self.plan.row_weights[self.rows]).sum(axis=1)
-        outer = inverse_root(norms) if self.mean is None else 1 / self.mean
-        return np.einsum("sr,src->sc", scale, margins) * np.reshape(outer, (-1, 1)), norms
+        return margins, own, total
 
     @cached_property
     def group_weights(self) -> np.ndarray:

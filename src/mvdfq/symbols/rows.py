@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import channel_names
 from mvdfq.frames.stack import Stack, check_lengths
 from mvdfq.frames.steps import shares_of
@@ -86,7 +87,9 @@ class Rows(Stack):
 
     def _encoded(self, X: Any) -> dict[str, Symbols]:
         """Return the symbols of each quantizer, by the name of the view."""
-        return {name: _encoded(name, view, X) for name, view in self.views_}
+        names = [name for name, _ in self.views_]
+        encoded = side_by_side(lambda named: _encoded(named[0], named[1], X), self.views_)
+        return dict(zip(names, encoded, strict=True))
 
 
 def _encoded(name: str, view: Any, X: Any) -> Symbols:

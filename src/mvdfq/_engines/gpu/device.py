@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ MOST_PINNED = 2**28
 SHARE = 0.7
 # Bytes to plan with where torch runs on the processor.
 HOST_BYTES = 2**30
+# Switches of torch that trade digits for time.
+SHORT_CUTS = ("allow_tf32", "allow_fp16_reduced_precision_reduction")
+_LOCK, _USERS, _BEFORE = Lock(), [], []  # type: tuple[Lock, list[None], list[bool]]
 
 
 def to_device(array: Any, device: str) -> torch.Tensor:
@@ -56,11 +60,22 @@ def budget(device: str, limit: int | None) -> int:
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Switch off the short cuts of matrix products that a program may have switched on."""
-    flags = torch.backends.cuda.matmul
-    before = flags.allow_tf32, flags.allow_fp16_reduced_precision_reduction
-    flags.allow_tf32, flags.allow_fp16_reduced_precision_reduction = False, False
+    """Switch off the short cuts of matrix products that a program may have switched on.
+
+    The switches belong to the whole process: the first of several threads sets them, the last one
+    sets them back.
+    """
+    with _LOCK:
+        if not _USERS:
+            _BEFORE[:] = [getattr(torch.backends.cuda.matmul, name) for name in SHORT_CUTS]
+        _USERS.append(None)
+        for name in SHORT_CUTS:
+            setattr(torch.backends.cuda.matmul, name, False)
     try:
         yield
     finally:
-        flags.allow_tf32, flags.allow_fp16_reduced_precision_reduction = before
+        with _LOCK:
+            _USERS.pop()
+            for name, before in zip(SHORT_CUTS, _BEFORE, strict=True):
+                if not _USERS:
+                    setattr(torch.backends.cuda.matmul, name, before)

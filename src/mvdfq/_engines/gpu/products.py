@@ -8,7 +8,6 @@ import torch
 
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import Runs
-from mvdfq._engines.gpu.device import budget
 
 __all__ = ["Factors", "Kind", "Sums", "add_dense", "add_runs"]
 
@@ -72,18 +71,19 @@ class Sums:
     n_left: int
     first_right: int
     largest: torch.Tensor
+    room: int
 
     @classmethod
     def zeros(
-        cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device
+        cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device, room: int
     ) -> "Sums":
-        """Return sums without any product."""
+        """Return sums without any product; `room` is the memory of the card in bytes."""
         values, own, total = (
             torch.zeros(shape, dtype=torch.float64, device=device)
             for shape in [(n_rows, n_left, n - first_right), (n_rows, n), (n_rows, n)]
         )
         largest = torch.zeros((), dtype=torch.float64, device=device)
-        return cls(values, own, total, n_left, first_right, largest)
+        return cls(values, own, total, n_left, first_right, largest, room)
 
     @property
     def symmetric(self) -> bool:
@@ -93,7 +93,7 @@ class Sums:
     def one(self, r: int) -> "Sums":
         """Return the sums of row `r` alone; what is added there is added here."""
         values, own, total = (part[r : r + 1] for part in (self.values, self.own, self.total))
-        return Sums(values, own, total, self.n_left, self.first_right, self.largest)
+        return Sums(values, own, total, self.n_left, self.first_right, self.largest, self.room)
 
     def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
         """Add the products of each sequence with itself, (n_rows, n_sequences)."""
@@ -141,7 +141,7 @@ def add_runs(
     torch.ne(runs.word[1:], runs.word[:-1], out=first[1:])
     column = first.cumsum(0).sub_(1)
     starts = first.nonzero().squeeze(1)
-    ends = torch.cat([starts[1:], starts.new_tensor([len(column)])])
+    ends = torch.nn.functional.pad(starts[1:], (0, 1), value=len(column))
     n = sums.own.shape[1]
     frequent = ends - starts >= max(FEWEST_DENSE, n * DENSE_SHARE)
     columns = _Columns(column, starts, ends, frequent)
@@ -173,7 +173,7 @@ def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, ki
     in_row = torch.bincount(row, minlength=n_rows).tolist()
     # every row begins with a new block of columns
     blocks = [-(-size // SPARSE_COLUMNS) for size in in_row]
-    if 4 * n * SPARSE_COLUMNS * sum(blocks) > budget(str(row.device), None) // 2:
+    if 4 * n * SPARSE_COLUMNS * sum(blocks) > sums.room // 2:
         _add_plain(sums, runs, columns, words_per_row, kind, None)
         return
     first_block = [0, *accumulate(blocks)]
@@ -182,39 +182,42 @@ def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, ki
     ranks = torch.full_like(columns.starts, -1)
     shifts = torch.tensor(moved, device=row.device)
     ranks[which] = torch.arange(len(which), device=row.device) + shifts[row]
-    shape = first_block[-1], SPARSE_COLUMNS, n
-    high = torch.zeros(shape, dtype=torch.float16, device=row.device)
-    low = torch.zeros(shape, dtype=torch.float16, device=row.device) if kind.root else high
+    shape = first_block[-1], SPARSE_COLUMNS, 2 if kind.root else 1, n
+    dense = torch.zeros(shape, dtype=torch.float16, device=row.device)
     squares, pairs = torch.zeros_like(sums.own), torch.zeros_like(sums.values)
     sizes = n, sums.n_left, sums.first_right, words_per_row
-    out = squares, pairs, high, low
-    fused.spread(runs, (columns.column, columns.ends, ranks), sizes, kind.root, out)
+    fused.spread(
+        runs, (columns.column, columns.ends, ranks), sizes, kind.root, (squares, pairs, dense)
+    )
     sums.total.add_(squares, alpha=kind.times)
     sums.add_own(squares, kind)
-    _add_blocks(pairs, high, low, first_block, sums, kind)
+    _add_blocks(pairs, dense, first_block, sums)
     sums.values.add_(pairs, alpha=kind.weight * kind.times)
 
 
-def _add_blocks(
-    out: torch.Tensor, high: torch.Tensor, low: torch.Tensor, first_block: list[int], sums: Sums,
-    kind: Kind,
-) -> None:  # fmt: skip
-    """Add the products of blocks of columns, (n_blocks, n_columns, n_sequences), row by row."""
-    at_once = max(1, PRODUCT_BYTES // (8 * out[0].numel()))
+def _add_blocks(out: torch.Tensor, dense: torch.Tensor, first_block: list[int], sums: Sums) -> None:
+    """Add the products of blocks of columns, row by row.
+
+    `dense` is (n_blocks, n_columns, n_halves, n_sequences): the halves are the values rounded, and
+    what rounding left over, if there are two. The products of the second halves are too small to
+    matter.
+    """
+    n_halves, (n_rows, n_left, n_right) = dense.shape[2], out.shape
+    found = torch.zeros((n_rows, n_left, n_halves, n_right), device=out.device)
+    at_once = max(1, PRODUCT_BYTES // (4 * found[0].numel() + 1))
     for r, (begin, end) in enumerate(pairwise(first_block)):
-        for a in range(begin, end, at_once):
-            b = min(a + at_once, end)
-            left, right = high[a:b, :, : sums.n_left], high[a:b, :, sums.first_right :]
-            out[r] += half_products(left, right).sum(0, dtype=torch.float64)
-            if not kind.root:
-                continue
-            mixed = half_products(left, low[a:b, :, sums.first_right :]).sum(0, dtype=torch.float64)
-            out[r] += mixed
-            if sums.symmetric:
-                out[r] += mixed.T
-            else:
-                rest = half_products(low[a:b, :, : sums.n_left], right)
-                out[r] += rest.sum(0, dtype=torch.float64)
+        for first in range(begin, end, at_once):
+            block = dense[first : min(first + at_once, end)]
+            right = block[..., sums.first_right :]
+            product = half_products(block[:, :, 0, :n_left], right.flatten(2)).sum(dim=0)
+            found[r] += product.view_as(found[r])
+            if n_halves == 2 and not sums.symmetric:
+                out[r] += half_products(block[:, :, 1, :n_left], right[:, :, 0]).sum(dim=0)
+    out += found[:, :, 0]
+    if n_halves == 2:
+        out += found[:, :, 1]
+        if sums.symmetric:
+            out += found[:, :, 1].transpose(1, 2)
 
 
 def _add_plain(
@@ -340,10 +343,11 @@ def _product(block: torch.Tensor, sums: Sums, kind: Kind) -> torch.Tensor:
     if not as_halves or not has_half_products(block.device):
         return block[: sums.n_left] @ block[sums.first_right :].T
     parts = _in_blocks(block)
-    high = parts.to(torch.float16)
-    low = (parts - high).to(torch.float16) if kind.root else high
+    halves = [parts.to(torch.float16)]
+    if kind.root:
+        halves.append((parts - halves[0]).to(torch.float16))
     out = torch.zeros((1, *sums.values.shape[1:]), dtype=torch.float64, device=block.device)
-    _add_blocks(out, high, low, [0, len(parts)], sums, kind)
+    _add_blocks(out, torch.stack(halves, dim=2), [0, len(parts)], sums)
     return out[0]
 
 

@@ -249,7 +249,7 @@ def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
     ],
 )
 def test_what_is_missing_is_named(kind, attribute, open_model):
-    opened = open_model("parts" if kind == "Pipeline" else "rotated")
+    opened = open_model("numbers")
     del opened.state(kind, attribute)[attribute]
     opened.write()
     with pytest.raises(

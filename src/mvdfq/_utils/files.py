@@ -25,7 +25,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         os.replace(unfinished, path)
     except OSError as error:
-        if error.filename is None:  # a write names no file: say which file is not there now
+        if error.errno and error.filename is None:  # a write does not name its file
             error.filename = os.fspath(path)
         raise
     finally:

@@ -12,6 +12,7 @@ import os
 import platform
 import pstats
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from mvdfq.sequences import check_sequences
 
 HERE = Path(__file__).parent
 LINES = []
+# Bytes and operations per second that the card reaches.
+CEILINGS = {}
 
 
 def waited(function):
@@ -57,12 +60,15 @@ def ceilings(device):
     """Measure the limits of the card: copies, and matrix products of three precisions."""
     pair = torch.empty((2, 2**30), dtype=torch.float32, device=device).normal_()
     _, seconds, _ = median(lambda: pair[1].copy_(pair[0]), 5)
+    CEILINGS["copies"] = pair.nbytes / seconds
     note = f"{pair.nbytes / seconds / 1e12:.2f} TB/s"
     line("copy on the card, 8.6 GB read and written", "ceiling", seconds, note=note)
     pair = None
     for dtype, n in [(torch.float16, 8192), (torch.float32, 8192), (torch.float64, 4096)]:
         a = torch.randn((n, n), device=device).to(dtype)
         _, seconds, _ = median(lambda a=a: a @ a, 5)
+        if dtype == torch.float16:
+            CEILINGS["products"] = 2 * n**3 / seconds
         note = f"{2 * n**3 / seconds / 1e12:.0f} TFLOP/s"
         line(f"product {n} x {n}, {dtype}", "ceiling", seconds, note=note)
     codes = np.random.default_rng(0).integers(0, 32, 2**24, dtype=np.uint8)
@@ -99,9 +105,42 @@ def gram(name, symbols, kernel, root, target, args, repeat=7, cpu=True):
             assert np.array_equal(K, expected), f"{name}: raw counts differ"
         line(name, f"cpu, {os.cpu_count()} cores", cpu_seconds)
     memory = torch.cuda.max_memory_allocated() / 1e9 if args.device == "cuda" else 0
-    line(name, "gpu", seconds, target, error, f"+-{1000 * spread:.1f}; peak {memory:.1f} GB")
+    note = f"+-{1000 * spread:.1f}; peak {memory:.1f} GB; {against_ceilings(on_card, fitted)}"
+    line(name, "gpu", seconds, target, error, note)
     if args.profile:
         profile(on_card)
+
+
+def against_ceilings(function, fitted):
+    """Return the operations and bytes that one matrix takes, and the time that they need at least.
+
+    Operations are those of all products of halves. Bytes are codes, the matrix, and either eight
+    passes of a sort of 64-bit words or one histogram.
+    """
+    from mvdfq._engines.gpu import products
+    from mvdfq.gram.on_gpu import FEW_WORDS, reading_of
+
+    done, multiply = [0], products.half_products
+
+    def counted(left, right):
+        done[0] += 2 * left.shape[0] * left.shape[1] * left.shape[2] * right.shape[2]
+        return multiply(left, right)
+
+    products.half_products = counted
+    function()
+    products.half_products = multiply
+    n, moved, train = len(fitted.train_), 0, fitted.train_
+    for _, task in fitted.plan_.tasks(0):
+        reading, base = reading_of(task), int(fitted.plan_.n_symbols[0])
+        words = train.data.size * (1 + reading.near * reading.length * (base - 1))
+        few = reading.n_words(base) <= FEW_WORDS and not reading.near
+        moved += 8 * train.n_rows * n * reading.n_words(base) if few else 8 * 16 * words
+    moved += train.data.nbytes + 8 * n * n
+    note = f"{done[0] / 1e9:.0f} GFLOP, {moved / 1e9:.1f} GB"
+    if "products" in CEILINGS:
+        floor = done[0] / CEILINGS["products"] + moved / CEILINGS["copies"]
+        note += f", floor {1000 * floor:.1f} ms"
+    return note
 
 
 def profile(function):
@@ -204,8 +243,40 @@ def main():
             print("  ".join(f"{value!s:>10.46}" for value in one.values()))
 
 
+def check_fused(X, args):
+    """Compare the fused kernels with plain torch on a few clips; leave out kernels that fail."""
+    from mvdfq._engines.gpu import fused
+    from mvdfq.machines.filter_words import filter_encoder, filter_shares
+
+    few = X[:20]
+    eight = mvdfq.DirectQuantizer(8, strategy="quantile").fit_transform(few)
+    encoder = filter_encoder(4, 7, 0).fit(few)
+
+    def histograms():
+        return kernel_of(mvdfq.Spatial(3, 1, 2), True, pyramid=2).fit_transform(eight)
+
+    def responses():
+        return filter_shares(encoder, few).cpu().numpy()
+
+    for name, function in [("can_count", histograms), ("can_level", responses)]:
+        fast = getattr(fused, name)
+        with mvdfq.use_engine("gpu", device=args.device):
+            setattr(fused, name, lambda *_: False)
+            expected = function()
+            setattr(fused, name, fast)
+            try:
+                error = np.abs(function() - expected).max() / np.abs(expected).max()
+                assert error < 1e-5, error
+                print(f"fused {function.__name__} differ by {error:.1e}", flush=True)
+            except Exception:
+                traceback.print_exc()
+                setattr(fused, name, lambda *_: False)
+
+
 def run(X, wanted, args):
     """Run the sections."""
+    if args.device == "cuda":
+        check_fused(X, args)
     if "ceilings" in wanted and args.device == "cuda":
         ceilings(args.device)
     uniform = mvdfq.DirectQuantizer(32, strategy="uniform").fit_transform(X)

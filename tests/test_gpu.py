@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 import mvdfq
 import naive
+from commands import run
 from mvdfq._engines import choice
 from mvdfq._engines.choice import current_engine
 
@@ -78,11 +79,13 @@ def both(kernel, options, train, new):
     return zip(*made, strict=True)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+# every kernel raw and in one other way
+CASES = [(kernel, {}) for kernel in KERNELS]
+CASES += [(k, OPTIONS[1 + i % 3]) for i, k in enumerate(KERNELS) if k.has_features]
+
+
+@pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
 def test_kernel_matrices_equal_those_of_the_processor(kernel, options):
-    if not kernel.has_features and options:
-        return
     large = 12 if isinstance(kernel, mvdfq.Mismatch) else 40
     for n_symbols, missing in [(4, 0.1), (large, 0.0)]:
         train, new = collection(n_symbols, missing=missing), collection(n_symbols, 1, n=6)
@@ -169,7 +172,7 @@ def test_two_halves_make_a_single(halves):
             assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS[:3], ids=str)
 def test_features_equal_those_of_the_processor(options):
     train, new = collection(5, missing=0.05), collection(5, 1, n=6)
     for kernel in (mvdfq.Spectrum([1, 3]), mvdfq.Gappy(4, 2), mvdfq.Mismatch(3, 1)):
@@ -318,3 +321,25 @@ def test_a_card_agrees_with_the_processor(kernel):
             if not root and not isinstance(kernel, mvdfq.Words | mvdfq.Wildcard):
                 assert_array_equal(found, expected)
             assert_allclose(found, expected, rtol=2e-6, atol=2e-6 * expected.max())
+
+
+def test_commands_take_an_engine(monkeypatch, tmp_path):
+    lines = ["@problemname small", "@univariate true", "@classLabel true a b", "@data"]
+    lines += [
+        f"{'1,2,3,2,1,2,3,1' if i % 2 else '3,3,1,1,3,3,1,2'}:{'ab'[i % 2]}" for i in range(8)
+    ]
+    data = tmp_path / "small.ts"
+    data.write_text("\n".join(lines))
+    choose = choice.use_engine
+    monkeypatch.setattr(choice, "use_engine", lambda name: choose(name, device="cpu"))
+    matrices = []
+    for engine in ("cpu", "gpu"):
+        output = tmp_path / f"{engine}.npy"
+        run("gram", data, "-o", output, "--kernel", "spectrum", "--engine", engine, "-q")
+        matrices.append(np.load(output))
+    assert_allclose(matrices[0], matrices[1], atol=1e-6)
+    monkeypatch.setattr(choice, "use_engine", choose)
+    monkeypatch.setattr(choice, "card_name", lambda device="cuda": "")
+    _, said = run("gram", data, "-o", output, "--engine", "gpu", "-q", code=5)
+    assert "--engine gpu needs a graphics card" in said.replace("\n", " ")
+    assert "torch finds no graphics card" in run("doctor")[0]

@@ -231,6 +231,16 @@ def test_bad_arguments(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_system_that_cannot_reserve(tmp_path, monkeypatch):
+    def unknown(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("mvdfq.gram.unfinished.os.posix_fallocate", unknown)
+    kernel = SequenceKernel(Spectrum(1))
+    found = write_gram(kernel, LETTERS, tmp_path / "K.npy")
+    assert_array_equal(found, kernel.fit_transform(LETTERS))
+
+
 def test_a_disk_without_room(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -4,21 +4,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._engines.choice import current_engine, engine_of
+from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq.classifier.answers import Answers
 from mvdfq.classifier.blocks import (
     Drawn,
     Reading,
     block_makers,
     class_weights,
-    cluster_margins,
     draw,
 )
 from mvdfq.classifier.linear import (
@@ -41,7 +40,6 @@ from mvdfq.classifier.parts import (
     settings_for,
 )
 from mvdfq.classifier.presets import Settings
-from mvdfq.classifier.questions import Questions
 from mvdfq.classifier.saving.record import training_record
 from mvdfq.machines.passes import PassSolver
 from mvdfq.machines.svm import Problems
@@ -52,7 +50,7 @@ from mvdfq.symbols.base import check_symbols
 __all__ = ["SequenceClassifier"]
 
 
-class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SequenceClassifier(Answers, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
@@ -466,95 +464,6 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             groups = [1.0] * len(kernel.plan_.groups(0))
         self.row_weights_ = np.ones(kernel.n_rows_in_) if rows is None else np.asarray(rows)
         self.group_weights_ = None if groups is None else np.asarray(groups)
-
-    def decide(self, symbols: Any) -> np.ndarray:
-        """Return the decision values of encoded sequences.
-
-        Parameters
-        ----------
-        symbols : Symbols
-            Sequences that `encode` has turned into symbols.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            As in `decision_function`.
-        """
-        with engine_of(self):
-            return self.problems_.decision(self.machine_.of(symbols))
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision value of each class.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
-            margins. For two classes: the margin of the second class.
-        """
-        with engine_of(self):
-            engine = current_engine()
-            margins = (
-                cluster_margins(engine, self, X) if engine.name == "dask" else self._margins(X)
-            )
-        return self.problems_.decision(margins)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sequence.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_sequences,)
-            The class with the largest decision value.
-        """
-        decision = self.decision_function(X)
-        return self.classes_[self.problems_.predicted(decision)]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        r"""Return the probability of each class.
-
-        The probabilities are :math:`p_c \propto \exp(\tau f_c)`. The factor :math:`\tau` fits the
-        labels of the inner folds best. The most probable class is the predicted class.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_sequences, n_classes)
-            Every row sums to 1.
-        """
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, decision: np.ndarray) -> np.ndarray:
-        """Turn decision values into probabilities.
-
-        Parameters
-        ----------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            Decision values.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_sequences, n_classes)
-            Every row sums to 1.
-        """
-        if decision.ndim > 1:
-            return softmax(self.temperature_ * decision, axis=1)
-        second = expit(self.temperature_ * decision)
-        return np.stack([1 - second, second], axis=1)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o, parts as p
-from mvdfq.cli.errors import Refused
+from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
 from mvdfq.cli.train import check_output
 
@@ -51,8 +51,6 @@ def gram(
     a folder that does not fit into the memory limit, on as many as fit.
     Example: mvdfq gram recordings/ -o K.npy
     """
-    from mvdfq.gram.checkpoint import store_gram
-
     check_output(output, data)
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.", "name another output")
@@ -64,7 +62,7 @@ def gram(
     clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)
     fitted, names = _fitted(clf, data, options, output)
     with progress_bar("kernel", quiet) as progress:
-        stored = store_gram(fitted, output, dtype.value, progress)
+        stored = _stored(fitted, output, dtype, progress)
     output.with_suffix(".names.txt").write_text(
         "".join(f"{printable(name)}\n" for name in names), encoding="utf-8"
     )
@@ -77,6 +75,17 @@ def gram(
         "kernel": " ".join(repr(fitted.kernel_).split()),
     }
     show_facts(facts, format)
+
+
+def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
+    """Write the matrix; what the system refuses is an output that cannot be written."""
+    from mvdfq.gram.checkpoint import store_gram
+
+    try:
+        return store_gram(fitted, output, dtype.value, progress)
+    except OSError as error:
+        message = str(error) if error.strerror is None else f"{output}: {error.strerror}."
+        raise Refused(message, "", CANNOT_WRITE) from None
 
 
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:

@@ -205,7 +205,7 @@ class _Tile:
         first_missing = n_symbols if self.plan.kernel.is_closed else self.missing
         read = self.geometry.chosen(rows, n_symbols, first_missing)
         shape = len(rows), self.n_left, self.first_right, self.n
-        sums = Sums.zeros(*shape, self.values.device)
+        sums = Sums.zeros(*shape, self.values.device, self.room)
         for _, alike in groupby(tasks, key=lambda task: (task.weight, task.layout_weight)):
             for way, same in groupby(alike, key=lambda task: self._way(read, task)):
                 listed = list(same)
@@ -313,16 +313,17 @@ class _Tile:
 
     def _combine(self, sums: Sums, rows: list[int]) -> None:
         """Add the kernel of rows, each scaled as the plan says, to the values."""
-        device = str(sums.own.device)
-        weights = to_device(self.plan.row_weights[rows].astype(float), device)
-        own = sums.own
+        own, weights = sums.own, self.plan.row_weights[rows]
         if self.plan.normalises_rows:
             norms = own if self.plan.row_norm == "cosine" else sums.total
             scale = torch.where(norms > 0, norms.clamp(min=1e-300).rsqrt(), 0.0)
-            self.scale[rows] = scale
+            for i, r in enumerate(rows):
+                self.scale[r] = scale[i]
             sums.values.mul_(scale[:, : self.n_left, None]).mul_(scale[:, None, self.first_right :])
             own = own * scale.square()
-        if not (self.plan.row_weights[rows] == 1).all():
-            sums.values.mul_(weights[:, None, None])
+        if not (weights == 1).all():
+            factors = to_device(weights.astype(float), str(own.device))
+            sums.values.mul_(factors[:, None, None])
+            own = own * factors[:, None]
         self.values += sums.values.sum(dim=0)
-        self.own += weights @ own
+        self.own += own.sum(dim=0)

@@ -1,5 +1,6 @@
 """A kernel matrix that is being computed: a memory map, its journal, and its norms."""
 
+import errno
 import hashlib
 import os
 import re
@@ -49,8 +50,7 @@ class Unfinished:
             with open(self.path, "r+b" if self.path.exists() else "xb") as file:
                 file.write(_header(n, dtype))
                 file.truncate(size)
-                if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
+                _reserve(file.fileno(), size)
         except OSError as error:
             self.journal.close()
             if not self.journal.records:
@@ -125,6 +125,17 @@ def _header(n: int, dtype: np.dtype) -> bytes:
 
 def _size(n: int, dtype: np.dtype) -> int:
     return len(_header(n, dtype)) + n * n * dtype.itemsize
+
+
+def _reserve(number: int, size: int) -> None:
+    """Reserve the bytes of a file, where the system can do so."""
+    if not hasattr(os, "posix_fallocate"):  # Windows, macOS
+        return
+    try:
+        os.posix_fallocate(number, 0, size)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
+            raise
 
 
 def _checksum(values: np.ndarray, own: np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""What every result must beat: the largest class, and a machine that does not know time."""
+"""What every result must beat: the largest class, and a machine that does not see time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +28,7 @@ def baselines(run: Run) -> list[dict[str, Any]]:
     hits = np.bincount(run.truth)
     if not run.recorder.trains[0].size:
         share = float(hits.max() / hits.sum())
-        return [{"name": "largest class", "about": "always says one class", "accuracy": share}]
+        return [{"name": "largest class", "about": "always predicts this class", "accuracy": share}]
     vectors, what = describe(run.X)
     largest, summary = [], []
     for train, test in _parts(run):
@@ -37,8 +37,12 @@ def baselines(run: Run) -> list[dict[str, Any]]:
         machine = _machine(run.y[train]).fit(vectors[train], run.y[train])
         summary.append(float(machine.score(vectors[test], run.y[test])))
     return [
-        {"name": "largest class", "about": "always says one class", "accuracy": _mean(largest)},
-        {"name": what, "about": "a machine that knows no time", "accuracy": _mean(summary)},
+        {
+            "name": "largest class",
+            "about": "always predicts this class",
+            "accuracy": _mean(largest),
+        },
+        {"name": what, "about": "an SVM that does not see time", "accuracy": _mean(summary)},
     ]
 
 

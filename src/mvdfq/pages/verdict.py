@@ -45,14 +45,14 @@ def confusions(run: Run) -> dict[str, Any]:
 
 
 def _class(matrix: np.ndarray, c: int) -> dict[str, Any]:
-    n, right, said = int(matrix[c].sum()), int(matrix[c, c]), int(matrix[:, c].sum())
-    recall, precision = right / n if n else None, right / said if said else None
+    n, right, predicted = int(matrix[c].sum()), int(matrix[c, c]), int(matrix[:, c].sum())
+    recall, precision = right / n if n else None, right / predicted if predicted else None
     return {
         "n": n,
         "recall": recall,
         "recall_95": interval(right, n) if n else None,
         "precision": precision,
-        "f1": 2 * right / (n + said) if n + said else None,
+        "f1": 2 * right / (n + predicted) if n + predicted else None,
     }
 
 

@@ -77,6 +77,8 @@ def histogram(rows: Rows, readings: Sequence[Reading]) -> torch.Tensor:
     """
     sizes = [reading.n_words(rows.base) for reading in readings]
     n_columns, n = sum(sizes), rows.n_sequences
+    if fused.can_count(rows, readings):
+        return fused.count(rows, readings, sizes)
     # the last place collects the words that do not count
     shape = len(rows.codes), n * n_columns + 1
     counts = torch.zeros(shape, dtype=torch.float32, device=rows.codes.device)

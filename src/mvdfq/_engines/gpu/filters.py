@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.reading import Reading, Rows
 
@@ -30,7 +31,10 @@ def filter_counts(
     levels follow from the three levels, so levels are counted, as words over a small alphabet.
     """
     rows = Rows.of(data, offsets)
-    levels = _levels(_responses(data, rows, filters), thresholds)
+    if fused.can_level(data):
+        levels = fused.levels(data, rows, filters, thresholds)
+    else:
+        levels = _levels(_responses(data, rows, filters), thresholds)
     n_thresholds, step = thresholds.shape[1], filters[0]
     read = Rows.of(levels, offsets).chosen(list(range(len(levels))), n_thresholds + 1, MISSING)
     triple = (0, step, 2 * step)

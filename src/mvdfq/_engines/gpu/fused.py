@@ -6,8 +6,10 @@ check its arguments.
 
 from collections.abc import Sequence
 from functools import cache
+from inspect import signature
 from typing import Any
 
+import numpy as np
 import torch
 
 try:
@@ -18,12 +20,13 @@ except ImportError:  # torch for processors comes without Triton
 
 from mvdfq._engines.gpu.reading import Reading, Rows
 
-__all__ = ["can_emit", "emit", "has_triton", "spread"]
+__all__ = ["can_count", "can_emit", "can_level", "count", "emit", "has_triton", "levels", "spread"]
 
 NONE = 2**63 - 1
 # Entries that one program of a kernel reads.
 BLOCK = 1024
 SPREAD_BLOCK = 256
+COUNTED = 512
 
 
 @cache
@@ -47,16 +50,68 @@ def emit(rows: Rows, readings: Sequence[Reading], n_words: int, shift: int) -> t
         for number, reading in enumerate(readings)
         for layout, window in zip(reading.layouts, reading.windows, strict=True)
     ]
-    numbers, offsets, widths = (
-        torch.tensor(part, dtype=torch.int32, device=device) for part in zip(*listed, strict=True)
-    )
+    # one small copy to the card: number, width and offsets of every layout
+    table = [(number, width, *layout) for number, layout, width in listed]
+    layouts = torch.tensor(table, dtype=torch.int32, device=device)
     n_rows, n_frames = rows.codes.shape
     entries = torch.empty((len(listed), n_rows, n_frames), dtype=torch.int64, device=device)
     grid = (-(-n_frames // BLOCK), n_rows, len(listed))
     sizes = (n_frames, n_rows, len(readings), n_words, rows.base, shift)
-    inputs = (rows.codes.contiguous(), rows.sequence, rows.rest, offsets, widths, numbers)
+    inputs = (rows.codes.contiguous(), rows.sequence, rows.rest, layouts)
     _emit[grid](*inputs, entries, *sizes, readings[0].length, BLOCK)
     return entries.view(-1)
+
+
+def can_count(rows: Rows, readings: Sequence[Reading]) -> bool:
+    """Tell whether `count` knows these readings: one layout each, and all symbols there."""
+    plain = all(len(reading.layouts) == 1 and reading.length > 0 for reading in readings)
+    if not plain or rows.present is not None or not has_triton(rows.codes.device):
+        return False
+    return "mask" in signature(tl.histogram).parameters  # Triton 3.3 and later
+
+
+def count(rows: Rows, readings: Sequence[Reading], sizes: list[int]) -> torch.Tensor:
+    """Return the counts of all words, as `counts.histogram` does.
+
+    One program counts one row of one sequence.
+    """
+    n_rows, n_frames = rows.codes.shape
+    shape = n_rows, rows.n_sequences, sum(sizes)
+    counts = torch.empty(shape, dtype=torch.float32, device=rows.codes.device)
+    codes, first = rows.codes.contiguous(), 0
+    for reading, size in zip(readings, sizes, strict=True):
+        layout, width = reading.layouts[0], reading.windows[0][-1] + 1
+        places = torch.tensor(layout, dtype=torch.int32, device=codes.device)
+        where = (n_frames, shape[1], shape[2], first, size, rows.base, width)
+        cell = (reading.level, reading.cell)
+        bins = max(16, 1 << (size - 1).bit_length())
+        grid = (shape[1], n_rows)
+        _count[grid](codes, rows.offsets, places, counts, *where, *cell, len(layout), bins, COUNTED)
+        first += size
+    return counts
+
+
+def can_level(data: torch.Tensor) -> bool:
+    """Tell whether `levels` can run."""
+    return has_triton(data.device)
+
+
+def levels(data: torch.Tensor, rows: Rows, filters: Any, thresholds: torch.Tensor) -> torch.Tensor:
+    """Return how many thresholds every response reaches, (n_filters, n_frames); 255 for NaN.
+
+    `filters` is as in `_engines/filters.py`; sums run in the same order as there.
+    """
+    dilation, taps, members, zero_padded, _ = filters
+    kinds = np.column_stack([zero_padded, taps, members]).astype(np.int32)
+    table = torch.from_numpy(kinds).to(data.device)
+    n_filters, n_thresholds = thresholds.shape
+    out = torch.empty((n_filters, data.shape[1]), dtype=torch.uint8, device=data.device)
+    grid = (-(-data.shape[1] // BLOCK), n_filters)
+    inputs = (data.contiguous(), rows.place, rows.rest, table, thresholds.contiguous(), out)
+    sizes = (data.shape[1], dilation, members.shape[1], n_thresholds)
+    # products must be rounded before they are added, as on the processor
+    _levels[grid](*inputs, *sizes, BLOCK, enable_fp_fusion=False)
+    return out
 
 
 def spread(
@@ -82,25 +137,90 @@ if triton is not None:
 
     @triton.jit
     def _emit(
-        codes, sequence, rest, offsets, widths, numbers, out, n_frames, n_rows, n_readings,
-        n_words, base, shift, length: tl.constexpr, block: tl.constexpr,
+        codes, sequence, rest, layouts, out, n_frames, n_rows, n_readings, n_words, base,
+        shift, length: tl.constexpr, block: tl.constexpr,
     ):  # fmt: skip
         t = tl.program_id(0) * block + tl.arange(0, block)
         r = tl.program_id(1).to(tl.int64)
         layout = tl.program_id(2)
+        mine = layouts + layout * (length + 2)
         inside = t < n_frames
-        width = tl.load(widths + layout)
+        width = tl.load(mine + 1)
         used = inside & (tl.load(rest + t, mask=inside, other=0) >= width)
         key = tl.zeros([block], dtype=tl.int64)
         for i in range(length):
-            o = tl.load(offsets + layout * length + i)
+            o = tl.load(mine + 2 + i)
             code = tl.load(codes + r * n_frames + t + o, mask=used, other=0)
             key = key * base + code.to(tl.int64)
-        number = tl.load(numbers + layout).to(tl.int64)
+        number = tl.load(mine).to(tl.int64)
         word = (r * n_readings + number) * n_words + key
         who = tl.load(sequence + t, mask=inside, other=0).to(tl.int64)
         entry = tl.where(used, (word << shift) | who, 0x7FFFFFFFFFFFFFFF)
         tl.store(out + (layout.to(tl.int64) * n_rows + r) * n_frames + t, entry, mask=inside)
+
+    @triton.jit
+    def _count(
+        codes, offsets, places, out, n_frames, n_sequences, n_columns, first, n_words, base, width,
+        level, cell, length: tl.constexpr, bins: tl.constexpr, block: tl.constexpr,
+    ):  # fmt: skip
+        s = tl.program_id(0).to(tl.int64)
+        r = tl.program_id(1).to(tl.int64)
+        start = tl.load(offsets + s)
+        n = tl.maximum(tl.load(offsets + s + 1) - start - width + 1, 0)
+        # the words of the cell, rounded up as on the processor
+        last_cell = (1 << level) - 1
+        t = (cell * n + last_cell) >> level
+        stop = ((cell + 1) * n + last_cell) >> level
+        counts = tl.zeros([bins], dtype=tl.int32)
+        while t < stop:
+            here = t + tl.arange(0, block)
+            inside = here < stop
+            key = tl.zeros([block], dtype=tl.int32)
+            for i in range(length):
+                at = codes + r * n_frames + start + here + tl.load(places + i)
+                key = key * base + tl.load(at, mask=inside, other=0).to(tl.int32)
+            counts += tl.histogram(key, bins, mask=inside)
+            t += block
+        column = tl.arange(0, bins)
+        at = out + (r * n_sequences + s) * n_columns + first + column
+        tl.store(at, counts.to(tl.float32), mask=column < n_words)
+
+    @triton.jit
+    def _levels(
+        data, place, rest, table, thresholds, out, n_frames, dilation, most: tl.constexpr,
+        n_thresholds: tl.constexpr, block: tl.constexpr,
+    ):  # fmt: skip
+        t = tl.program_id(0) * block + tl.arange(0, block)
+        f = tl.program_id(1)
+        inside = t < n_frames
+        before = -tl.load(place + t, mask=inside, other=0)
+        after = tl.load(rest + t, mask=inside, other=1) - 1
+        mine = table + f * (4 + most)
+        zeros = tl.load(mine) == 1
+        first, second, third = tl.load(mine + 1), tl.load(mine + 2), tl.load(mine + 3)
+        nothing = tl.zeros([block], dtype=data.dtype.element_ty)
+        response, one, two, three = nothing, nothing, nothing, nothing
+        for i in range(most):
+            c = tl.load(mine + 4 + i).to(tl.int64)
+            used = inside & (c >= 0)
+            nine = nothing
+            for tap in range(9):
+                shift = (tap - 4) * dilation
+                near = tl.minimum(tl.maximum(before, shift), after)
+                x = tl.load(data + c * n_frames + t + near, mask=used, other=0)
+                x = tl.where(zeros & (near != shift), 0, x)
+                nine += x
+                one += tl.where(first == tap, x, 0)
+                two += tl.where(second == tap, x, 0)
+                three += tl.where(third == tap, x, 0)
+            response -= nine
+        taps = ((one + two) + three).to(tl.float64)
+        found = (response.to(tl.float64) + 3 * taps).to(data.dtype.element_ty)
+        level = tl.zeros([block], dtype=tl.int32)
+        for q in range(n_thresholds):
+            level += (found >= tl.load(thresholds + f * n_thresholds + q)).to(tl.int32)
+        level = tl.where(found == found, level, 255)
+        tl.store(out + f.to(tl.int64) * n_frames + t, level.to(tl.uint8), mask=inside)
 
     @triton.jit
     def _spread(

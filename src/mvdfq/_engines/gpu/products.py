@@ -8,7 +8,6 @@ import torch
 
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import Runs
-from mvdfq._engines.gpu.device import budget
 
 __all__ = ["Factors", "Kind", "Sums", "add_dense", "add_runs"]
 
@@ -72,18 +71,19 @@ class Sums:
     n_left: int
     first_right: int
     largest: torch.Tensor
+    room: int
 
     @classmethod
     def zeros(
-        cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device
+        cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device, room: int
     ) -> "Sums":
-        """Return sums without any product."""
+        """Return sums without any product; `room` is the memory of the card in bytes."""
         values, own, total = (
             torch.zeros(shape, dtype=torch.float64, device=device)
             for shape in [(n_rows, n_left, n - first_right), (n_rows, n), (n_rows, n)]
         )
         largest = torch.zeros((), dtype=torch.float64, device=device)
-        return cls(values, own, total, n_left, first_right, largest)
+        return cls(values, own, total, n_left, first_right, largest, room)
 
     @property
     def symmetric(self) -> bool:
@@ -93,7 +93,7 @@ class Sums:
     def one(self, r: int) -> "Sums":
         """Return the sums of row `r` alone; what is added there is added here."""
         values, own, total = (part[r : r + 1] for part in (self.values, self.own, self.total))
-        return Sums(values, own, total, self.n_left, self.first_right, self.largest)
+        return Sums(values, own, total, self.n_left, self.first_right, self.largest, self.room)
 
     def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
         """Add the products of each sequence with itself, (n_rows, n_sequences)."""
@@ -141,7 +141,7 @@ def add_runs(
     torch.ne(runs.word[1:], runs.word[:-1], out=first[1:])
     column = first.cumsum(0).sub_(1)
     starts = first.nonzero().squeeze(1)
-    ends = torch.cat([starts[1:], starts.new_tensor([len(column)])])
+    ends = torch.nn.functional.pad(starts[1:], (0, 1), value=len(column))
     n = sums.own.shape[1]
     frequent = ends - starts >= max(FEWEST_DENSE, n * DENSE_SHARE)
     columns = _Columns(column, starts, ends, frequent)
@@ -173,7 +173,7 @@ def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, ki
     in_row = torch.bincount(row, minlength=n_rows).tolist()
     # every row begins with a new block of columns
     blocks = [-(-size // SPARSE_COLUMNS) for size in in_row]
-    if 4 * n * SPARSE_COLUMNS * sum(blocks) > budget(str(row.device), None) // 2:
+    if 4 * n * SPARSE_COLUMNS * sum(blocks) > sums.room // 2:
         _add_plain(sums, runs, columns, words_per_row, kind, None)
         return
     first_block = [0, *accumulate(blocks)]

@@ -84,7 +84,7 @@ function tip(text, x, y) {
 
 const titleOf = (i) =>
   `${sequences.name[i]}\n` +
-  (isWrong(i) ? `truly ${className(sequences.truth[i])}, taken for ` : "rightly ") +
+  (isWrong(i) ? `true class ${className(sequences.truth[i])}, predicted ` : "recognised as ") +
   `${className(sequences.predicted[i])}, ${percent(sequences.confidence[i], 0)} sure`;
 
 // A button that opens one sequence; `frame` moves the view to a moment.

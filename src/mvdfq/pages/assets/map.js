@@ -104,7 +104,7 @@ function legend(paint) {
 
 function allSequences() {
   let found = [...Array(count).keys()];
-  const columns = ["sequence", "true class", "said", "sure", "frames"];
+  const columns = ["sequence", "true class", "predicted", "sure", "frames"];
   const table = pagedTable(columns, count, (k) => {
     const i = found[k];
     return [sequenceButton(i), className(sequences.truth[i]), className(sequences.predicted[i]) + (isWrong(i) ? " (wrong)" : ""), percent(sequences.confidence[i]), sequences.length[i]];

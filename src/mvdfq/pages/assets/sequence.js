@@ -53,8 +53,8 @@ function openSequence(i, frame, stay = false) {
 function heading(i) {
   const wrong = isWrong(i);
   return h("div", { class: "row" }, h("h3", { id: "name" }, sequences.name[i]),
-    h("span", { class: `tag${wrong ? " wrong" : ""}` }, mark(sequences.predicted[i]), `said: ${className(sequences.predicted[i])}, ${percent(sequences.confidence[i])} sure`),
-    isKnown(i) && h("span", { class: "tag" }, mark(sequences.truth[i]), wrong ? `truly: ${className(sequences.truth[i])}` : "right"),
+    h("span", { class: `tag${wrong ? " wrong" : ""}` }, mark(sequences.predicted[i]), `predicted: ${className(sequences.predicted[i])}, ${percent(sequences.confidence[i])} sure`),
+    isKnown(i) && h("span", { class: "tag" }, mark(sequences.truth[i]), wrong ? `true class: ${className(sequences.truth[i])}` : "right"),
     clipOf(i) && h("button", { type: "button", id: "play", onclick: () => playClip(i) }, "Play"));
 }
 

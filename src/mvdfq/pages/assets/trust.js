@@ -5,7 +5,7 @@ function trustPanel() {
     h("div", { class: "grid" },
       h("div", {}, h("h3", {}, "Calibration: are 90 % right where it is 90 % sure?"), calibrationPlot(t),
         h("p", { class: "small soft" }, `Expected calibration error ${percent(t.calibration_error)}. Dots on the dashed line would be perfect; large dots stand for many sequences, lines for 95 % intervals.`),
-        behind(() => tableOf(["said probability", "sequences", "mean probability", "accuracy"], t.bins.map((b) => [`${percent(b.low, 0)} to ${percent(b.high, 0)}`, b.n, percent(b.confidence), percent(b.accuracy)]), "Calibration"))),
+        behind(() => tableOf(["predicted probability", "sequences", "mean probability", "accuracy"], t.bins.map((b) => [`${percent(b.low, 0)} to ${percent(b.high, 0)}`, b.n, percent(b.confidence), percent(b.accuracy)]), "Calibration"))),
       h("div", {}, h("h3", {}, "Accuracy if the doubtful are left out"), coveragePlot(t),
         behind(() => tableOf(["left out", "accuracy of the rest"], t.coverage.map((c) => [percent(c.left_out, 0), percent(c.accuracy)]), "Leaving out the doubtful"))),
       h("div", {}, h("h3", {}, "Least sure"), sequenceList(t.least_sure, (i) => (isWrong(i) ? "wrong, " : "right, ") + sure(i))),
@@ -15,10 +15,10 @@ function trustPanel() {
 const share = (value) => `${Math.round(100 * value)} %`;
 function calibrationPlot(t) {
   const most = Math.max(...t.bins.map((b) => b.n));
-  return fluid((width) => plot("Calibration curve", [width, 0.62 * width + 40], [0, 1], [0, 1], { x: "said probability", y: "share that is right", format: share }, (x, y) => [
+  return fluid((width) => plot("Calibration curve", [width, 0.62 * width + 40], [0, 1], [0, 1], { x: "predicted probability", y: "share that is right", format: share }, (x, y) => [
     line([[x(0), y(0)], [x(1), y(1)]], { stroke: "var(--soft)", "stroke-dasharray": "4 5", "stroke-width": 1.5 }),
     ...t.bins.map((b) => line([[x(b.confidence), y(b.accuracy_95[0])], [x(b.confidence), y(b.accuracy_95[1])]], { stroke: "var(--good)", opacity: 0.35 })),
-    ...t.bins.map((b) => svg("circle", { cx: x(b.confidence), cy: y(b.accuracy), r: 3.5 + 7 * Math.sqrt(b.n / most), fill: "var(--good)", "fill-opacity": 0.8, stroke: "var(--paper)" }, svg("title", {}, `${plural(b.n, "sequence")}: said ${percent(b.confidence)}, right ${percent(b.accuracy)}`))),
+    ...t.bins.map((b) => svg("circle", { cx: x(b.confidence), cy: y(b.accuracy), r: 3.5 + 7 * Math.sqrt(b.n / most), fill: "var(--good)", "fill-opacity": 0.8, stroke: "var(--paper)" }, svg("title", {}, `${plural(b.n, "sequence")}: predicted ${percent(b.confidence)}, right ${percent(b.accuracy)}`))),
   ]));
 }
 function coveragePlot(t) {

@@ -17,7 +17,7 @@ Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 # The decrease that a step must reach, as a share of what the slope promises.
 ARMIJO = 1e-4
 # A step that was halved so often is not worth another pass.
-MOST_HALVINGS = 8
+MOST_HALVINGS = 5
 
 
 def minimise(
@@ -26,14 +26,21 @@ def minimise(
     """Return the minimum of every column, (n_variables, n_columns).
 
     Stops if the sum of all columns falls by less than `tolerance` of itself in each of two steps,
-    or after `most` steps. Keeps the last `memory` steps: 2 * memory arrays of the size of `start`.
+    or after `most` evaluations and the last line search. Keeps the last `memory` steps:
+    2 * memory arrays of the size of `start`.
     """
     x, past = start, deque[tuple[np.ndarray, np.ndarray, np.ndarray]](maxlen=memory)
-    value, gradient = evaluate(x)
-    n_small = 0
-    for _ in range(most):
+    n_small = n_evaluated = 0
+
+    def counted(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal n_evaluated
+        n_evaluated += 1
+        return evaluate(x)
+
+    value, gradient = counted(x)
+    while n_evaluated <= most:
         step, slope = _direction(gradient, past)
-        found = _line_search(evaluate, x, value, step, slope, first=not past)
+        found = _line_search(counted, x, value, step, slope, first=not past)
         if found is None:
             break
         moved, new_value, new_gradient = found
@@ -58,15 +65,18 @@ def _direction(gradient: np.ndarray, past: deque) -> tuple[np.ndarray, np.ndarra
         shares.append(share)
     if past:
         _, bend, curvature = past[-1]
-        step *= np.where(curvature > 0, _divided(curvature, _dots(bend, bend)), 1)
+        # 0 for a column that could not get lower in the last step: it stays where it is
+        step *= _divided(curvature, _dots(bend, bend))
     for (change, bend, curvature), share in zip(past, reversed(shares), strict=True):
         step += (share - _divided(_dots(bend, step), curvature)) * change
+    if past:
+        step[:, past[-1][2] <= 0] = 0
     np.negative(step, out=step)
     slope = _dots(step, gradient)
-    # rounding, or a step of length 0 before: such columns go downhill by their gradient
-    uphill = slope >= 0
+    uphill = slope > 0  # rounding: such columns go downhill by their gradient
     if uphill.any():
-        step[:, uphill] = -gradient[:, uphill]
+        sizes = np.maximum(np.sqrt(_dots(gradient, gradient)), 1).astype(gradient.dtype)
+        step[:, uphill] = -(gradient / sizes)[:, uphill]
         slope = _dots(step, gradient)
     return step, slope
 

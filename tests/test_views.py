@@ -314,3 +314,8 @@ def test_codewords_have_rows_of_their_own(tmp_path):
     clf.save(tmp_path / "music.mvdfq")
     again = mvdfq.load(tmp_path / "music.mvdfq")
     assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))
+
+
+def test_symbols_alone_do_not_decide(fitted):
+    with pytest.raises(ValueError, match="parts that read numbers \\(filters\\)"):
+        fitted.decide(fitted.encode(X))

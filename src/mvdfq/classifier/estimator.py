@@ -4,21 +4,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._engines.choice import current_engine, engine_of
+from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq.classifier.answers import Answers
 from mvdfq.classifier.blocks import (
     Drawn,
     Reading,
     block_makers,
     class_weights,
-    cluster_margins,
     draw,
 )
 from mvdfq.classifier.linear import (
@@ -41,7 +40,6 @@ from mvdfq.classifier.parts import (
     settings_for,
 )
 from mvdfq.classifier.presets import Settings
-from mvdfq.classifier.questions import Questions
 from mvdfq.classifier.saving.record import training_record
 from mvdfq.machines.passes import PassSolver
 from mvdfq.machines.svm import Problems
@@ -52,7 +50,7 @@ from mvdfq.symbols.base import check_symbols
 __all__ = ["SequenceClassifier"]
 
 
-class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SequenceClassifier(Answers, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
@@ -111,7 +109,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
 
     solver : {"auto", "kernel", "linear"}, default="auto"
         ``"kernel"`` trains on the kernel matrix, ``"linear"`` on explicit features; ``"auto"``
-        takes explicit features for more than 10 000 sequences.
+        takes explicit features for more than 10 000 sequences, or if the kernel matrix does not
+        fit into `memory_limit`. Many sequences are learned by passes over blocks of features.
 
     n_features : int, default=None
         Number of columns that the linear solver hashes words to. None keeps one column per word
@@ -171,7 +170,8 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
 
     validation_score_, validation_std_ : float
         Mean and standard deviation of the accuracy of `C_` over the folds; NaN if the training
-        sequences cannot be split into folds.
+        sequences cannot be split into folds. For more than 10 000 sequences, the accuracy on
+        sequences that were held out.
 
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
@@ -383,14 +383,10 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
             self.train_index_, self.train_y_ = drawn.index[begin], codes[begin]
             samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-            reading = Reading(self.encoders_to_fit, self.classes_, weight, seed, drawn.limit)
+            encoders = [step for step in (self.frames_, self.symbols_) if step is not None]
+            reading = Reading(encoders, self.classes_, weight, seed, drawn.limit)
             self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
         return self
-
-    @property
-    def encoders_to_fit(self) -> list[Any]:
-        """The transformers of a classifier that is being fitted."""
-        return [step for step in (self.frames_, self.symbols_) if step is not None]
 
     def _check_drawn(self, drawn: Drawn) -> Settings:
         """Check what was found in all blocks; return the parts for these sequences."""
@@ -468,95 +464,6 @@ class SequenceClassifier(Questions, CallbackSupportMixin, ClassifierMixin, BaseE
             groups = [1.0] * len(kernel.plan_.groups(0))
         self.row_weights_ = np.ones(kernel.n_rows_in_) if rows is None else np.asarray(rows)
         self.group_weights_ = None if groups is None else np.asarray(groups)
-
-    def decide(self, symbols: Any) -> np.ndarray:
-        """Return the decision values of encoded sequences.
-
-        Parameters
-        ----------
-        symbols : Symbols
-            Sequences that `encode` has turned into symbols.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            As in `decision_function`.
-        """
-        with engine_of(self):
-            return self.problems_.decision(self.machine_.of(symbols))
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision value of each class.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
-            margins. For two classes: the margin of the second class.
-        """
-        with engine_of(self):
-            engine = current_engine()
-            margins = (
-                cluster_margins(engine, self, X) if engine.name == "dask" else self._margins(X)
-            )
-        return self.problems_.decision(margins)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sequence.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_sequences,)
-            The class with the largest decision value.
-        """
-        decision = self.decision_function(X)
-        return self.classes_[self.problems_.predicted(decision)]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        r"""Return the probability of each class.
-
-        The probabilities are :math:`p_c \propto \exp(\tau f_c)`. The factor :math:`\tau` fits the
-        labels of the inner folds best. The most probable class is the predicted class.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_sequences, n_classes)
-            Every row sums to 1.
-        """
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, decision: np.ndarray) -> np.ndarray:
-        """Turn decision values into probabilities.
-
-        Parameters
-        ----------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            Decision values.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_sequences, n_classes)
-            Every row sums to 1.
-        """
-        if decision.ndim > 1:
-            return softmax(self.temperature_ * decision, axis=1)
-        second = expit(self.temperature_ * decision)
-        return np.stack([1 - second, second], axis=1)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_")

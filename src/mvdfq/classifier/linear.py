@@ -48,9 +48,9 @@ PENALTY = 0.1
 SAMPLE = 4000
 # Sequences that are held out, which measure accuracy and the scale of probabilities.
 HELD_OUT = 2000
-# Machines on every sixth block, with a rough tolerance, come before machines on all blocks: passes
-# over all blocks are then half as many.
-STRIDE, ROUGH = 6, 0.02
+# Machines on every sixth block come before machines on all blocks, and take most of the steps: a
+# pass over every sixth block takes a sixth of the time.
+STRIDE, MOST_STRIDED, MOST_LAST = 6, 60, 20
 # Blocks of sequences with about this many frames in all rows, and at most this many sequences.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**20, 2**11
 
@@ -362,14 +362,16 @@ def fit_by_passes(
     C = PENALTY * first.C
     reports = [_share_of(report, 0, 0.2), _share_of(report, 0.2, 0.8)]
     margins = first.margins
-    if len(solver.blocks) > 2 * STRIDE:
-        mine = replace(solver, report=reports[0], stride=STRIDE, tolerance=ROUGH)
+    is_large = len(solver.blocks) > 2 * STRIDE
+    if is_large:
+        mine = replace(solver, report=reports[0], stride=STRIDE, most=MOST_STRIDED)
         margins = mine(C, margins, everything=False)
-    margins = replace(solver, report=reports[1])(C, margins, everything=False)
+    mine = replace(solver, report=reports[1], most=MOST_LAST if is_large else None)
+    margins = mine(C, margins, everything=False)
     if not len(samples.check):
         return replace(first, margins=margins)
     checked = samples.check_trainer.checked(margins.of(samples.check))
-    if len(solver.blocks) <= 2 * STRIDE:  # else too few to matter
+    if not is_large:  # else the sequences that are held out are too few to matter
         margins = solver(C, margins)
     scores = first.scores.copy() if len(candidates) > 1 else np.empty((1, 1))
     scores[first.best] = checked.score

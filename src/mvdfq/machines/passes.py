@@ -24,10 +24,8 @@ __all__ = ["Columns", "PassSolver"]
 
 # Two steps that lower the sum of all objectives by less than this share are the last steps.
 TOLERANCE = 5e-3
-# Steps at most; all sets that were tried needed fewer.
+# Steps at most.
 MOST_PASSES = 100
-# Passes that a bar expects; there may be more.
-USUAL_PASSES = 40
 # Steps that L-BFGS remembers; fewer where these would not fit into the memory limit.
 STEPS = 8
 
@@ -99,6 +97,7 @@ class PassSolver:
     report: Report = lambda done, total: None
     stride: int = 1
     tolerance: float = TOLERANCE
+    most: int | None = None
 
     def __call__(self, C: float, start: Margins | None = None, everything: bool = True) -> Margins:
         """Return the machines on the features times their factors.
@@ -107,6 +106,7 @@ class PassSolver:
         """
         pairs, factor = self.problems.pairs, self.columns.factor.astype(np.float32)[:, None]
         centre = self.columns.mean.astype(np.float32)
+        most = MOST_PASSES if self.most is None else self.most
         n_passes = 0
 
         def evaluate(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,7 +116,8 @@ class PassSolver:
             done = n_passes
 
             def report(block: int, n_blocks: int) -> None:
-                self.report(done * n_blocks + block, max(USUAL_PASSES, done + 1) * n_blocks)
+                expected = (most + 1) * n_blocks  # a line search may need more
+                self.report(min(done * n_blocks + block, expected - 1), expected)
 
             losses, gradient, slopes = self.blocks.sum(
                 hinge_sums, pairs, everything, weights, offsets, stride=self.stride, report=report
@@ -130,7 +131,7 @@ class PassSolver:
 
         first = self._start(start, everything)
         steps = int(np.clip(self.memory // (4 * max(first.nbytes, 1)), 2, STEPS))
-        x = minimise(evaluate, first, self.tolerance, MOST_PASSES, steps)
+        x = minimise(evaluate, first, self.tolerance, most, steps)
         return Margins(x[:-1], x[-1] - centre @ (factor * x[:-1]))
 
     def _start(self, start: Margins | None, everything: bool) -> np.ndarray:

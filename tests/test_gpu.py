@@ -152,15 +152,15 @@ def test_little_memory_makes_tiles():
 @pytest.fixture
 def halves(monkeypatch):
     """Products of halves as a card makes them."""
-    from mvdfq._engines.gpu import products
+    from mvdfq._engines.gpu import halves as module
 
     def product(left, right):
         assert left.dtype == right.dtype == torch.float16
         return torch.bmm(left.float().transpose(1, 2), right.float())
 
-    monkeypatch.setattr(products, "has_half_products", lambda device: True)
-    monkeypatch.setattr(products, "half_products", product)
-    monkeypatch.setattr(products, "HALF_COLUMNS", 16)
+    monkeypatch.setattr(module, "has_half_products", lambda device: True)
+    monkeypatch.setattr(module, "half_products", product)
+    monkeypatch.setattr(module, "HALF_COLUMNS", 16)
 
 
 def test_two_halves_make_a_single(halves):

@@ -110,7 +110,7 @@ class Rotate(SequenceTransformer):
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
         return replace(
             X,
-            data=np.concatenate([rotated, X.data[symbolic]]),
+            data=np.concatenate([rotated, X.data[symbolic]]) if symbolic.any() else rotated,
             channel_names=(*(f"pc{q}" for q in range(n_components)), *names),
             symbolic=(False,) * n_components + (True,) * len(names) if names else (),
         )
@@ -137,7 +137,7 @@ class Rotate(SequenceTransformer):
 
     def _frames(self, X: Sequences) -> np.ndarray:
         """Return the rows to rotate: numeric channels, then their slopes if `deltas` is True."""
-        numeric = X.data[~X.symbolic_mask]
+        numeric = X.data[~X.symbolic_mask] if X.symbolic_mask.any() else X.data
         return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
 
 

@@ -14,7 +14,7 @@ from mvdfq.frames.learned import require
 from mvdfq.frames.steps import combined_reach, reach_of, shares_of, steps_of
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 
-__all__ = ["Stack", "check_lengths"]
+__all__ = ["Stack", "check_lengths", "named_views"]
 
 
 class Stack(SequenceTransformer):
@@ -80,7 +80,7 @@ class Stack(SequenceTransformer):
             name, view = named
             return name, None if view is None else clone(view).fit(X, y)
 
-        self.views_ = list(side_by_side(fitted, _named(self.views)))
+        self.views_ = list(side_by_side(fitted, named_views(self.views)))
         return self
 
     def transform(self, X: Any) -> Sequences:
@@ -145,7 +145,7 @@ class Stack(SequenceTransformer):
             Values by name.
         """
         params = super().get_params(deep=False)
-        for name, view in _named(self.views) if deep else ():
+        for name, view in named_views(self.views) if deep else ():
             params[name] = view
             nested = {} if view is None else view.get_params()
             params.update({f"{name}__{key}": value for key, value in nested.items()})
@@ -165,14 +165,14 @@ class Stack(SequenceTransformer):
             The same stack.
         """
         self.views = params.pop("views", self.views)
-        named = _named(self.views)
+        named = named_views(self.views)
         if any(name in params for name, _ in named):
             self.views = [(name, params.pop(name, view)) for name, view in named]
         super().set_params(**params)
         return self
 
 
-def _named(views: Any) -> list[tuple[str, Any]]:
+def named_views(views: Any) -> list[tuple[str, Any]]:
     """Return the views as pairs of name and transformer; None means passthrough."""
     if not isinstance(views, list | tuple):
         raise TypeError(f"views must be a list, got {type(views).__name__}; pass [view].")

@@ -57,12 +57,12 @@ class Delta(SequenceTransformer):
         X = self._read(X)
         kept = np.full(X.n_rows, self.keep) | X.symbolic_mask
         real = ~X.symbolic_mask
-        slopes = gradient(X.data[real], X.offsets)
+        slopes = gradient(X.data if real.all() else X.data[real], X.offsets)
         names = np.array(channel_names(X), dtype=object)
         flags = X.symbolic_mask[kept].tolist() + [False] * len(slopes)
         return replace(
             X,
-            data=np.concatenate([X.data[kept], slopes]),
+            data=np.concatenate([X.data[kept], slopes]) if kept.any() else slopes,
             channel_names=(*names[kept], *(f"delta {name}" for name in names[real])),
             symbolic=tuple(flags) if any(flags) else (),
         )
@@ -119,9 +119,10 @@ class Smooth(SequenceTransformer):
         if self.window % 2 == 0:
             raise ValueError(f"window must be odd, so that it has a middle, got {self.window}.")
         real = ~X.symbolic_mask
-        averages = _averages(X.data[real], X.offsets, self.window // 2)
-        data = X.data.copy()
-        data[real] = averages
+        data = _averages(X.data if real.all() else X.data[real], X.offsets, self.window // 2)
+        if not real.all():
+            averages, data = data, X.data.copy()
+            data[real] = averages
         return renamed(X.with_data(data), "smooth")
 
     def reach(self) -> int:

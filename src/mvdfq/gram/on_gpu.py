@@ -9,15 +9,9 @@ import torch
 
 from mvdfq._engines.gpu.counts import KEY_BITS, histogram, run_bits, runs_of
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
+from mvdfq._engines.gpu.halves import EXACT_SINGLE, Kind, Sums
 from mvdfq._engines.gpu.neighbours import n_near, near_runs
-from mvdfq._engines.gpu.products import (
-    EXACT_SINGLE,
-    Factors,
-    Kind,
-    Sums,
-    add_dense,
-    add_runs,
-)
+from mvdfq._engines.gpu.products import Factors, add_dense, add_runs
 from mvdfq._engines.gpu.reading import Reading, Rows
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
@@ -134,13 +128,13 @@ def gpu_gram(
         parts = [left[rows]] if right is None and a == b else [left[rows], other[columns]]
         with full_precision():
             values = _Tile(parts, plan, device, room).filled(batches, out, rows, columns)
+        if progress is not None:
+            progress(done, len(tiles))
         if out[0] is None:
             return (values, *out[1:])
         out[0][rows, columns] = values
         if right is None and a != b:
             out[0][columns, rows] = values.T
-        if progress is not None:
-            progress(done, len(tiles))
     return out  # type: ignore[return-value]
 
 

@@ -164,7 +164,7 @@ class DirectQuantizer(SequenceTransformer):
         symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
         self._refuse_wide(X, symbolic)
         self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
-        rows = [row[~np.isnan(row)] for row in self._scaled(X)]
+        rows = [_present(row) for row in self._scaled(X)]
         self.categories_ = [
             np.unique(row if flag else row[:0]) for row, flag in zip(rows, symbolic, strict=True)
         ]
@@ -353,6 +353,12 @@ class DirectQuantizer(SequenceTransformer):
                 f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
                 f"got strategy={self.strategy!r}."
             )
+
+
+def _present(row: np.ndarray) -> np.ndarray:
+    """Return the values that are not NaN; without a copy if all are there."""
+    missing = np.isnan(row)
+    return row[~missing] if missing.any() else row
 
 
 def _encode(values: np.ndarray, thresholds: np.ndarray, codes: np.ndarray, missing: Any) -> None:

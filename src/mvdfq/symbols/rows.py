@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import channel_names
-from mvdfq.frames.stack import Stack, check_lengths
+from mvdfq.frames.stack import Stack, check_lengths, named_views
 from mvdfq.frames.steps import shares_of
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import names_of
@@ -61,16 +62,34 @@ class Rows(Stack):
         symbols : Symbols
             The rows of all quantizers, in the order of `views`.
         """
-        parts = self._encoded(self._read(X))
-        check_lengths(parts)
-        dtype = max(part.data.dtype for part in parts.values())
-        rows = [part.astype(dtype) for part in parts.values()]
-        return replace(
-            rows[0],
-            data=np.concatenate([part.data for part in rows]),
-            n_symbols=np.concatenate([part.n_symbols for part in rows]),
-            channel_names=_names(parts),
-        )
+        return _joined(self._encoded(self._read(X)))
+
+    def fit_transform(self, X: Any, y: Any = None) -> Symbols:
+        """Fit every quantizer and encode the training sequences, in one pass.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or any other input of `mvdfq.check_sequences`.
+
+        y : array-like of shape (n_sequences,), default=None
+            Labels, passed on to the quantizers.
+
+        Returns
+        -------
+        symbols : Symbols
+            The rows of all quantizers, in the order of `views`.
+        """
+        X = self._read_training(X)
+
+        def fitted(named: tuple[str, Any]) -> tuple[str, Any, Symbols]:
+            name, view = named
+            view = None if view is None else clone(view)
+            return name, view, _checked(name, _fit_encode(view, X, y))
+
+        done = list(side_by_side(fitted, named_views(self.views)))
+        self.views_ = [(name, view) for name, view, _ in done]
+        return _joined({name: symbols for name, _, symbols in done})
 
     def channel_shares(self) -> np.ndarray:
         """Return the shares of all quantizers, in the order of `views`."""
@@ -87,18 +106,42 @@ class Rows(Stack):
 
     def _encoded(self, X: Any) -> dict[str, Symbols]:
         """Return the symbols of each quantizer, by the name of the view."""
-        names = [name for name, _ in self.views_]
-        encoded = side_by_side(lambda named: _encoded(named[0], named[1], X), self.views_)
-        return dict(zip(names, encoded, strict=True))
+
+        def encoded(named: tuple[str, Any]) -> tuple[str, Symbols]:
+            name, view = named
+            return name, _checked(name, None if view is None else view.transform(X))
+
+        return dict(side_by_side(encoded, self.views_))
 
 
-def _encoded(name: str, view: Any, X: Any) -> Symbols:
-    symbols = None if view is None else view.transform(X)
+def _joined(parts: dict[str, Symbols]) -> Symbols:
+    """Return one collection with the rows of all parts."""
+    check_lengths(parts)
+    dtype = max(part.data.dtype for part in parts.values())
+    rows = [part.astype(dtype) for part in parts.values()]
+    return replace(
+        rows[0],
+        data=np.concatenate([part.data for part in rows]),
+        n_symbols=np.concatenate([part.n_symbols for part in rows]),
+        channel_names=_names(parts),
+    )
+
+
+def _fit_encode(view: Any, X: Any, y: Any) -> Any:
+    """Fit a view and return the symbols of `X`; a pipeline then transforms only once."""
+    if view is None:
+        return None
+    if hasattr(view, "fit_transform"):
+        return view.fit_transform(X, y)
+    return view.fit(X, y).transform(X)
+
+
+def _checked(name: str, symbols: Any) -> Symbols:
     if not isinstance(symbols, Symbols):
+        kind = "numbers" if symbols is None else type(symbols).__name__
         raise TypeError(
-            f"View {name!r} must return Symbols, got "
-            f"{type(symbols).__name__ if view is not None else 'numbers'}; pass a quantizer or a "
-            f"pipeline that ends in a quantizer."
+            f"View {name!r} must return Symbols, got {kind}; pass a quantizer or a pipeline that "
+            f"ends in a quantizer."
         )
     return symbols
 

@@ -1,109 +1,31 @@
 """Counts -> sums of products of all pairs of sequences."""
 
 from dataclasses import dataclass
-from functools import cache
 from itertools import accumulate, pairwise
 
 import torch
 
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import Runs
+from mvdfq._engines.gpu.halves import (
+    EXACT_SINGLE,
+    Kind,
+    Sums,
+    add_block,
+    add_blocks,
+    has_half_products,
+)
 
-__all__ = ["Factors", "Kind", "Sums", "add_dense", "add_runs"]
+__all__ = ["Factors", "add_dense", "add_runs"]
 
-# Whole numbers up to this are exact in half precision, below this exact in single precision.
-EXACT_HALF = 2**11
-EXACT_SINGLE = 2**24
 # A word that this share of the sequences hold costs less in a matrix product than as a list of
 # pairs: a card multiplies some 600e12 and adds some 50e9 scattered numbers per second.
 DENSE_SHARE = 1 / 40
 FEWEST_DENSE = 8
 # Columns of one dense matrix.
 COLUMNS = 2**13
-# Columns of one product of halves. A card cuts off the last digits of sums: 8192 columns of counts
-# gave errors of 2e-5, and the errors grow with the number of columns that are not 0.
-HALF_COLUMNS = 2**9
-# The same for words of which each is in few sequences.
+# Columns of one product of halves, if few sequences hold each word: see `HALF_COLUMNS`.
 SPARSE_COLUMNS = 2**11
-# Bytes of the products of several blocks.
-PRODUCT_BYTES = 2**31
-
-
-@dataclass(frozen=True)
-class Kind:
-    """How counts become values, and what their products are multiplied by.
-
-    With `root`, values are square roots of counts. The products count `weight` times in `values`
-    and `own` of `Sums`, and all sums count `times` times: the square of the weight of the layouts,
-    or with `root` the weight. No count exceeds `largest`, no sum of products of counts `most`.
-    """
-
-    root: bool
-    weight: float
-    times: float
-    largest: int
-    most: int
-
-    @property
-    def fits_halves(self) -> bool:
-        """Whether values are halves, or sums of two halves."""
-        return self.root or (self.largest <= EXACT_HALF and self.most < EXACT_SINGLE)
-
-    @property
-    def is_precise(self) -> bool:
-        """Whether products must be in double precision: whole numbers stay exact."""
-        return not self.root and self.most >= EXACT_SINGLE
-
-
-@dataclass
-class Sums:
-    """Inner products of left and right sequences for some rows, in double precision.
-
-    The first `n_left` sequences are left, those from `first_right` on are right; with
-    `first_right` 0 all are both, and only the upper triangle is complete. `own` and `total` are
-    (n_rows, n_sequences): the products of each sequence with itself, with and without the weights
-    of groups and words. No intermediate sum exceeds `largest`.
-    """
-
-    values: torch.Tensor
-    own: torch.Tensor
-    total: torch.Tensor
-    n_left: int
-    first_right: int
-    largest: torch.Tensor
-    room: int
-
-    @classmethod
-    def zeros(
-        cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device, room: int
-    ) -> "Sums":
-        """Return sums without any product; `room` is the memory of the card in bytes."""
-        values, own, total = (
-            torch.zeros(shape, dtype=torch.float64, device=device)
-            for shape in [(n_rows, n_left, n - first_right), (n_rows, n), (n_rows, n)]
-        )
-        largest = torch.zeros((), dtype=torch.float64, device=device)
-        return cls(values, own, total, n_left, first_right, largest, room)
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether all sequences are both left and right."""
-        return self.first_right == 0
-
-    def one(self, r: int) -> "Sums":
-        """Return the sums of row `r` alone; what is added there is added here."""
-        values, own, total = (part[r : r + 1] for part in (self.values, self.own, self.total))
-        return Sums(values, own, total, self.n_left, self.first_right, self.largest, self.room)
-
-    def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
-        """Add the products of each sequence with itself, (n_rows, n_sequences)."""
-        self.own.add_(squares, alpha=kind.weight * kind.times)
-        self.largest += abs(kind.weight * kind.times) * squares.max()
-
-    def add(self, r: int, block: torch.Tensor, kind: Kind) -> None:
-        """Add the products of a block of values, (n_sequences, n_columns), to row `r`."""
-        product = _product(block, self, kind)
-        self.values[r].add_(product, alpha=kind.weight * kind.times)
 
 
 def add_dense(
@@ -123,7 +45,7 @@ def add_dense(
     sums.add_own(squares, kind)
     for r in range(len(values)):
         for first in range(0, values.shape[2], COLUMNS):
-            sums.add(r, values[r, :, first : first + COLUMNS], kind)
+            add_block(sums, r, values[r, :, first : first + COLUMNS], kind)
 
 
 def _squares(values: torch.Tensor) -> torch.Tensor:
@@ -191,33 +113,8 @@ def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, ki
     )
     sums.total.add_(squares, alpha=kind.times)
     sums.add_own(squares, kind)
-    _add_blocks(pairs, dense, first_block, sums)
+    add_blocks(pairs, dense, first_block, sums)
     sums.values.add_(pairs, alpha=kind.weight * kind.times)
-
-
-def _add_blocks(out: torch.Tensor, dense: torch.Tensor, first_block: list[int], sums: Sums) -> None:
-    """Add the products of blocks of columns, row by row.
-
-    `dense` is (n_blocks, n_columns, n_halves, n_sequences): the halves are the values rounded, and
-    what rounding left over, if there are two. The products of the second halves are too small to
-    matter.
-    """
-    n_halves, (n_rows, n_left, n_right) = dense.shape[2], out.shape
-    found = torch.zeros((n_rows, n_left, n_halves, n_right), device=out.device)
-    at_once = max(1, PRODUCT_BYTES // (4 * found[0].numel() + 1))
-    for r, (begin, end) in enumerate(pairwise(first_block)):
-        for first in range(begin, end, at_once):
-            block = dense[first : min(first + at_once, end)]
-            right = block[..., sums.first_right :]
-            product = half_products(block[:, :, 0, :n_left], right.flatten(2)).sum(dim=0)
-            found[r] += product.view_as(found[r])
-            if n_halves == 2 and not sums.symmetric:
-                out[r] += half_products(block[:, :, 1, :n_left], right[:, :, 0]).sum(dim=0)
-    out += found[:, :, 0]
-    if n_halves == 2:
-        out += found[:, :, 1]
-        if sums.symmetric:
-            out += found[:, :, 1].transpose(1, 2)
 
 
 def _add_plain(
@@ -299,7 +196,7 @@ def _add_frequent(sums: Sums, table: _Table, dense: torch.Tensor, kind: Kind) ->
         block = torch.zeros((b - a, n), dtype=value.dtype, device=value.device)
         flat = (rank[begin:end] - a) * n + sequence[begin:end]
         block.view(-1)[flat] = value[begin:end]
-        sums.add(r, block.T, kind)
+        add_block(sums, r, block.T, kind)
         begin = end
 
 
@@ -328,48 +225,3 @@ def _add_pairs(sums: Sums, table: _Table, rare: torch.Tensor, weight: float) -> 
             place, product = place[crosses], product[crosses]
         out.index_add_(0, place, product, alpha=weight)
         distance += 1
-
-
-def _product(block: torch.Tensor, sums: Sums, kind: Kind) -> torch.Tensor:
-    """Return ``left @ right.T`` of a block (n_sequences, n_columns).
-
-    A card multiplies halves ten times faster than singles. A root is the sum of two halves, to
-    the precision of singles; the product of the second halves is too small to matter. Whole counts
-    up to `EXACT_HALF` are halves, and their sums are exact below `EXACT_SINGLE`.
-    """
-    if kind.is_precise:
-        block = block.double()
-    as_halves = block.dtype == torch.float32 and kind.fits_halves
-    if not as_halves or not has_half_products(block.device):
-        return block[: sums.n_left] @ block[sums.first_right :].T
-    parts = _in_blocks(block)
-    halves = [parts.to(torch.float16)]
-    if kind.root:
-        halves.append((parts - halves[0]).to(torch.float16))
-    out = torch.zeros((1, *sums.values.shape[1:]), dtype=torch.float64, device=block.device)
-    _add_blocks(out, torch.stack(halves, dim=2), [0, len(parts)], sums)
-    return out[0]
-
-
-def _in_blocks(block: torch.Tensor) -> torch.Tensor:
-    """Return (n_sequences, n_columns) as (n_blocks, columns of a block, n_sequences)."""
-    n_blocks = -(-block.shape[1] // HALF_COLUMNS)
-    padded = torch.nn.functional.pad(block, (0, n_blocks * HALF_COLUMNS - block.shape[1]))
-    return padded.reshape(len(block), n_blocks, HALF_COLUMNS).permute(1, 2, 0)
-
-
-def half_products(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Return ``left[i].T @ right[i]`` of halves for all `i`, summed up and returned as singles."""
-    return torch.bmm(left.transpose(1, 2), right, out_dtype=torch.float32)
-
-
-@cache
-def has_half_products(device: torch.device) -> bool:
-    """Tell whether torch sums up products of halves as singles on this device (2.8 and later)."""
-    if device.type != "cuda":
-        return False
-    try:
-        half_products(*[torch.ones((1, 8, 8), dtype=torch.float16, device=device)] * 2)
-    except (TypeError, RuntimeError):
-        return False
-    return True

@@ -90,4 +90,5 @@ def test_readme_opens_with_the_two_commands():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
-        assert "://" in target or (page.parent / target).exists(), target
+        made = target == "gallery/index.rst"  # by `make docs`, which checks the links of the site
+        assert made or "://" in target or (page.parent / target).exists(), target

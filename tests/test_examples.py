@@ -21,6 +21,7 @@ def shown_by(script):
     return shown.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(SMALL, reason="takes minutes where the compiler is off")
 def test_digits_are_recognised_in_every_walk():
     _, table = shown_by("digits.py").split("\n\n")

@@ -37,7 +37,21 @@ def client():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        before = set(client.run(os.getpid).values())
         yield client
+        workers = before | set(client.run(os.getpid).values())
+    deadline = time.monotonic() + 30
+    while any(map(_runs, workers)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not any(map(_runs, workers)), "a worker outlived its cluster"
+
+
+def _runs(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +126,29 @@ def test_blocks_are_read_by_the_workers(client, tmp_path):
         there = SequenceClassifier("fast").fit_blocks(blocks)
     assert_allclose(there.decision_function(X), here.decision_function(X), atol=0.02)
     assert there.training_["digest"] == here.training_["digest"]
+
+
+def long_table(which):
+    """A long table of some of the sequences: one line per frame."""
+    pandas = pytest.importorskip("pandas")
+    frames = [
+        pandas.DataFrame(
+            {"id": i, "time": np.arange(X[i].shape[1]), "a": X[i][0], "b": X[i][1], "label": Y[i]}
+        )
+        for i in which
+    ]
+    return pandas.concat(frames)
+
+
+def test_parquet_files_are_blocks(client, tmp_path):
+    pytest.importorskip("pyarrow")
+    for i in range(3):
+        mvdfq.io.write_npz(tmp_path / f"{i}.npz", X[i::3], Y[i::3])
+        long_table(range(i, len(X), 3)).to_parquet(tmp_path / f"{i}.parquet", index=False)
+    here = SequenceClassifier("fast").fit_blocks(mvdfq.io.list_parts(tmp_path, "*.npz"))
+    with mvdfq.use_engine(client):
+        there = SequenceClassifier("fast").fit_blocks(mvdfq.io.list_parts(tmp_path, "*.parquet"))
+    assert_allclose(there.decision_function(X), here.decision_function(X), atol=0.02)
 
 
 def _fails():

@@ -258,6 +258,7 @@ def test_a_saved_model_answers_the_same(fitted, tmp_path):
     assert_array_equal(again.decision_function(X), fitted.decision_function(X))
     assert_array_equal(again.feature_importance_, fitted.feature_importance_)
     assert_array_equal(again.explain(X[0]).by_frame, fitted.explain(X[0]).by_frame)
+    assert again.neighbours(X[0]) == fitted.neighbours(X[0])  # the file does not hold the scales
 
 
 def test_symbolic_channels_have_words_and_no_filters():

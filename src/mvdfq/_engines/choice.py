@@ -45,7 +45,7 @@ _CHOSEN: ContextVar[Engine] = ContextVar("mvdfq_engine", default=CPU)
 
 
 def current_engine() -> Engine:
-    """Return the engine of the innermost `use_engine`; the processor if there is none.
+    """Return the engine of the innermost `use_engine`; without `use_engine`, the processor.
 
     Threads start without an engine: whoever starts threads asks before starting them.
     """

@@ -291,7 +291,9 @@ class WordMachine(Machine):
     ) -> "WordMachine":
         """Return the machine with these coefficients of the training sequences."""
         pieces, n_columns = gram.learned(coefficients), coefficients.shape[1]
-        return cls.of_learned(reader, pieces, n_columns, gram.n_jobs)
+        machine = cls.of_learned(reader, pieces, n_columns, gram.n_jobs)
+        machine.once("scales", lambda _: gram.scales)  # known: not to be learned again
+        return machine
 
     @classmethod
     def of_learned(
@@ -333,12 +335,14 @@ class WordMachine(Machine):
             yield on_host(scale.features(make()))
 
     def _scales(self) -> list["Scale"]:
-        """Return the scales of all pieces, learned again from the training sequences."""
+        """Return the scales of all pieces; a machine from a file learns the scales again."""
+        return self.once("scales", lambda _: self._learn_scales())
+
+    def _learn_scales(self) -> list["Scale"]:
+        """Return the scales of all pieces, learned from the training sequences."""
         assert self.train is not None
         pieces = pieces_of(self.train, self.reader.plan_)
-        return self.once(
-            "scales", lambda _: [Scale.of(make(), self.min_share) for _, make in pieces]
-        )
+        return [Scale.of(make(), self.min_share) for _, make in pieces]
 
     @property
     def n_words(self) -> int:

@@ -8,8 +8,8 @@ import numpy as np
 from mvdfq._utils.threads import one_blas_thread
 from mvdfq.classifier.questions import FIRST
 from mvdfq.gram.kernel import SequenceKernel
-from mvdfq.gram.tiles import inverse_root
-from mvdfq.machines.standard import WordMachine
+from mvdfq.gram.sums import inverse_root
+from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences
 
 __all__ = ["first_kernel", "kernel_parts", "kernel_sum"]

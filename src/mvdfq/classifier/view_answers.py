@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.classifier.views import FittedFilters, FittedWords
-from mvdfq.explain.evidence import Evidence, find_evidence
+from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import (
     LEVELS,
@@ -13,6 +13,7 @@ from mvdfq.explain.views import (
     filter_levels,
     with_rows,
 )
+from mvdfq.explain.words import Evidence
 from mvdfq.frames.steps import shares_of
 from mvdfq.machines.filter_words import FilterMachine
 from mvdfq.sequences import Sequences

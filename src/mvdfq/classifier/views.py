@@ -26,13 +26,13 @@ from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_sh
 from mvdfq.machines.standard import (
     Scale,
     StandardGram,
-    WordMachine,
     countable,
     on_host,
     pieces_of,
     reader_of_words,
 )
 from mvdfq.machines.svm import Margins
+from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 

@@ -68,7 +68,7 @@ def kernel_parts(clf: Any) -> list[str]:
     A model file does not hold the mean and the deviation of the words of views: the kernel of a
     classifier from a file is the first part alone.
     """
-    if any(not view._scales for view in clf.views_):
+    if any(not view.machine.scales for view in clf.views_):
         return [FIRST]
     return list(dict.fromkeys([FIRST, *(view.name for view in clf.views_)]))
 

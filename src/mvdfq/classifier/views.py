@@ -8,7 +8,7 @@ have. Views of one name are one part.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,10 +24,8 @@ from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel
 from mvdfq.machines.filter_words import FilterMachine, filter_encoder, filter_shares
 from mvdfq.machines.standard import (
-    Scale,
     StandardGram,
     countable,
-    on_host,
     pieces_of,
     reader_of_words,
 )
@@ -53,7 +51,6 @@ class FittedWords(Short):
     rows: np.ndarray
     machine: WordMachine
     encoder: Any
-    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
     @property
     def n_columns(self) -> int:
@@ -69,10 +66,8 @@ class FittedWords(Short):
         return self.machine.of(self.read(X))
 
     def features(self, X: Sequences) -> Iterator[np.ndarray]:
-        """Yield the standardized words of sequences, a few rows at a time."""
-        pieces = pieces_of(self.read(X), self.machine.reader.plan_)
-        for (_, shares), scale in zip(pieces, self._scales, strict=True):
-            yield on_host(scale.features(shares()))
+        """Return the standardized words of sequences, a few rows at a time."""
+        return self.machine.features(self.read(X))
 
 
 @dataclass(repr=False)
@@ -81,7 +76,6 @@ class FittedFilters(Short):
 
     name: str
     machine: FilterMachine
-    _scales: list[Scale] = field(default_factory=list)  # not in model files
 
     def read(self, X: Sequences) -> Symbols:
         """Return the symbols of new sequences, which `margins` computes on the fly."""
@@ -92,10 +86,8 @@ class FittedFilters(Short):
         return self.machine.of(X)
 
     def features(self, X: Sequences) -> Iterator[np.ndarray]:
-        """Yield the standardized words of sequences."""
-        for scale in self._scales:
-            shares = filter_shares(self.machine.encoder, X, self.machine.n_jobs)
-            yield on_host(scale.features(shares))
+        """Return the standardized words of sequences."""
+        return self.machine.features(X)
 
     @property
     def n_columns(self) -> int:
@@ -126,7 +118,7 @@ class WordView:
 
         def finish(coefficients: np.ndarray) -> FittedWords:
             machine = WordMachine.from_gram(gram, reader, coefficients)
-            return FittedWords(self.name, rows, machine, encoder, gram.scales)
+            return FittedWords(self.name, rows, machine, encoder)
 
         return Fit(self, gram, finish)
 
@@ -158,7 +150,7 @@ class FilterView:
 
         def finish(coefficients: np.ndarray) -> FittedFilters:
             machine = FilterMachine.from_gram(gram, encoder, coefficients)
-            return FittedFilters(self.name, machine, gram.scales)
+            return FittedFilters(self.name, machine)
 
         return Fit(self, gram, finish)
 

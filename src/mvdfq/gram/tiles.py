@@ -5,7 +5,7 @@ The cut depends only on the data and the memory limit, and the pieces are added 
 order, so that the result does not depend on the number of threads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
@@ -111,11 +111,15 @@ def compute_tiles(
     bytes.
     """
     engine = current_engine()
-    if engine.name == "dask":
-        yield from _on_cluster(engine, (left, right), plan, tiles, zeros, memory[0], progress)
-        return
-    if engine.name == "gpu":
-        yield from _on_card(engine.device, (left, right), plan, tiles, zeros, memory[0], progress)
+    if engine.name != "cpu":
+        elsewhere = _on_cluster if engine.name == "dask" else _on_card
+        with closing(elsewhere(engine, left, right, plan, tiles, memory[0])) as parts:
+            for done, (tile, part) in enumerate(parts, start=1):
+                values = zeros(tile)
+                values += part.values
+                if progress is not None:
+                    progress(done, len(tiles))
+                yield tile, replace(part, values=values)
         return
     budget, task_bytes = memory
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
@@ -133,52 +137,30 @@ def compute_tiles(
 
 
 def _on_card(
-    device: str,
-    sides: tuple[Ragged, Ragged | None],
-    plan: Plan,
-    tiles: list[Tile],
-    zeros: Callable[[Tile], np.ndarray],
-    budget: int,
-    progress: Callable[[int, int], None] | None,
-) -> Iterator[tuple[Tile, Gram]]:
-    """Yield every tile as `compute_tiles` does, computed by a graphics card if it can."""
-    left, right = sides
-    for done, tile in enumerate(tiles, start=1):
-        rows, columns = tile
-        other = (
-            None
-            if right is None and rows == columns
-            else (left if right is None else right)[columns]
-        )
-        part = _on_gpu(left[rows], other, plan, device, budget, None)
+    engine: Any, left: Ragged, right: Ragged | None, plan: Plan, tiles: list[Tile], budget: int
+) -> Generator[tuple[Tile, Gram], None, None]:
+    """Yield every tile, computed by a graphics card if the card can do so."""
+    for rows, columns in tiles:
+        is_square = right is None and rows == columns
+        other = None if is_square else (left if right is None else right)[columns]
+        part = _on_gpu(left[rows], other, plan, engine.device, budget, None)
         if part is None:
             with use_engine("cpu"):
                 part = tile_of(left[rows], other, plan, budget)
-        values = zeros(tile)
-        values += part.values
-        if progress is not None:
-            progress(done, len(tiles))
-        yield tile, replace(part, values=values)
+        yield (rows, columns), part
 
 
 def _on_cluster(
-    engine: Any,
-    sides: tuple[Ragged, Ragged | None],
-    plan: Plan,
-    tiles: list[Tile],
-    zeros: Callable[[Tile], np.ndarray],
-    budget: int,
-    progress: Callable[[int, int], None] | None,
-) -> Iterator[tuple[Tile, Gram]]:
-    """Yield every tile as `compute_tiles` does; one task of a cluster computes one tile."""
+    engine: Any, left: Ragged, right: Ragged | None, plan: Plan, tiles: list[Tile], budget: int
+) -> Generator[tuple[Tile, Gram], None, None]:
+    """Yield every tile; one task of a cluster computes one tile."""
     from mvdfq._engines.cluster import client_of, kept_on, run_on_cluster  # Dask is optional
 
-    left, right = sides
-    other = left if right is None else right
     with client_of(engine) as client:
         rows = {a.start: a for a, _ in tiles}
         blocks = {a: kept_on(client, left[cut]) for a, cut in rows.items()}
         columns = {b.start: b for _, b in tiles if right is not None or b.start not in rows}
+        other = left if right is None else right
         others = {b: kept_on(client, other[cut]) for b, cut in columns.items()}
         others = others if right is not None else blocks | others
         held = kept_on(client, plan)
@@ -187,12 +169,7 @@ def _on_cluster(
              None if right is None and tile[0] == tile[1] else others[tile[1].start], held, budget)
             for tile in tiles
         )  # fmt: skip
-        for done, (tile, part) in enumerate(run_on_cluster(client, tile_of, jobs), start=1):
-            values = zeros(tile)
-            values += part.values
-            if progress is not None:
-                progress(done, len(tiles))
-            yield tile, replace(part, values=values)
+        yield from run_on_cluster(client, tile_of, jobs)
 
 
 def tile_of(left: Ragged, right: Ragged | None, plan: Plan, budget: int) -> Gram:

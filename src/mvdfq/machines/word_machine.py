@@ -25,7 +25,8 @@ class WordMachine(Machine):
 
     `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
     `GroupTable` does. `norms` is the share of each row in the squared norms of the machines.
-    `train` are the training sequences, for similarities; None in a view.
+    `train` are the training sequences, for similarities; None in a view. `scales` are the means and
+    deviations of the words: model files do not hold them, `train` gives them again.
     """
 
     reader: SequenceFeatures
@@ -33,6 +34,7 @@ class WordMachine(Machine):
     norms: np.ndarray = field(default_factory=lambda: np.empty(0))
     train: Symbols | None = None
     min_share: float = 0.0
+    _scales: list[Scale] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_gram(
@@ -41,7 +43,7 @@ class WordMachine(Machine):
         """Return the machine with these coefficients of the training sequences."""
         pieces, n_columns = gram.learned(coefficients), coefficients.shape[1]
         machine = cls.of_learned(reader, pieces, n_columns, gram.n_jobs)
-        machine.once("scales", lambda _: gram.scales)  # known: not to be learned again
+        machine._scales = gram.scales
         return machine
 
     @classmethod
@@ -80,23 +82,21 @@ class WordMachine(Machine):
     def features(self, collection: Symbols) -> Iterator[np.ndarray]:
         """Yield the standardized words of sequences, a few rows at a time."""
         pieces = pieces_of(collection.without_unseen(), self.reader.plan_)
-        for (_, make), scale in zip(pieces, self._scales(), strict=True):
+        for (_, make), scale in zip(pieces, self.scales, strict=True):
             yield on_host(scale.features(make()))
 
-    def _scales(self) -> list["Scale"]:
-        """Return the scales of all pieces; a machine from a file learns the scales again."""
-        return self.once("scales", lambda _: self._learn_scales())
-
-    def _learn_scales(self) -> list["Scale"]:
-        """Return the scales of all pieces, learned from the training sequences."""
-        assert self.train is not None
-        pieces = pieces_of(self.train, self.reader.plan_)
-        return [Scale.of(make(), self.min_share) for _, make in pieces]
+    @property
+    def scales(self) -> list[Scale]:
+        """The scales of all pieces; empty for a view that was read from a file."""
+        if not self._scales and self.train is not None:
+            pieces = pieces_of(self.train, self.reader.plan_)
+            self._scales = [Scale.of(make(), self.min_share) for _, make in pieces]
+        return self._scales
 
     @property
     def n_words(self) -> int:
         """Number of words that are not left out, by which the training kernel matrix is divided."""
-        return max(sum(scale.kept.size for scale in self._scales()), 1)
+        return max(sum(scale.kept.size for scale in self.scales), 1)
 
     def compare(self, left: Symbols, right: Symbols) -> np.ndarray:
         """Return the cosines of the features of left and right sequences."""

@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
-from mvdfq._engines.filter_words import N_WORDS
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.views import FilterView, FittedFilters, FittedWords, WordView
-from mvdfq.frames.filters import TAPS
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.machines.blocks import Labelled, WordColumns
 from mvdfq.machines.filter_words import FilterMachine
@@ -28,10 +25,6 @@ from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences
 
 __all__ = ["LinearSum"]
-
-# Columns of filters at most: fewer thresholds per filter than on kernel matrices. On
-# SpokenArabicDigits, 2 instead of 7 thresholds cost 0.1 points of accuracy.
-FILTER_COLUMNS = 2**13
 
 
 @dataclass(frozen=True)
@@ -70,8 +63,8 @@ class LinearSum:
             first = WordSource(reader, WordColumns.of(reader.plan_), np.arange(reader.n_rows_in_))
         self.parts = [Part(first, None, settings.min_share if standard else None)]
         views = settings.views(X) if settings.views and isinstance(X, Sequences) else []
-        n_banks = sum(isinstance(view, FilterView) for view in views)
-        found = [(view, _view_source(view, X, n_banks)) for view in views]
+        names = [view.name for view in views]
+        found = [(view, view.source(X, names.count(view.name))) for view in views]
         self.parts += [Part(source, view, 0.0) for view, source in found if source is not None]
         self.measured: list[Measured] = []
 
@@ -145,28 +138,6 @@ def _first_words(
         train=kept,
         min_share=first.part.min_share or 0.0,
     )
-
-
-def _view_source(view: WordView | FilterView, X: Sequences, n_banks: int) -> Source | None:
-    """Return the source of the features of a view; None if a view finds nothing to read."""
-    if isinstance(view, FilterView):
-        if X.symbolic_mask.all():
-            return None
-        return FilterSource(_fewer_thresholds(view, n_banks).fit_encoder(X))
-    found = view.fit_reader(X)
-    if found is None:
-        return None
-    encoder, rows, reader = found
-    return WordSource(reader, WordColumns.of(reader.plan_), rows, encoder)
-
-
-def _fewer_thresholds(view: FilterView, n_banks: int) -> FilterView:
-    """Return the view with so few thresholds that the columns of all filters fit."""
-    encoder = clone(view.encoder)
-    most = FILTER_COLUMNS // (n_banks * len(TAPS) * N_WORDS)
-    quantizer = encoder[-1]
-    quantizer.n_thresholds = int(np.clip(most, 1, quantizer.n_thresholds))
-    return replace(view, encoder=encoder)
 
 
 def _variance(n: int, held: np.ndarray, total: np.ndarray, squares: np.ndarray) -> np.ndarray:

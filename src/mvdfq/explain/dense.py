@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mvdfq._engines.evidence import spread_dense
-from mvdfq.explain.shares import Read, by_word, scales_of, shares_of
+from mvdfq.explain.shares import Norms, Read, by_word, shares_of
 from mvdfq.explain.words import Evidence, WordBlock, joined
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.kernels.keys import word_keys
@@ -30,13 +30,33 @@ def is_dense(machine: Machine, symbols: Symbols) -> bool:
 
 def dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence, by tables of all possible words."""
+    by_frame, by_layout, norms = _spread_words(machine, symbols)
+    scale = norms.scales(machine, symbols)
+    by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
+    by_layout *= scale[:, None, :, None]
+    words = cache(lambda: _dense_words(machine, symbols, scale))
+    return [
+        Evidence(
+            by_frame[:, a:b].transpose(2, 0, 1),
+            by_layout[:, :, i].transpose(2, 0, 1),
+            machine.margins.intercepts,
+            partial(lambda i: words()[i], i),
+        )
+        for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
+    ]
+
+
+def _spread_words(machine: Machine, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, Norms]:
+    """Return the evidence before norms, by frame and by layout, and the norms.
+
+    Shapes: (n_rows, n_frames, n_columns) and (n_rows, n_groups, n_sequences, n_columns).
+    """
     table, plan, n = machine.table, machine.reader.plan_, len(symbols)
     assert table is not None
     n_columns, n_rows = len(machine.margins.intercepts), len(plan.row_weights)
     by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
     by_layout = np.zeros((n_rows, len(table.groups), n, n_columns))
-    own, total = np.zeros((n_rows, n)), np.zeros((n_rows, n))
-    present = present_positions(symbols)
+    norms, present = Norms(plan, symbols), present_positions(symbols)
     buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
     for p, r in enumerate(table.rows.tolist()):
         here = present[r] if present.size else np.empty(0, bool)
@@ -53,21 +73,8 @@ def dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
                 plan.root,
                 (by_frame[r], by_layout[r, g], squares),
             )
-            total[r] += squares
-            own[r] += plan.groups(r)[g].weight * squares
-    scale = scales_of(machine, symbols, own, total)
-    by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
-    by_layout *= scale[:, None, :, None]
-    words = cache(lambda: _dense_words(machine, symbols, scale))
-    return [
-        Evidence(
-            by_frame[:, a:b].transpose(2, 0, 1),
-            by_layout[:, :, i].transpose(2, 0, 1),
-            machine.margins.intercepts,
-            partial(lambda i: words()[i], i),
-        )
-        for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
-    ]
+            norms.add(r, plan.groups(r)[g], squares)
+    return by_frame, by_layout, norms
 
 
 def _dense_words(machine: Machine, symbols: Symbols, scale: np.ndarray) -> list[list[WordBlock]]:

@@ -7,11 +7,12 @@ frames that the word reads. Shares added up by row, by time or by layout give th
 
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from mvdfq.explain.dense import dense_evidence, is_dense
-from mvdfq.explain.shares import Read, by_word, scales_of, shares_of, spread
+from mvdfq.explain.shares import Norms, Read, by_word, shares_of, spread
 from mvdfq.explain.word_weights import weights_of_words
 from mvdfq.explain.words import Evidence, WordBlock, joined
 from mvdfq.gram.plan import Plan
@@ -36,27 +37,19 @@ def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
     return _listed_evidence(machine, symbols)
 
 
+# The words that one group of layouts reads in one row: row, group, occurrences, evidence of each.
+Found = tuple[int, int, Read, np.ndarray]
+
+
 def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence, by a list of all occurrences of words."""
-    plan = machine.reader.plan_
+    plan, offsets, n = machine.reader.plan_, symbols.offsets, len(symbols)
     weigh, constant = weights_of_words(machine, symbols)
-    rows, offsets = np.flatnonzero(plan.row_weights), symbols.offsets
-    n, n_rows, n_groups = len(symbols), len(plan.row_weights), len(plan.groups(0))
-    n_columns = len(machine.margins.intercepts)
+    found, norms = _listed_words(plan, symbols, weigh)
+    scale = norms.scales(machine, symbols)
+    n_columns, n_rows = len(machine.margins.intercepts), len(plan.row_weights)
     by_frame = np.zeros((n_columns, n_rows, symbols.data.shape[1]))
-    by_layout = np.zeros((n, n_columns, n_rows, n_groups))
-    own, total = np.zeros((n_rows, n)), np.zeros((n_rows, n))
-    found: list[tuple[int, int, Read, np.ndarray]] = []
-    for g in range(n_groups):
-        weights_of = weigh(g)
-        for p, r in enumerate(rows.tolist()):
-            row, group = plan.row([symbols], r), plan.groups(r)[g]
-            read = Read.of(GroupTask(group).occurrences(row))
-            shares, squares = shares_of(read, row, group, plan, partial(weights_of, p))
-            total[r] += squares
-            own[r] += group.weight * squares
-            found.append((r, g, read, shares))
-    scale = scales_of(machine, symbols, own, total)
+    by_layout = np.zeros((n, n_columns, n_rows, len(plan.groups(0))))
     words: list[dict[int, list[WordBlock]]] = [{} for _ in range(n)]
     for r, g, read, shares in found:
         shares *= scale[r][read.all.sequence][:, None]
@@ -69,6 +62,20 @@ def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
         Evidence(piece, by_layout[i], constant, partial(_all_joined, words[i]))
         for i, piece in enumerate(pieces)
     ]
+
+
+def _listed_words(plan: Plan, symbols: Symbols, weigh: Any) -> tuple[list[Found], Norms]:
+    """Return the words of all groups and rows with their evidence before norms, and the norms."""
+    found, norms = [], Norms(plan, symbols)
+    for g in range(len(plan.groups(0))):
+        weights_of = weigh(g)
+        for p, r in enumerate(np.flatnonzero(plan.row_weights).tolist()):
+            row, group = plan.row([symbols], r), plan.groups(r)[g]
+            read = Read.of(GroupTask(group).occurrences(row))
+            shares, squares = shares_of(read, row, group, plan, partial(weights_of, p))
+            norms.add(r, group, squares)
+            found.append((r, g, read, shares))
+    return found, norms
 
 
 def _all_joined(blocks: dict[int, list[WordBlock]]) -> list[WordBlock]:

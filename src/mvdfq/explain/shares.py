@@ -15,18 +15,32 @@ from mvdfq.kernels.keys import rank_words
 from mvdfq.machines.machine import Machine
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Read", "by_word", "scales_of", "shares_of", "spread"]
+__all__ = ["Norms", "Read", "by_word", "shares_of", "spread"]
 
 
-def scales_of(machine: Machine, symbols: Symbols, own: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return the factor of each row and sequence: from the norms of the row and the sequence."""
-    reader, plan = machine.reader, machine.reader.plan_
-    scale = row_scale(plan, own, total) if plan.normalises_rows else np.ones_like(own)
-    if not reader.normalize:
-        return scale / reader.row_mean()
-    if isinstance(reader, SequenceFeatures) and machine.table is None:
-        return scale * inverse_root(reader.norms(symbols))  # words may share columns
-    return scale * inverse_root((plan.row_weights[:, None] * own * scale**2).sum(axis=0))
+class Norms:
+    """Squared norms of every row and sequence, with the weights of groups and without them."""
+
+    def __init__(self, plan: Plan, symbols: Symbols) -> None:
+        self.own = np.zeros((len(plan.row_weights), len(symbols)))
+        self.total = np.zeros_like(self.own)
+
+    def add(self, r: int, group: Group, squares: np.ndarray) -> None:
+        """Add what one group of layouts counts in row `r`: one sum of squares per sequence."""
+        self.total[r] += squares
+        self.own[r] += group.weight * squares
+
+    def scales(self, machine: Machine, symbols: Symbols) -> np.ndarray:
+        """Return the factor of each row and sequence: by the norms of the row and the sequence."""
+        reader, plan = machine.reader, machine.reader.plan_
+        own, scale = self.own, np.ones_like(self.own)
+        if plan.normalises_rows:
+            scale = row_scale(plan, own, self.total)
+        if not reader.normalize:
+            return scale / reader.row_mean()
+        if isinstance(reader, SequenceFeatures) and machine.table is None:
+            return scale * inverse_root(reader.norms(symbols))  # words may share columns
+        return scale * inverse_root((plan.row_weights[:, None] * own * scale**2).sum(axis=0))
 
 
 class Read(NamedTuple):

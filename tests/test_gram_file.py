@@ -32,8 +32,8 @@ LETTERS = ["".join(RANDOM.choice(list("ACGT"), n)) for n in RANDOM.integers(5, 4
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Five sequences per tile: 15 tiles."""
-    monkeypatch.setattr("mvdfq.gram.tiles.TILE", 5)
-    monkeypatch.setattr("mvdfq.gram.tiles.TILE_OF_PAIRS", 5)
+    monkeypatch.setattr("mvdfq.gram.cuts.TILE", 5)
+    monkeypatch.setattr("mvdfq.gram.cuts.TILE_OF_PAIRS", 5)
 
 
 def hidden(folder):

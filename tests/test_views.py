@@ -14,8 +14,9 @@ from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
 from mvdfq.machines.machine import KernelMachine
-from mvdfq.machines.standard import WordMachine, fit_words, root_shares
+from mvdfq.machines.standard import fit_words, root_shares
 from mvdfq.machines.svm import Margins
+from mvdfq.machines.word_machine import WordMachine
 from mvdfq.symbols import Symbols
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]

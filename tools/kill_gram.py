@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import mvdfq
-from mvdfq.gram import tiles
+from mvdfq.gram import cuts
 
 N_SEQUENCES, TILE = 200, 20  # 55 tiles
 
@@ -46,7 +46,7 @@ def killed_run(path, delay):
 
 def main(n_kills, seed=0):
     """Kill, run again, compare."""
-    tiles.TILE = TILE
+    cuts.TILE = TILE
     chance = random.Random(seed)
     with TemporaryDirectory() as folder:
         alone, path = Path(folder, "alone.npy"), Path(folder, "K.npy")

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.classifier.parts import encode, fit_encoders, kernel_for, settings_for
+from mvdfq.classifier.choices import settings_for
+from mvdfq.classifier.parts import encode, fit_encoders, kernel_for
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.spool import spooled

@@ -17,7 +17,7 @@ import numpy as np
 from mvdfq._utils.files import replacing
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import version_of
-from mvdfq.classifier.saving.checks import TreeError
+from mvdfq.classifier.saving.demands import TreeError
 from mvdfq.classifier.saving.tree import DTYPES, MOST_VALUES, TreeReader, TreeWriter
 
 __all__ = ["ModelFileError", "load", "save_model"]

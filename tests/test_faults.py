@@ -7,19 +7,41 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 
 import pytest
 from sklearn.base import clone
 
 import mvdfq
 from commands import run
+from made_results import made_genre
 from model_cases import CASES
+from mvdfq._utils import files
+from mvdfq.reproduce import export
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NAMES = [
     "a\nb.mvdfq", "\U0001f3b5.mvdfq", "a b;c&d.mvdfq", "-o.mvdfq", "x" * 249 + ".mvdfq",
     "'\".mvdfq",
 ]  # fmt: skip
+X, Y = CASES["linear"][1:]
+
+
+@cache
+def made_report(model):
+    return mvdfq.report(model, X[:6], Y[:6], path=None)
+
+
+# What writes files for users; the command line uses the same function for its other files.
+WRITERS = {
+    "model": lambda model, to: model.save(to / "a.mvdfq"),
+    "npz": lambda model, to: mvdfq.io.write_npz(to / "a.npz", X, Y),
+    "ts": lambda model, to: mvdfq.io.write_ts(to / "a.ts", X, Y),
+    "ts.gz": lambda model, to: mvdfq.io.write_ts(to / "a.ts.gz", X, Y),
+    "report": lambda model, to: made_report(model).write(to / "a.html"),
+    "csv": lambda model, to: export.write_csv(made_genre(), to / "a.csv"),
+    "json": lambda model, to: export.write_json(made_genre(), to / "a.json"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +123,30 @@ def test_a_killed_writer_leaves_a_whole_file(number, model, tmp_path):
         assert (mvdfq.load(target).classes_ == model.classes_).all()
     if number == signal.SIGINT:  # kill -9 leaves no time to remove the unfinished file
         assert {one.name for one in tmp_path.iterdir()} == {source.name, target.name}
+
+
+def test_a_writer_removes_what_a_killed_writer_of_its_file_left(tmp_path):
+    path, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    for one in (path, other):
+        (tmp_path / f"{files._beginning(one)}{'0' * 32}.unfinished").write_text("half")
+    (tmp_path / f"{files._beginning(path)}notes").write_text("mine")
+    with files.replacing(path) as file:
+        files.replace_file(path, "second")  # a writer that lives keeps its file
+        file.write(b"first")
+    assert path.read_text() == "first"
+    kept = {f"{files._beginning(path)}notes", f"{files._beginning(other)}{'0' * 32}.unfinished"}
+    assert {one.name for one in tmp_path.iterdir()} == {path.name, *kept}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_an_interrupted_writer_keeps_the_old_file(write, model, tmp_path, monkeypatch):
+    write(model, tmp_path)
+    old = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mvdfq._utils.files.os.fsync", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write(model, tmp_path)
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == old

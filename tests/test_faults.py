@@ -1,8 +1,6 @@
 """Faults: whatever ends a program, files are old or new, never a part; and odd names are names."""
 
 import os
-import random
-import signal
 import subprocess
 import sys
 import threading
@@ -97,34 +95,6 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     assert "nowhere" in err
 
 
-SAVE = """
-import sys, mvdfq
-model = mvdfq.load(sys.argv[1])
-print("ready", flush=True)
-while True:
-    model.save(sys.argv[2])
-"""
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_writer_leaves_a_whole_file(number, model, tmp_path):
-    source, target = tmp_path / "a.mvdfq", tmp_path / "b.mvdfq"
-    model.save(source)
-    rng = random.Random(0)
-    for _ in range(10):
-        command = [sys.executable, "-c", SAVE, str(source), str(target)]
-        done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        done.stdout.readline()
-        time.sleep(rng.uniform(0.05, 0.2))
-        done.send_signal(number)
-        done.wait()
-        done.stdout.close()
-        assert (mvdfq.load(target).classes_ == model.classes_).all()
-    if number == signal.SIGINT:  # kill -9 leaves no time to remove the unfinished file
-        assert {one.name for one in tmp_path.iterdir()} == {source.name, target.name}
-
-
 def test_a_writer_removes_what_a_killed_writer_of_its_file_left(tmp_path):
     path, other = tmp_path / "a.txt", tmp_path / "b.txt"
     for one in (path, other):
@@ -150,3 +120,28 @@ def test_an_interrupted_writer_keeps_the_old_file(write, model, tmp_path, monkey
     with pytest.raises(KeyboardInterrupt):
         write(model, tmp_path)
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == old
+
+
+PARENT = """
+import os, subprocess, sys
+child = "from mvdfq._utils.processes import end_with_parent as end; import os, time; " \
+    "end(os.getppid()); print('ready', flush=True); time.sleep(60)"
+one = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
+one.stdout.readline()
+print(one.pid, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the number of a dead parent")
+def test_a_worker_ends_with_its_parent():
+    done = subprocess.run([sys.executable, "-c", PARENT], capture_output=True, text=True)
+    end = time.monotonic() + 10
+    while is_running(int(done.stdout)):
+        assert time.monotonic() < end, "the worker lives on"
+        time.sleep(0.05)
+
+
+def is_running(number):
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True)
+    return listed.stdout.strip()[:1] not in (b"", b"Z")

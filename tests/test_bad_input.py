@@ -220,7 +220,15 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys):
+@pytest.fixture
+def handlers(monkeypatch):
+    """The signal handlers that the program sets, which stay without effect in the tests."""
+    handlers = []
+    monkeypatch.setattr("signal.signal", lambda _, handler: handlers.append(handler))
+    return handlers
+
+
+def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys, handlers):
     real = builtins.__import__
 
     def interrupted(name, *args, **kwargs):
@@ -233,3 +241,14 @@ def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys):
         main()
     assert caught.value.code == 130
     assert capsys.readouterr().err == "error: interrupted.\n"
+
+
+def test_an_interrupt_while_the_program_ends_is_said(monkeypatch, capfd, handlers):
+    codes = []
+    monkeypatch.setattr("sys.argv", ["mvdfq", "version"])
+    monkeypatch.setattr("os._exit", codes.append)
+    with pytest.raises(SystemExit):
+        main()
+    handlers[-1](2, None)
+    assert codes == [130]
+    assert capfd.readouterr().err == "error: interrupted.\n"

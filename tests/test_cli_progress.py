@@ -165,6 +165,7 @@ def test_the_entries_used_longest_ago_go_first(sounds, tmp_path, monkeypatch):
     assert store.trim(2 * size) == 2
     assert entries(folder) == sorted([names[0], names[3]])
     (folder / "notes.txt").write_text("mine")
+    (names[0].parent / ".half.unfinished").write_text("of a killed process")
     assert store.trim(0) == 2
     assert entries(folder) == [folder / "notes.txt"]
     monkeypatch.setenv("MVDFQ_CACHE_SIZE", str(2 * size))

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from functools import reduce
 from pathlib import Path
 
@@ -349,29 +347,6 @@ def test_a_large_folder_at_the_shell(tables, tmp_path, monkeypatch):
     assert re.search(r"learned on \d+ of 12 sequences, which fit into the memory limit", err)
     assert (tmp_path / "K.names.txt").read_bytes() == (tmp_path / "whole.names.txt").read_bytes()
     assert np.load(tmp_path / "K.npy").shape == (12, 12)
-
-
-# kills ----------------------------------------------------------------------------------------
-
-
-def killed(n):
-    """Run the script that kills `n` times."""
-    command = [sys.executable, ROOT / "tools/kill_gram.py", str(n)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{n} kills")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="the script forks")
-def test_kills_do_not_change_the_matrix():
-    killed(3)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform == "win32", reason="the script forks")
-def test_more_kills_do_not_change_the_matrix():
-    killed(10)
 
 
 def test_journal_lines_are_json(tmp_path):

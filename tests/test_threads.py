@@ -27,6 +27,11 @@ def test_results_come_in_the_order_of_the_jobs(workers):
     assert list(run_in_order(late_first, range(7), workers)) == [(j, j**2) for j in range(7)]
 
 
+def test_one_worker_is_the_calling_thread():
+    results = run_in_order(lambda _: threading.get_ident(), range(3), 1)
+    assert {ident for _, ident in results} == {threading.get_ident()}
+
+
 def test_few_jobs_are_under_way_at_a_time():
     begun = []
     results = run_in_order(begun.append, range(100), 2)

@@ -68,9 +68,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"mvdfq {version('mvdfq')}")
+        version()
         raise typer.Exit
 
 
@@ -89,7 +87,9 @@ def version() -> None:
 
     Example: mvdfq version
     """
-    _show_version(True)
+    from importlib.metadata import version as version_of
+
+    typer.echo(f"mvdfq {version_of('mvdfq')}")
 
 
 def _watch_interrupts() -> list[int]:

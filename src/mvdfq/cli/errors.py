@@ -4,6 +4,7 @@ import errno
 from typing import NamedTuple
 
 from mvdfq._utils.errors import HintedError
+from mvdfq.cli import INTERRUPTED
 from mvdfq.cli.flags import as_flags
 
 __all__ = ["CANNOT_READ_MODEL", "CANNOT_WRITE", "USAGE", "Described", "Refused", "described"]
@@ -13,7 +14,6 @@ CANNOT_READ_DATA = 3
 CANNOT_READ_MODEL = 4
 NO_SENSE = 5
 CANNOT_WRITE = 6
-INTERRUPTED = 130
 
 # Errors of the system while something is written.
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}

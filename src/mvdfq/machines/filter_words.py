@@ -97,11 +97,11 @@ class FilterMachine(Short):
     def of(self, X: Sequences) -> np.ndarray:
         """Return the margins of sequences, (n_sequences, n_columns)."""
         n_columns = self.weights.shape[2]
-        weights = self.weights.reshape(-1, n_columns).astype(float)
+        weights = self.weights.reshape(-1, n_columns)
         engine = current_engine()
         if engine.name == "gpu":
             shares = _on_gpu(self.encoder, X, engine.device)
-            return on_gpu().product(shares.T, weights) + self.intercepts
+            return on_gpu().product(shares.T, weights.astype(float)) + self.intercepts
         read = _Reader(self.encoder, X)
 
         def weighed(block: slice) -> np.ndarray:

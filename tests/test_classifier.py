@@ -155,7 +155,7 @@ def test_every_preset_learns(name, vowels):
     if name == "letters":
         pytest.skip("numbers are given")
     (X, y), _ = vowels
-    long = [i for i in range(90) if X[i].shape[1] >= 10]  # for words of eight symbols
+    long = [i for i in range(0, 90, 2) if X[i].shape[1] >= 10]  # for words of eight symbols
     X, y = [X[i] for i in long], y[long]
     small = {"vq": CodebookQuantizer(16), "multi": CodebookQuantizer([4, 8, 16])}
     symbols = small.get(name.split("-")[0].removesuffix("m"))

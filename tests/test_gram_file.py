@@ -78,6 +78,7 @@ def interrupted(kernel, path, n=30, **options):
     ids=str,
 )
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("two_blas_threads")
 def test_the_file_holds_the_matrix_of_fit_transform(kernel, options, n_jobs, tmp_path):
     path = tmp_path / "K.npy"
     estimator = SequenceKernel(kernel, n_jobs=n_jobs, **options)

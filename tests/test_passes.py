@@ -122,6 +122,7 @@ def test_passes_solve_what_a_general_solver_solves(scheme, n_classes):
         assert_allclose(found, wanted, atol=5e-3)
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_sums_do_not_depend_on_threads_or_on_what_is_kept():
     values = rng.random((9, 50, 3))
     makers = [lambda i=i: MatrixBlock(values[i]) for i in range(9)]
@@ -197,6 +198,7 @@ def test_evidence_files_and_neighbours_of_passes(fitted, vowels, tmp_path):
     assert near[0].label == y[0]
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_threads_do_not_change_machines(vowels, few, fitted):
     X, y = vowels[0]
     other = SequenceClassifier("fast", n_jobs=2).fit(X, y)

@@ -125,6 +125,7 @@ def test_pairs_at_a_distance_have_one():
     assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_margins_do_not_depend_on_threads_or_company():
     train, new = COLLECTIONS["random"]
     one = kernel_machine(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True)

@@ -11,6 +11,8 @@ import mvdfq
 from mvdfq import SequenceKernel, Spatial
 from mvdfq._utils.threads import one_blas_thread, run_in_order
 
+pytestmark = pytest.mark.usefixtures("two_blas_threads")
+
 
 def blas_threads():
     return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]

@@ -238,6 +238,7 @@ def test_importance_finds_the_channel_that_tells():
     assert len(clf.row_importance_) == clf.kernel_.n_rows_in_ + 3
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_answers_do_not_depend_on_company_threads_or_memory(fitted):
     decision = fitted.decision_function(X)
     alone = np.concatenate([fitted.decision_function([x]) for x in X])

@@ -223,8 +223,13 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
 @pytest.fixture
 def handlers(monkeypatch):
     """The signal handlers that the program sets, which stay without effect in the tests."""
-    handlers = []
-    monkeypatch.setattr("signal.signal", lambda _, handler: handlers.append(handler))
+    handlers = [None]
+
+    def set_handler(number, handler):
+        handlers.append(handler)
+        return handlers[-2]
+
+    monkeypatch.setattr("signal.signal", set_handler)
     return handlers
 
 

@@ -1,6 +1,9 @@
 """Files that change while they are read, and processes that share a cache or an output."""
 
 import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -181,3 +184,35 @@ def test_a_report_does_without_the_sound_of_a_file_that_has_gone(sounds):
     files[1].unlink()
     files[2].write_bytes(b"RIFF")
     assert sound_clips(files, range(6), [0.5] * 6).keys() == set("0345")
+
+
+# processes that share something ----------------------------------------------------------------
+
+SHARE = """
+import sys, numpy as np
+from mvdfq.io import read, write_npz
+for i in range(int(sys.argv[3])):
+    X = read(sys.argv[1], cache=sys.argv[2]).X
+    write_npz(sys.argv[4], X)
+print(float(np.abs(X.data).sum()))
+"""
+
+
+@pytest.mark.long
+def test_processes_that_share_a_cache_and_an_output_do_not_mix(sounds, tmp_path, monkeypatch):
+    monkeypatch.setenv("MVDFQ_CACHE_SIZE", "20 kB")  # three of six entries: each removes entries
+    folder, output = tmp_path / "kept", tmp_path / "a.npz"
+    command = [sys.executable, "-c", SHARE, sounds, folder, "4", output]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen(command, **pipes) for _ in range(3)]
+    expected = read(sounds).X
+    while any(process.poll() is None for process in running):
+        if output.exists():
+            np.testing.assert_array_equal(read(output).X.data, expected.data)
+        time.sleep(0.02)
+    said = [process.communicate() for process in running]
+    assert {out for out, _ in said} == {f"{float(np.abs(expected.data).sum())}\n"}, said
+    kept = [file.name for file in folder.rglob("*") if file.is_file()]
+    assert 0 < len(kept) <= 3
+    assert all(name.endswith(".features") for name in kept)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "kept", "sounds"]

@@ -230,6 +230,7 @@ def handlers(monkeypatch):
         return handlers[-2]
 
     monkeypatch.setattr("signal.signal", set_handler)
+    monkeypatch.setattr("atexit.register", lambda *_: None)
     return handlers
 
 

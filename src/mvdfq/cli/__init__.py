@@ -1,5 +1,6 @@
 """The command line: ``mvdfq --help`` lists the commands, one file each."""
 
+import atexit
 import os
 import signal
 import sys
@@ -16,6 +17,8 @@ def main() -> None:
     """Run the program; Ctrl-C while it starts or ends is said as Ctrl-C within a command is."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _end_at_once)
+        # The last thing at exit: all is done, and Python is about to forget the handler.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:
         from mvdfq.cli.app import main as run
 

@@ -249,6 +249,23 @@ def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys, hand
     assert capsys.readouterr().err == "error: interrupted.\n"
 
 
+LATE = """
+import os, sys
+from mvdfq.cli import main
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), 2)
+sys.late = Late()
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_while_python_ends_changes_nothing():
+    done = subprocess.run([sys.executable, "-c", LATE, "version"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_an_interrupt_while_the_program_ends_is_said(monkeypatch, capfd, handlers):
     codes = []
     monkeypatch.setattr("sys.argv", ["mvdfq", "version"])

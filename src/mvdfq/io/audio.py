@@ -251,8 +251,8 @@ def audio_features(
         if found is not None and found.ndim == 2 and len(found) == recipe.n_rows:
             return found
         features = decoded_features(stream, shown(file), recipe)
-        if cache is not None and entry is not None:
-            cache.store(entry, features)
+    if cache is not None and entry is not None:  # after the file is known to be unchanged
+        cache.store(entry, features)
     return features
 
 

@@ -18,6 +18,7 @@ from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.kinds import check_kinds
 from mvdfq.frames.learned import check_array
 from mvdfq.frames.steps import steps_of
+from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.machines.word_table import first_slots, has_table
 from mvdfq.symbols.base import Symbols
 
@@ -106,9 +107,8 @@ def _check_plan(value: Any) -> None:
         fits = words.shape[1] == k and (words < value.n_symbols[r]).all()
         require(fits, f"vocabularies must hold words of {k} symbols of the alphabet of row {r}")
     if value.word_factors is not None:
-        wanted = {(r, t) for r in range(len(value.n_symbols)) for t in range(len(value.tasks(r)))}
-        same = set(value.word_factors) == wanted
-        require(same, f"word_factors must hold one entry per row and task, {len(wanted)} in all")
+        words = {place: factors.words for place, factors in value.word_factors.items()}
+        _check_task_words(words, value, "word_factors")
 
 
 def _check_word_factors(value: Any) -> None:
@@ -159,6 +159,23 @@ def _check_reader(value: Any) -> None:
         require(inside, f"rows_ must hold rows from 0 to {n - 1}, got {rows}")
         same = np.array_equal(value.plan_.n_symbols, value.n_symbols_[rows])
         require(same, "the plan must have the alphabets of the rows in use, got other alphabets")
+
+
+def _check_features(value: Any) -> None:
+    """Check that the columns are words of the plan: tables have one slot per possible word."""
+    if isinstance(getattr(value, "columns_", None), Vocabulary):
+        _check_task_words(value.columns_.words, value.plan_, "columns_")
+
+
+def _check_task_words(words: dict[Any, np.ndarray], plan: Any, name: str) -> None:
+    """Check that there is one array of words per row and task, of symbols of the row."""
+    rows = range(len(plan.n_symbols))
+    lengths = {(r, t): task.length for r in rows for t, (_, task) in enumerate(plan.tasks(r))}
+    same = words.keys() == lengths.keys()
+    require(same, f"{name} must hold words for each of {len(lengths)} tasks, got other tasks")
+    for (r, t), found in words.items():
+        fits = found.shape[1] == lengths[r, t] and (found < max(plan.n_symbols[r], 1)).all()
+        require(fits, f"{name} must hold words of symbols of row {r}, got other words")
 
 
 def _check_kernel(value: Any) -> None:
@@ -336,6 +353,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "Buckets": _check_buckets,
     "SequenceMap": _check_reader,
     "SequenceKernel": _check_kernel,
+    "SequenceFeatures": _check_features,
     "Margins": _check_margins,
     "Machine": _check_machine,
     "KernelMachine": _check_kernel_machine,

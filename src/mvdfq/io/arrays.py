@@ -28,7 +28,7 @@ def _damage_is_said(source: Source, what: str) -> Iterator[None]:
         yield
     except ReadError:
         raise
-    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise all sorts
+    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
         source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
 
 
@@ -119,7 +119,7 @@ def as_offsets(source: Source, name: str, values: np.ndarray, n: int) -> np.ndar
 def column(
     source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
 ) -> np.ndarray | None:
-    """Return the array that has one of the names in `keys`, with `n` values; None if none has."""
+    """Return the array that has one of the names in `keys`, with `n` values, or None."""
     for key in keys:
         if key in arrays:
             values = arrays[key]

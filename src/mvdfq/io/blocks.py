@@ -22,8 +22,8 @@ MOST_FILES, MOST_BYTES = 512, 2**28
 class FolderBlocks:
     r"""Read the sound files or tables of a folder block by block, as often as needed.
 
-    Iterating yields one `Dataset` per block of files. Names are those of `read`; labels and groups
-    are not read.
+    Iterating yields one `Dataset` per block of files. Names are the same as with `read`; labels and
+    groups are not read.
 
     Parameters
     ----------

@@ -172,7 +172,12 @@ def test_the_digest_is_that_of_values_lengths_and_labels():
     assert new.fit(X[::-1], y).training_["digest"] != first
 
 
-@pytest.mark.parametrize("path", sorted(STORED.glob("*.mvdfq")), ids=lambda path: path.stem)
+# Model files that were stored after lengths, digest and versions were recorded.
+RECORDED = {"fast", "margin", "music", "passes", "scaled"}
+EARLIER = sorted(path for path in STORED.glob("*.mvdfq") if path.stem not in RECORDED)
+
+
+@pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
 def test_models_of_earlier_versions_say_what_is_not_recorded(path):
     out, err = run("inspect", path)
     assert out.count("not recorded") == 3  # lengths, digest and versions

@@ -288,7 +288,7 @@ def test_model_files_with_wrong_factors_are_refused():
     factors[0, 0].values[0] = 1
     factors[0, 1] = factors.pop((0, 0))
     tree, arrays = described(kernel)
-    with pytest.raises(TreeError, match="one entry per row and task, 1 in all"):
+    with pytest.raises(TreeError, match="words for each of 1 tasks, got other tasks"):
         TreeReader(arrays).built(tree)
 
 

@@ -234,8 +234,14 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
 @pytest.fixture
 def handlers(monkeypatch):
     """The signal handlers that the program sets, which stay without effect in the tests."""
-    handlers = []
-    monkeypatch.setattr("signal.signal", lambda _, handler: handlers.append(handler))
+    handlers = [None]
+
+    def set_handler(number, handler):
+        handlers.append(handler)
+        return handlers[-2]
+
+    monkeypatch.setattr("signal.signal", set_handler)
+    monkeypatch.setattr("atexit.register", lambda *_: None)
     return handlers
 
 
@@ -252,6 +258,23 @@ def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys, hand
         main()
     assert caught.value.code == 130
     assert capsys.readouterr().err == "error: interrupted.\n"
+
+
+LATE = """
+import os, sys
+from mvdfq.cli import main
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), 2)
+sys.late = Late()
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_while_python_ends_changes_nothing():
+    done = subprocess.run([sys.executable, "-c", LATE, "version"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_interrupt_while_the_program_ends_is_said(monkeypatch, capfd, handlers):

@@ -126,7 +126,8 @@ class TestTables:
             run("genres", tmp_path)
 
     @pytest.mark.parametrize(
-        ("table", "hint"), [("genre", "one of 5-fold, artist"), ("homology", "this table has none")]
+        ("table", "hint"),
+        [("genre", "one of 5-fold, artist"), ("homology", "this table has no protocols")],
     )
     def test_an_unknown_protocol_is_refused_before_data_are_read(self, table, hint, tmp_path):
         with pytest.raises(ValueError, match=f"no protocol 'album'; {hint}"):

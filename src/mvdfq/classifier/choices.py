@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_positive
-from mvdfq.classifier.letters_default import are_nucleic, nucleic
+from mvdfq.classifier.letters_default import letters_settings
 from mvdfq.classifier.presets import PRESETS, Settings, part
 from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Kernel
@@ -31,11 +31,11 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     for kind in ("frames", "symbols", "kernel"):
         if kind in own:
             own[kind] = part(kind, own[kind])
-    for_dna = name == "letters" and are_nucleic(X)
-    settings = replace(nucleic() if for_dna else PRESETS[name](), **own)
+    settings = letters_settings(X) if name == "letters" else PRESETS[name]()
     changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
     if changed or classifier.gamma is not None or classifier.weights is not None:
-        settings = replace(settings, views=None, min_share=None)  # they belong to the preset
+        settings = settings.alone()
+    settings = replace(settings, **own)
     if not isinstance(settings.kernel, Kernel):
         raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
     if isinstance(X, Symbols) or not settings.kernel.reads_symbols:

@@ -42,10 +42,10 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
     preset : str, default=None
         Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
         lists all) are methods of the paper [1]_. None means ``"letters"`` if X holds letters,
-        else ``"numbers"``, a sum of three kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
-        codewords. Each argument
-        below replaces one part; None keeps the preset's part. If frames, symbols, kernel,
-        manifold, pyramid, gamma or weights are given, the first kernel is used alone.
+        else ``"numbers"``, the mean of two kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
+        codewords. Each argument below replaces one part; None keeps the preset's part. If
+        frames, symbols, kernel, manifold, pyramid, gamma or weights are given, the first kernel
+        is used alone.
 
     frames : transformer or str, default=None
         Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name

@@ -39,7 +39,7 @@ def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: 
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
     settings = settings_for(clf, sample)
     *steps, symbols = fit_encoders(settings, sample, np.zeros(len(sample)))
-    kernel = kernel_for(clf, settings)
+    kernel = kernel_for(clf, settings, symbols)
     n_learned = len(sample)
     if n_learned < n:
         del sample, symbols

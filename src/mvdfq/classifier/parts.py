@@ -151,8 +151,10 @@ def fit_views(classifier: Any, settings: Settings, matrix: Matrix, X: Any) -> No
     return ViewSum(values, settings.views(X), X, classifier)
 
 
-def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
+def _options(classifier: Any, settings: Settings, symbols: Any) -> dict[str, Any]:
+    weights = settings.row_weights
     return {
+        "row_weights": None if weights is None else weights(symbols.n_rows),
         "manifold": settings.manifold,
         "pyramid": settings.pyramid,
         "constant_rows": "ignore",
@@ -160,9 +162,9 @@ def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
     }
 
 
-def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
+def kernel_for(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel:
     """Return the kernel of a classifier, not fitted, without the RBF on top of it."""
-    options = _options(classifier, settings)
+    options = _options(classifier, settings, symbols)
     limit = classifier.memory_limit
     return SequenceKernel(clone(settings.kernel), memory_limit=limit, **options)
 
@@ -171,9 +173,11 @@ def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel
     """Return the unfitted transformer of symbols: the kernel or explicit features."""
     if classifier.solver == "linear" or _is_large(classifier, settings, symbols):
         n_features = _n_columns(classifier, settings, symbols)
-        options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+        options = _options(classifier, settings, symbols) | {
+            "memory_limit": classifier.memory_limit
+        }
         return SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
-    return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
+    return kernel_for(classifier, settings, symbols).set_params(gamma=classifier.gamma)
 
 
 def _n_columns(classifier: Any, settings: Settings, symbols: Any) -> int | None:
@@ -207,7 +211,7 @@ def pass_reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceFe
             kernel = clone(settings.kernel).set_params(weights=None)
             return _with_columns(reader_of_words(symbols, kernel, settings.pyramid), None)
     n_features = _n_columns(classifier, settings, symbols)
-    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+    options = _options(classifier, settings, symbols) | {"memory_limit": classifier.memory_limit}
     reader = SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
     reader.fit_reader(symbols)
     if n_features is None and not reader.plan_.counts_groups:
@@ -242,7 +246,7 @@ def _learn_weights(
     The function returns the weights as a parameter of the kernel. Where the Gram matrices of all
     units do not fit the memory limit, the function uses a random part of the sequences.
     """
-    kernel = kernel_for(classifier, settings).fit(symbols)
+    kernel = kernel_for(classifier, settings, symbols).fit(symbols)
     plan, by_rows = kernel.plan_, classifier.weights == "rows"
     n_units = len(plan.row_weights) if by_rows else len(plan.groups(0))
     most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
@@ -271,4 +275,4 @@ def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
     X = check_sequences(X)
     settings = settings_for(clf, X)
     *_, symbols = fit_encoders(settings, X, np.zeros(len(X)))
-    return kernel_for(clf, settings).fit(symbols)
+    return kernel_for(clf, settings, symbols).fit(symbols)

@@ -1,5 +1,6 @@
 """The command line: ``mvdfq --help`` lists the commands, one file each."""
 
+import atexit
 import os
 import signal
 import sys
@@ -14,6 +15,10 @@ SAID = "error: interrupted.\n"
 
 def main() -> None:
     """Run the program; Ctrl-C while it starts or ends is said as Ctrl-C within a command is."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, _end_at_once)
+        # The last thing at exit: all is done, and Python is about to forget the handler.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:
         from mvdfq.cli.app import main as run
 
@@ -21,12 +26,9 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write(SAID)
         sys.exit(INTERRUPTED)
-    finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, _end_at_once)
 
 
 def _end_at_once(number: int, frame: Any) -> None:
-    """End while Python waits for threads and tidies up, where Ctrl-C would show a traceback."""
+    """End without a traceback: outside of commands there is nothing to lose or to tidy up."""
     os.write(2, SAID.encode())
     os._exit(INTERRUPTED)

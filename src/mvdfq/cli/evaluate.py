@@ -142,7 +142,7 @@ def _measured(
 
 
 def _refuse_with_model(given: dict[str, Any]) -> None:
-    """Raise an error for options that a model which is trained already cannot follow."""
+    """Raise an error for options that do not apply to a trained model."""
     wrong = [name for name, value in given.items() if value]
     if wrong:
         raise Refused(

@@ -48,8 +48,8 @@ def gram(
     """Compute the kernel matrix of all pairs of sequences.
 
     Tiles of the matrix are written to a hidden file beside the output, so the same command
-    goes on where an interrupted run stopped. Bins and codebooks are learned on all sequences; of
-    a folder that does not fit into the memory limit, on as many as fit.
+    goes on where an interrupted run stopped. Bins and codebooks are learned on all sequences,
+    or, if a folder does not fit into the memory limit, on as many sequences as fit.
     Example: mvdfq gram recordings/ -o K.npy
     """
     check_output(output, data)
@@ -78,7 +78,7 @@ def gram(
 
 
 def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
-    """Write the matrix; what the system refuses is an output that cannot be written."""
+    """Write the matrix; an error of the system says that the output cannot be written."""
     from mvdfq.gram.checkpoint import store_gram
 
     try:

@@ -121,7 +121,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def _card(engine: Device | None) -> Iterator[None]:
-    """Let a graphics card compute; say at once if there is none."""
+    """Let a graphics card compute; raise an error at once if no card is found."""
     if engine in (None, Device.cpu):
         yield
         return

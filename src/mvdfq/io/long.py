@@ -45,10 +45,10 @@ class Growing:
     words: dict[str, dict[str, int]] = field(default_factory=dict)
     chunks: dict[str, list[np.ndarray]] = field(default_factory=dict)
     is_text: dict[str, bool] = field(default_factory=dict)
-    # By the code of the sequence: the file it has to itself, and what is wrong with it.
+    # By the code of a sequence: its file, if the file holds only this sequence, and its error.
     paths: dict[int, Path] = field(default_factory=dict)
     bad: dict[int, ReadError] = field(default_factory=dict)
-    # By the code of the sequence: seconds per unit of its times, None if not known.
+    # By the code of a sequence: seconds per unit of its times, None if not known.
     units: dict[int, float | None] = field(default_factory=dict)
     is_named: bool = True
     # What a place in the file is called: Parquet has no lines.

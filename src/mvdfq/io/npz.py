@@ -194,7 +194,7 @@ def write_npz(
 ) -> None:
     """Write sequences with labels, names, groups and splits as one .npz file for `read_series`.
 
-    The arrays are those of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
+    The file holds the arrays of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
     Nothing is pickled; `numpy.load` reads the file too.
 
     Parameters

@@ -131,7 +131,7 @@ def _label(word: str, header: _Header) -> Any:
     if header.targetlabel:
         return float(numbers(word)[0])
     if header.words.strip() and f" {' '.join(word.lower().split())} " not in header.words:
-        raise ValueError(f"label {word[:40]!r} is not among those of @classLabel")
+        raise ValueError(f"label {word[:40]!r} is not among the labels of @classLabel")
     return word
 
 

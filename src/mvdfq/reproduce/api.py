@@ -153,7 +153,7 @@ def check_request(table: str, readings: Sequence[str], protocols: Sequence[str])
 def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
     for name in asked:
         if name not in known:
-            hint = f"one of {', '.join(known)}" if known else "this table has none"
+            hint = f"one of {', '.join(known)}" if known else f"this table has no {what}s"
             raise ValueError(f"There is no {what} {name!r}; {hint}.")
 
 

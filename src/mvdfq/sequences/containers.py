@@ -2,7 +2,7 @@
 
 Users pass a list of ``(n_channels, n_timepoints)`` arrays, a 3-D array or a list of strings. Inside
 the package a collection is one flat array with all sequences side by side, and the `offsets` at
-which the sequences begin, so that compiled code runs over a million frames at once.
+which the sequences begin. So compiled code runs over a million frames at once.
 """
 
 from collections.abc import Iterable, Iterator

@@ -8,6 +8,7 @@ import numpy as np
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.classifier.saving.demands import require
 from mvdfq.frames.learned import check_array
+from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["READERS"]
@@ -69,9 +70,8 @@ def _check_plan(value: Any) -> None:
         fits = words.shape[1] == k and (words < value.n_symbols[r]).all()
         require(fits, f"vocabularies must hold words of {k} symbols of the alphabet of row {r}")
     if value.word_factors is not None:
-        wanted = {(r, t) for r in range(len(value.n_symbols)) for t in range(len(value.tasks(r)))}
-        same = set(value.word_factors) == wanted
-        require(same, f"word_factors must hold one entry per row and task, {len(wanted)} in all")
+        words = {place: factors.words for place, factors in value.word_factors.items()}
+        _check_task_words(words, value, "word_factors")
 
 
 def _check_word_factors(value: Any) -> None:
@@ -124,6 +124,23 @@ def _check_reader(value: Any) -> None:
         require(same, "the plan must have the alphabets of the rows in use, got other alphabets")
 
 
+def _check_features(value: Any) -> None:
+    """Check that the columns are words of the plan: tables have one slot per possible word."""
+    if isinstance(getattr(value, "columns_", None), Vocabulary):
+        _check_task_words(value.columns_.words, value.plan_, "columns_")
+
+
+def _check_task_words(words: dict[Any, np.ndarray], plan: Any, name: str) -> None:
+    """Check that there is one array of words per row and task, of symbols of the row."""
+    rows = range(len(plan.n_symbols))
+    lengths = {(r, t): task.length for r in rows for t, (_, task) in enumerate(plan.tasks(r))}
+    same = words.keys() == lengths.keys()
+    require(same, f"{name} must hold words for each of {len(lengths)} tasks, got other tasks")
+    for (r, t), found in words.items():
+        fits = found.shape[1] == lengths[r, t] and (found < max(plan.n_symbols[r], 1)).all()
+        require(fits, f"{name} must hold words of symbols of row {r}, got other words")
+
+
 def _check_kernel(value: Any) -> None:
     if value.gamma is not None:
         check_positive(value.gamma, "gamma")
@@ -144,4 +161,5 @@ READERS: dict[str, Callable[[Any], None]] = {
     "Buckets": _check_buckets,
     "SequenceMap": _check_reader,
     "SequenceKernel": _check_kernel,
+    "SequenceFeatures": _check_features,
 }

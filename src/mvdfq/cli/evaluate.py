@@ -103,30 +103,39 @@ def evaluate(
     if protocol == "homology":
         _homology(clf, read, splits, format, quiet)
         return
-    from mvdfq.evaluation import evaluate as measure
-
     read = labelled(read, data)
     if test is not None:
         read = _with_test_part(read, labelled(options.read(test), test), data)
-    protocol = protocol or ("split" if read.split is not None else "5-fold")
-    recorder = wanted.recorder()
     rules = {
-        "protocol": protocol,
+        "protocol": protocol or ("split" if read.split is not None else "5-fold"),
         "groups": read.groups,
         "split": read.split,
         "seeds": range(seed, seed + seeds),
     }
+    settings = {"data": str(data), **({} if test is None else {"test": str(test)})}
+    _measured(clf, read, data, rules, settings, wanted, format, quiet)
+
+
+def _measured(
+    clf: Any,
+    read: Any,
+    data: Path,
+    rules: dict[str, Any],
+    settings: dict[str, Any],
+    wanted: page.PageOptions,
+    format: Format,
+    quiet: bool,
+) -> None:
+    """Train and test by the rules of a protocol; show the results and write the page."""
+    from mvdfq.evaluation import evaluate as measure
+
+    recorder = wanted.recorder()
     with progress_bar("evaluating", quiet) as progress:
         result = measure(clf, read.X, read.y, progress=progress, visit=recorder, **rules)
-    settings = {
-        "data": str(data),
-        **({} if test is None else {"test": str(test)}),
-        "skipped": len(read.skipped),
-        "classifier": " ".join(repr(clf).split()),
-    }
-    _show(result, settings, format)
+    classifier = " ".join(repr(clf).split())
+    _show(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
     if format is Format.human:
-        note(f"classifier: {settings['classifier']}", quiet)
+        note(f"classifier: {classifier}", quiet)
     written = wanted.write(clf, read, data, result, recorder, rules)
     if written is not None:
         note(f"report: {written}", quiet)

@@ -72,7 +72,14 @@ def explain(
     if format is Format.csv:
         show_rows(reasons.word_rows() if details else reasons.rows(), format)
         return
-    show_text(f"{reasons.name} (sequence {place + 1} of {len(read)})\n{reasons.verdict()}")
+    _show(reasons, f"sequence {place + 1} of {len(read)}", near, details, quiet)
+
+
+def _show(
+    reasons: Reasons, where: str, near: list[dict[str, Any]], details: bool, quiet: bool
+) -> None:
+    """Show the reasons to a person."""
+    show_text(f"{reasons.name} ({where})\n{reasons.verdict()}")
     table(reasons.rows(), f"\n{reasons.heading()}")
     if details:
         table(reasons.word_rows(), "\nwords with the most evidence")

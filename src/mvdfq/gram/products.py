@@ -54,11 +54,10 @@ class Products:
             used = factors > 0
             value = value * np.repeat(factors, degree).astype(self._precision(bound))
             product_loops.add_squares(columns.sequence, value, self.own)
-        left = right = degree
+        left = degree
         if not self.symmetric:
             left = product_loops.left_degrees(columns.indptr, columns.sequence, self.n_left)
-            right = degree - left
-        work = left * right * used
+        work = left * (degree if self.symmetric else degree - left) * used
         dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
         # the diagonal is known, so a word of only one sequence adds nothing
         is_shared = work > (1 if self.symmetric else 0)

@@ -59,10 +59,14 @@ def gram(
         if found is not None:
             return found
         with use_engine("cpu"):
-            return gram(
-                left, right, plan, n_jobs=n_jobs, memory_limit=memory_limit, progress=progress
-            )
-    budget = parse_memory(memory_limit)
+            return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
+    return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
+
+
+def _in_tiles(
+    left: Ragged, right: Ragged | None, plan: Plan, budget: int, n_jobs: int | None, progress: Any
+) -> Gram:
+    """Compute the kernel tile by tile."""
     tiles, task_bytes = plan_tiles(left, right, plan, budget)
     n_right = len(left if right is None else right)
     scale = np.ones((len(plan.row_weights), len(left)))

@@ -33,7 +33,20 @@ def check(value: Any) -> None:
 
 
 def _check_classifier(value: Any) -> None:
-    n_classes, machine, problems = len(value.classes_), value.machine_, value.problems_
+    _check_problems(value)
+    _check_steps(value)
+    fits = value.classes_.ndim == 1 and value.classes_.dtype.kind in "biufUO"
+    require(fits, "classes_ must be a list of labels, got another array")
+    usable = np.isfinite(value.temperature_) and value.temperature_ > 0
+    require(usable, f"temperature_ must be a positive number, got {value.temperature_}")
+    _check_views(value)
+    _check_training(value)
+    _check_encoders(value)
+
+
+def _check_problems(clf: Any) -> None:
+    """Check that the machine solves the problems of the classes, with the kernel."""
+    n_classes, machine, problems = len(clf.classes_), clf.machine_, clf.problems_
     require(
         problems.n_classes == n_classes >= 2,
         f"problems_ must have as many classes as classes_, at least two, got "
@@ -41,30 +54,37 @@ def _check_classifier(value: Any) -> None:
     )
     found, wanted = len(machine.margins.intercepts), len(problems.pairs)
     require(found == wanted, f"machine_ must have {wanted} columns, one per problem, got {found}")
-    require(value.kernel_ is machine.reader, "kernel_ must be the kernel of machine_, got another")
-    for part in value.encoders:
+    require(clf.kernel_ is machine.reader, "kernel_ must be the kernel of machine_, got another")
+
+
+def _check_steps(clf: Any) -> None:
+    """Check that frames and symbols are fitted transformers."""
+    for part in clf.encoders:
         is_part = hasattr(part, "transform")
         require(
             is_part, f"frames_ and symbols_ must be transformers or None, got {class_name(part)}"
         )
-    for step in steps_of(value.frames_, value.symbols_):
+    for step in steps_of(clf.frames_, clf.symbols_):
         is_fitted = hasattr(step, "n_channels_in_")
         require(is_fitted, f"frames_ and symbols_ must be fitted, but {class_name(step)} is not")
-    fits = value.classes_.ndim == 1 and value.classes_.dtype.kind in "biufUO"
-    require(fits, "classes_ must be a list of labels, got another array")
-    usable = np.isfinite(value.temperature_) and value.temperature_ > 0
-    require(usable, f"temperature_ must be a positive number, got {value.temperature_}")
-    for view in value.views_:
+
+
+def _check_views(clf: Any) -> None:
+    """Check that every view has one column per problem, and a share in the sum."""
+    wanted = len(clf.problems_.pairs)
+    for view in clf.views_:
         found = view.n_columns
         require(found == wanted, f"a view must have {wanted} columns, got {found}")
-    n_shares = 1 + len(value.views_)
-    check_norms(value.view_shares_, "view_shares_", (n_shares,))
-    n = machine.n_train
-    check_array(value.train_index_, "train_index_", (n,), np.int64)
-    check_array(value.train_y_, "train_y_", (n,), np.int64)
-    inside = (value.train_y_ < n_classes).all() and (value.train_y_ >= 0).all()
+    check_norms(clf.view_shares_, "view_shares_", (1 + len(clf.views_),))
+
+
+def _check_training(clf: Any) -> None:
+    """Check the indices and the classes of the training sequences that the machine keeps."""
+    n, n_classes = clf.machine_.n_train, len(clf.classes_)
+    check_array(clf.train_index_, "train_index_", (n,), np.int64)
+    check_array(clf.train_y_, "train_y_", (n,), np.int64)
+    inside = (clf.train_y_ < n_classes).all() and (clf.train_y_ >= 0).all()
     require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
-    _check_encoders(value)
 
 
 def _check_encoders(clf: Any) -> None:

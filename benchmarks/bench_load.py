@@ -1,10 +1,10 @@
 """Heavy use: many predictions, many callers, and collections that are large in one direction.
 
-``python benchmarks/bench_load.py`` measures everything and writes results/load.csv; ``bench_load.py
-"a million frames"`` measures some lines and keeps the others. Each line is one fresh process with
-two threads. Memory is the largest memory of the process (resident), the program itself included;
-time is seconds of the clock and of the processor. ``--share 0.01`` measures small versions and
-writes nothing.
+``python benchmarks/bench_load.py`` measures everything and writes results/load.csv and the table of
+docs/reliability.md; ``bench_load.py "a million frames"`` measures some lines and keeps the others.
+Each line is one fresh process with two threads. Memory is the largest resident memory of the
+process, the program itself included; time is seconds of the clock and of the processor.
+``--share 0.01`` measures small versions and writes nothing.
 """
 
 import argparse
@@ -20,9 +20,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from scale_page import fill, table
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "load.csv"
+PAGE = HERE.parent / "docs" / "reliability.md"
 COLUMNS = ["work", "step", "size", "seconds", "cpu_seconds", "peak_mb", "remark"]
 N_JOBS = 2
 
@@ -231,7 +233,10 @@ def write(measured):
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
-        writer.writerows(line for work in WORKS for line in kept.get(work, []))
+        lines = [line for work in WORKS for line in kept.get(work, [])]
+        writer.writerows(lines)
+    header = ["work", "step", "size", "s", "processor s", "peak MB", "remark"]
+    fill(PAGE, "load", table(header, [[line[key] for key in COLUMNS] for line in lines]))
 
 
 if __name__ == "__main__":

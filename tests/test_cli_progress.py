@@ -93,6 +93,49 @@ def test_lines_in_a_terminal_if_asked_for(sounds, tmp_path):
     assert "━" not in drawn
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a small data set and a model of it."""
+    folder = tmp_path_factory.mktemp("made")
+    X, y = mvdfq.make_autoregressive(12, 2, 30, random_state=0)
+    write_npz(folder / "made.npz", X, y)
+    mvdfq.SequenceClassifier("mvdfq-sssk", C=1.0).fit(X, y).save(folder / "made.mvdfq")
+    return folder
+
+
+LONG_COMMANDS = {
+    "train made.npz -o m.mvdfq": ["symbols", "kernel", "machines"],
+    "predict made.mvdfq made.npz": ["predicting"],
+    "evaluate made.npz --model made.mvdfq": ["predicting"],
+    "evaluate made.npz --protocol 2-fold -C 1 --preset mvdfq-sssk --report a.html": [
+        "evaluating", "page",
+    ],
+    "gram made.npz -o K.npy": ["symbols", "kernel"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", LONG_COMMANDS)
+def test_every_long_command_shows_progress(command, made):
+    _, err = run(*command.split(), "--progress", "lines", "--n-jobs", 1, cwd=made)
+    for stage in LONG_COMMANDS[command]:
+        assert f"{stage} done in" in err
+    assert "done in" not in run(*command.split(), "-q", "--n-jobs", 1, cwd=made)[1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", LONG_COMMANDS)
+def test_ctrl_c_in_a_terminal_is_one_line(command, made, monkeypatch):
+    monkeypatch.chdir(made)
+    before = {path.name: path.read_bytes() for path in made.iterdir()}
+    code, drawn = in_terminal(*command.split(), interrupt_at=LONG_COMMANDS[command][0].encode())
+    assert code == 130
+    assert drawn.count("error: interrupted.") == 1
+    assert "Traceback" not in drawn
+    left = {path.name: path.read_bytes() for path in made.iterdir()}
+    hidden = [name for name in left if name.startswith(".K.npy.")]  # the next run goes on
+    assert {name: left[name] for name in left if name not in hidden} == before
+
+
 # the cache ------------------------------------------------------------------------------------
 
 

@@ -108,6 +108,16 @@ def test_a_writer_removes_what_a_killed_writer_of_its_file_left(tmp_path):
     assert {one.name for one in tmp_path.iterdir()} == {path.name, *kept}
 
 
+def test_an_interrupt_while_a_file_is_created_leaves_nothing(tmp_path, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "hold", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        files.replace_file(tmp_path / "a.txt", "new")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 def test_an_interrupted_writer_keeps_the_old_file(write, model, tmp_path, monkeypatch):
     write(model, tmp_path)

@@ -25,11 +25,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     the same path at once, and also after a crash of the machine. What a killed program left
     unfinished of this path is removed first.
     """
+    unfinished = path.with_name(f"{_beginning(path)}{uuid.uuid4().hex}.unfinished")
     try:
         _remove_leftovers(path)
-        unfinished, file = _new_file(path)
         try:
-            with file:
+            with _held(unfinished) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -56,14 +56,13 @@ def _beginning(path: Path) -> str:
     return f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
 
 
-def _new_file(path: Path) -> tuple[Path, BinaryIO]:
+def _held(unfinished: Path) -> BinaryIO:
     """Create an unfinished file and hold a lock on it."""
     while True:
-        unfinished = path.with_name(f"{_beginning(path)}{uuid.uuid4().hex}.unfinished")
-        file = open(unfinished, "xb")  # the caller closes the file
+        file = open(unfinished, "xb")
         hold(file.fileno())
         if unfinished.exists():
-            return unfinished, file
+            return file
         file.close()  # another writer came before the lock and removed the file as a leftover
 
 

@@ -11,7 +11,16 @@ from mvdfq.cli import options as o, page, parts as p
 from mvdfq.cli.choices import PROTOCOLS, completed
 from mvdfq.cli.confusion import show_confusion
 from mvdfq.cli.errors import USAGE, Refused
-from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
+from mvdfq.cli.output import (
+    Format,
+    note,
+    progress_bar,
+    show_facts,
+    show_json,
+    show_rows,
+    table,
+    working,
+)
 from mvdfq.cli.predict import load, new_data
 from mvdfq.cli.train import labelled
 
@@ -136,7 +145,8 @@ def _measured(
     _show(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
     if format is Format.human:
         note(f"classifier: {classifier}", quiet)
-    written = wanted.write(clf, read, data, result, recorder, rules)
+    with working("page", quiet or wanted.path is None):
+        written = wanted.write(clf, read, data, result, recorder, rules)
     if written is not None:
         note(f"report: {written}", quiet)
 
@@ -167,7 +177,8 @@ def _tested(model: Path, data: Path, *reading: Any) -> tuple[Any, dict[str, Any]
     unknown = sorted({*map(str, read.y.tolist())} - {*map(str, clf.classes_.tolist())})
     if unknown:
         note(f"The model does not know the classes {', '.join(unknown)}: these count as errors.")
-    result = evaluate_fitted(clf, read.X, read.y)
+    with working("predicting", quiet):
+        result = evaluate_fitted(clf, read.X, read.y)
     return result, {"data": str(data), "model": str(model), "skipped": len(read.skipped)}
 
 

@@ -12,7 +12,7 @@ import typer
 from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
-from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
+from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
 from mvdfq.cli.train import check_output
 
 __all__ = ["gram"]
@@ -98,7 +98,8 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
     blocks = options.blocks(data, parse_memory(clf.memory_limit))
     if blocks is None:
         found = options.read(data)
-        return fitted_kernel(clf, found.X), list(found.names)
+        with working("symbols", options.quiet):
+            return fitted_kernel(clf, found.X), list(found.names)
     read: list[Any] = []
 
     def reading() -> Iterator[Any]:

@@ -7,11 +7,11 @@ import re
 import subprocess
 import sys
 import time
+import tracemalloc
 import zipfile
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
-from resource import RUSAGE_SELF, getrusage
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from mvdfq import io as readers
 from mvdfq._utils.files import replacing
 from mvdfq.cli import main
 from mvdfq.cli.errors import CANNOT_WRITE, described
-from mvdfq.io.text import Source
+from mvdfq.io.text import LONGEST_LINE, LONGEST_PACKED_LINE, Source
 
 # Regular expressions that meet the content of files.
 
@@ -116,16 +116,27 @@ def test_an_infinite_time_is_refused(tmp_path):
 
 
 def test_an_endless_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("mvdfq.io.text.LONGEST_LINE", 2**22)
+    monkeypatch.setattr("mvdfq.io.text.LONGEST_PACKED_LINE", 2**22)
     path = tmp_path / "a.fa.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b">a\n")
         for _ in range(100):
             file.write(b"A" * 2**20)
-    before = getrusage(RUSAGE_SELF).ru_maxrss
-    with pytest.raises(readers.ReadError, match="line 2: more than 4194304 characters"):
+    tracemalloc.start()
+    with pytest.raises(readers.ReadError, match=r"a\.fa\.gz: line 2: more than 4194304 .*unpack"):
         readers.read_fasta(path)
-    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 60_000  # kB
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 2**22  # pieces of the line, and the line
+    monkeypatch.setattr("mvdfq.io.text.LONGEST_LINE", 100)
+    plain = tmp_path / "a.fa"
+    plain.write_text(">a\n" + "A" * 101)
+    with pytest.raises(readers.ReadError, match=r"a\.fa: line 2: more than 100 characters"):
+        readers.read_fasta(plain)
+
+
+def test_limits_of_a_line_bound_memory():
+    assert 2.5 * LONGEST_PACKED_LINE < 2e8 < LONGEST_LINE
 
 
 def test_profiles_that_claim_much_are_refused(tmp_path, monkeypatch):
@@ -220,7 +231,21 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys):
+@pytest.fixture
+def handlers(monkeypatch):
+    """The signal handlers that the program sets, which stay without effect in the tests."""
+    handlers = [None]
+
+    def set_handler(number, handler):
+        handlers.append(handler)
+        return handlers[-2]
+
+    monkeypatch.setattr("signal.signal", set_handler)
+    monkeypatch.setattr("atexit.register", lambda *_: None)
+    return handlers
+
+
+def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys, handlers):
     real = builtins.__import__
 
     def interrupted(name, *args, **kwargs):
@@ -233,3 +258,31 @@ def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys):
         main()
     assert caught.value.code == 130
     assert capsys.readouterr().err == "error: interrupted.\n"
+
+
+LATE = """
+import os, sys
+from mvdfq.cli import main
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), 2)
+sys.late = Late()
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_while_python_ends_changes_nothing():
+    done = subprocess.run([sys.executable, "-c", LATE, "version"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupt_while_the_program_ends_is_said(monkeypatch, capfd, handlers):
+    codes = []
+    monkeypatch.setattr("sys.argv", ["mvdfq", "version"])
+    monkeypatch.setattr("os._exit", codes.append)
+    with pytest.raises(SystemExit):
+        main()
+    handlers[-1](2, None)
+    assert codes == [130]
+    assert capfd.readouterr().err == "error: interrupted.\n"

@@ -3,14 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import time
 
 import pytest
 
 import mvdfq
-from commands import in_terminal, run, write_sounds
+from commands import in_terminal, run, run_process, write_sounds
 from mvdfq._utils import bar, sources
 from mvdfq.io import audio, cache, write_npz
 from mvdfq.io.cache import FeatureCache
@@ -75,14 +73,9 @@ def test_durations_in_words(seconds, text):
 
 
 def test_progress_without_a_terminal(sounds, tmp_path):
-    command = [sys.executable, "-m", "mvdfq", "train", sounds, "-o", tmp_path / "m.mvdfq"]
-    said = {
-        mode: subprocess.run(
-            [*command, "--progress", mode, "--n-jobs", "1"],
-            capture_output=True, text=True, check=True,
-        ).stderr
-        for mode in ("lines", "none", "bar")
-    }  # fmt: skip
+    command = ["train", sounds, "-o", tmp_path / "m.mvdfq", "--n-jobs", "1", "--progress"]
+    said = {mode: run(*command, mode)[1] for mode in ("lines", "none")}
+    said["bar"] = run_process(*command, "bar")[1]
     for stage in ("reading", "symbols", "kernel", "machines"):
         assert f"{stage} done in" in said["lines"]
         assert stage in said["bar"]
@@ -172,6 +165,7 @@ def test_the_entries_used_longest_ago_go_first(sounds, tmp_path, monkeypatch):
     assert store.trim(2 * size) == 2
     assert entries(folder) == sorted([names[0], names[3]])
     (folder / "notes.txt").write_text("mine")
+    (names[0].parent / ".half.unfinished").write_text("of a killed process")
     assert store.trim(0) == 2
     assert entries(folder) == [folder / "notes.txt"]
     monkeypatch.setenv("MVDFQ_CACHE_SIZE", str(2 * size))

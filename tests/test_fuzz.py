@@ -2,17 +2,12 @@
 
 import importlib.util
 import random
-import sys
 from pathlib import Path
 
+import fuzz
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SPEC = importlib.util.spec_from_file_location("fuzz", ROOT / "tools" / "fuzz.py")
-fuzz = importlib.util.module_from_spec(SPEC)
-sys.modules["fuzz"] = fuzz
-SPEC.loader.exec_module(fuzz)
-
 pytestmark = pytest.mark.filterwarnings("ignore")
 TARGETS = {target.name: target for target in fuzz.targets()}
 

@@ -10,17 +10,21 @@ from resource import RUSAGE_SELF, getrusage
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import mvdfq
 from forged import Opened, walk
-from model_cases import CASES, NUMBERS
+from model_cases import CASES, MORE, fitted
+from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.kinds import fits
+from mvdfq.frames.steps import steps_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),
     pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
 ]
+
+
+fitted_once = cache(fitted)
 
 
 @cache
@@ -29,10 +33,9 @@ def saved(name):
     import tempfile
     from pathlib import Path
 
-    model, X, y = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.mvdfq"
-        clone(model).fit(X, y).save(path)
+        fitted_once(name).save(path)
         return path.read_bytes()
 
 
@@ -159,6 +162,32 @@ def test_a_table_whose_size_overflows_is_refused(open_model):
         mvdfq.load(opened.path)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda words: words + np.uint8(100), "columns_ must hold words of symbols of row 0"),
+        (lambda words: words[:, 1:], "columns_ must hold words of symbols of row 0"),
+    ],
+)
+def test_words_outside_the_alphabet_are_refused(change, message, open_model):
+    # a table has one slot per possible word
+    opened = open_model("linear")
+    ((_, words), *_) = opened.state("Vocabulary")["words"]["dict"]
+    opened.change(words, change)
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match=message):
+        mvdfq.load(opened.path)
+
+
+def test_words_of_other_tasks_are_refused(open_model):
+    opened = open_model("linear")
+    for name in ("words", "first"):
+        opened.state("Vocabulary")[name]["dict"][0][0] = {"tuple": [0, 99]}
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match="columns_ must hold words for each of"):
+        mvdfq.load(opened.path)
+
+
 # Attributes: what is missing, or of another kind, is noticed by `load` and not by `predict`.
 
 FOREIGN = [
@@ -207,7 +236,7 @@ def changes(opened, i, name):
 
 def check_attributes(name, open_model, chosen):
     """Change attributes one by one: `load` refuses the file, or the model still answers."""
-    X, refused = CASES[name][1], 0
+    refused = 0
     for i, attribute in attributes(open_model(name))[chosen]:
         for change in changes(open_model(name), i, attribute):
             opened = open_model(name)
@@ -218,8 +247,15 @@ def check_attributes(name, open_model, chosen):
             except mvdfq.ModelFileError:
                 refused += 1
                 continue
+            X = readable(name, model)
             assert model.predict_proba(X).shape[0] == len(X), (attribute, change)
     return refused
+
+
+def readable(name, model):
+    """The sequences of a case; a model that has lost its encoders is a model of symbols."""
+    X = (CASES | MORE)[name][1]
+    return X if steps_of(*model.encoders) else encode(fitted_once(name).encoders, X)
 
 
 @pytest.mark.parametrize("name", ["vq", "linear"])
@@ -228,7 +264,7 @@ def test_a_file_that_loads_answers(name, open_model):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES | MORE)
 def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
     assert check_attributes(name, open_model, slice(None)) > 100
 
@@ -292,7 +328,7 @@ def test_another_encoder_than_that_of_the_kernel_is_refused(open_model):
 
 
 def test_a_model_that_load_would_refuse_is_not_written(tmp_path):
-    model = clone(CASES["linear"][0]).fit(NUMBERS, CASES["linear"][2])
+    model = fitted("linear")
     model.n_jobs = "many"
     with pytest.raises(mvdfq.ModelFileError, match="load would refuse SequenceClassifier: n_jobs"):
         model.save(tmp_path / "model.mvdfq")

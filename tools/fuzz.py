@@ -11,24 +11,32 @@ computing) is written to the folder --failures, and the program ends with code 1
 
 import argparse
 import json
+import math
 import random
 import sys
 import tempfile
 import time
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
+from marks import write_table
+
 import mvdfq
 from mvdfq import io
 
 ROOT = Path(__file__).parent.parent
-CORPUS = ROOT / "tests" / "corpus"
+CORPUS, MODELS = ROOT / "tests" / "corpus", ROOT / "tests" / "models"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from forged import Opened, walk  # noqa: E402
+
 # Seconds of computing that an input of a few kilobytes may take, with tracing.
 SLOW = 10.0
 # Bytes and words that readers look for.
@@ -43,6 +51,11 @@ VALUES = [
     {"float": "nan"}, {"range": [0, 10**9, 1]}, {"again": 1}, {"array": "0000.npy"},
     {"object": "Delta", "state": {"keep": True}}, {"object": "Pipeline", "state": {"steps": []}},
 ]  # fmt: skip
+
+NUMBERS = [
+    0, 1, -1, 2, 255, 2**16, 2**31, 2**32, 1e18, -1e18, 0.5, 1e-300, 1e300, math.nan, math.inf,
+]  # fmt: skip
+DTYPES = ["u1", "u2", "u4", "i4", "i8", "f4", "f8", ">f8", ">i8", "?", "U5"]
 
 Edges = set[tuple[int, int, int]]
 
@@ -79,15 +92,25 @@ def changed(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
 
 
 def forged(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
-    """Change one value of the description of a model file, and write the file again."""
+    """Change one value or one array of a model file; write the file again with its checksums."""
     try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        description = json.loads(members["model.json"])
+        opened = Opened(BytesIO(data))
+        arrays = [one for one in walk(opened.description["model"]) if "array" in one]
     except Exception:  # the parent itself is damaged
-        description = None
-    if not isinstance(description, dict) or rng.random() < 0.2:
         return changed(rng, data, others)
+    kind = rng.choice([*["value"] * 2, *["array"] * 2 * bool(arrays), "bytes"])
+    if kind == "bytes":
+        return changed(rng, data, others)
+    if kind == "value":
+        _change_value(rng, opened.description)
+    else:
+        opened.change(rng.choice(arrays), partial(changed_array, rng))
+    opened.path = BytesIO()
+    opened.write()
+    return opened.path.getvalue()
+
+
+def _change_value(rng: random.Random, description: Any) -> None:
     places = list(_places(description))
     holder, key = rng.choice(places)
     if rng.random() < 0.2 and isinstance(holder, dict):
@@ -95,12 +118,6 @@ def forged(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
     else:
         other, name = rng.choice(places)
         holder[key] = rng.choice([rng.choice(VALUES), json.loads(json.dumps(other[name]))])
-    members["model.json"] = json.dumps(description).encode()
-    file = BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return file.getvalue()
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -108,6 +125,37 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield value, key
         if isinstance(value[key], dict | list):
             yield from _places(value[key])
+
+
+def changed_array(rng: random.Random, array: np.ndarray) -> np.ndarray:
+    """Return an array with one other number, another shape, another order or another type."""
+    number = rng.choice(NUMBERS)
+    changes: list[Callable[[], np.ndarray]] = [
+        lambda: array[1:],
+        lambda: np.concatenate([array, array[-1:]]),
+        lambda: array[::-1],
+        lambda: array[:0],
+        lambda: array.T,
+        lambda: array.ravel(),
+        lambda: array[..., None],
+        lambda: array.astype(rng.choice(DTYPES)),
+        *[lambda: _with_number(rng, array, number)] * 8,
+    ]
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            return np.ascontiguousarray(rng.choice(changes)())
+        except (ValueError, TypeError, IndexError, OverflowError):  # not a change of this array
+            return array
+
+
+def _with_number(rng: random.Random, array: np.ndarray, number: float) -> np.ndarray:
+    """Put a number in one place, or in all; a number outside the type goes to its ends."""
+    if array.dtype.kind in "iu":
+        info = np.iinfo(array.dtype)
+        number = int(np.clip(np.nan_to_num(number), info.min, info.max))
+    flat = array.ravel()
+    flat[rng.choice([slice(None), rng.randrange(array.size)])] = number
+    return flat.reshape(array.shape)
 
 
 def load_and_predict(path: Path) -> Any:
@@ -120,7 +168,7 @@ def load_and_predict(path: Path) -> Any:
 
 
 def targets() -> list[Target]:
-    """Return one target per folder of the corpus."""
+    """Return one target per folder of the corpus; `load` also starts from the stored models."""
     found = []
     for folder in sorted(one for one in CORPUS.iterdir() if one.is_dir()):
         is_model = folder.name == "model"
@@ -130,7 +178,7 @@ def targets() -> list[Target]:
             (mvdfq.ModelFileError,) if is_model else (io.ReadError,),
             forged if is_model else changed,
         )
-        for path in sorted(folder.iterdir()):
+        for path in [*sorted(folder.iterdir()), *(sorted(MODELS.glob("*.mvdfq")) * is_model)]:
             target.parents.append((path.read_bytes(), "".join(path.suffixes)))
         found.append(target)
     return found
@@ -226,22 +274,15 @@ def main() -> int:
 
 
 def record(page: Path, done: list[Target], seconds: float) -> None:
-    """Write the table between two marks of a page."""
-    start, end = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
-    before, _, rest = page.read_text(encoding="utf-8").partition(start)
-    lines = [
-        f"The last recorded run took {seconds:.0f} seconds:",
-        "",
-        "| target | inputs | read without an error | pairs of lines reached | slowest | problems |",
-        "|---|---|---|---|---|---|",
-        *(
-            f"| {one.name} | {one.n_inputs} | {one.n_read} | {len(one.edges)} | "
-            f"{one.slowest:.1f} s | {len(one.problems)} |"
-            for one in done
-        ),
-    ]
-    table = "\n".join(lines)
-    page.write_text(f"{before}{start}{table}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+    """Write the table of a page."""
+    header = ["target", "inputs", "read without an error", "pairs of lines reached", "slowest"]
+    rows = [
+        [one.name, one.n_inputs, one.n_read, len(one.edges), f"{one.slowest:.1f} s",
+         len(one.problems)]
+        for one in done
+    ]  # fmt: skip
+    above = f"The last recorded run took {seconds:.0f} seconds:"
+    write_table(page, "fuzz", [*header, "problems"], rows, above)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
@@ -63,9 +64,8 @@ def gram(
     fitted, names = _fitted(clf, data, options, output)
     with progress_bar("kernel", quiet) as progress:
         stored = _stored(fitted, output, dtype, progress)
-    output.with_suffix(".names.txt").write_text(
-        "".join(f"{printable(name)}\n" for name in names), encoding="utf-8"
-    )
+    lines = "".join(f"{printable(name)}\n" for name in names)
+    replace_file(output.with_suffix(".names.txt"), lines)
     if stored.n_found:
         note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", quiet)
     facts = {

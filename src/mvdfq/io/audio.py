@@ -4,6 +4,7 @@ What a file holds (`audio_features`), and what all files of a folder hold, by se
 and with a cache (`read_audio`).
 """
 
+import os
 import signal
 import warnings
 from collections import Counter
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.processes import end_with_parent
 from mvdfq._utils.threads import n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
@@ -181,7 +183,9 @@ def _each(
     results: Any = ()
     try:
         with _without_interrupts():
-            results = parallel(joblib.delayed(attempt)(*job) for job in jobs)
+            results = parallel(
+                joblib.delayed(_in_worker)(os.getpid(), attempt, job) for job in jobs
+            )
         # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result
@@ -190,6 +194,11 @@ def _each(
             warnings.simplefilter("ignore", UserWarning)
             if results:
                 results.close()
+
+
+def _in_worker(parent: int, attempt: Callable[..., Any], job: tuple[Any, ...]) -> Any:
+    end_with_parent(parent)
+    return attempt(*job)
 
 
 @contextmanager
@@ -242,8 +251,8 @@ def audio_features(
         if found is not None and found.ndim == 2 and len(found) == recipe.n_rows:
             return found
         features = decoded_features(stream, shown(file), recipe)
-        if cache is not None and entry is not None:
-            cache.store(entry, features)
+    if cache is not None and entry is not None:  # after the file is known to be unchanged
+        cache.store(entry, features)
     return features
 
 

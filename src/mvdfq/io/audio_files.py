@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from mvdfq.io.base import ReadError
 from mvdfq.io.formats import Glimpse
+from mvdfq.io.steady import unchanged
 
 __all__ = [
     "FORMATS",
@@ -103,7 +104,7 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
         if isinstance(error, ReadError):
             raise
         raise unreadable(file, error) from None
-    with stream:
+    with stream, unchanged(stream, shown(file)):
         yield stream
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from mvdfq.io.text import Source
 from mvdfq.io.times import rate_of
 from mvdfq.sequences import Sequences, offsets_of
-from mvdfq.sequences.containers import check_sampling_rate
+from mvdfq.sequences.check import check_sampling_rate
 
 __all__ = ["at_one_rate", "resampled"]
 

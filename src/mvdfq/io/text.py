@@ -13,6 +13,7 @@ from typing import IO, NoReturn
 import numpy as np
 
 from mvdfq.io.base import ReadError
+from mvdfq.io.steady import unchanged
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = [
@@ -32,9 +33,11 @@ __all__ = [
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
 
-# Longest line in characters. The longest human chromosome has 249 million letters; a gzip file of
-# one megabyte can hold a line of a thousand.
+# Longest line in characters. The longest human chromosome has 249 million letters.
 LONGEST_LINE = 2**28
+# Longest line of a gzip file, which can hold a thousand characters per byte. A line of this length
+# takes 130 MB until it is refused: once in pieces, once whole.
+LONGEST_PACKED_LINE = 2**26
 
 # Progress is reported after this many characters.
 STEP = 1 << 20
@@ -91,7 +94,11 @@ class Source:
         """
         try:
             size, untold = self.path.stat().st_size, 0
-            with open(self.path, "rb") as raw, _as_text(raw) as text:
+            with (
+                open(self.path, "rb") as raw,
+                _as_text(raw) as text,  # closes `raw`
+                unchanged(raw, self.path),
+            ):
                 for number, line in enumerate(self._limited(text), 1):
                     untold += len(line)
                     if untold >= STEP:
@@ -109,15 +116,18 @@ class Source:
         stripped = ((number, line.strip()) for number, line in self.lines())
         return ((number, line) for number, line in stripped if line and line[0] not in comments)
 
-    def _limited(self, text: IO[str]) -> Iterator[str]:
+    def _limited(self, text: io.TextIOWrapper) -> Iterator[str]:
         """Yield at most `max_bytes` characters: a small gzip file may hold any amount of text."""
         left, number = self.max_bytes, 0
-        while line := text.readline(min(left, LONGEST_LINE) + 1):
+        longest, hint = LONGEST_LINE, "break the line"
+        if isinstance(getattr(text.buffer, "raw", None), gzip.GzipFile):
+            longest, hint = LONGEST_PACKED_LINE, "break the line, or unpack the file"
+        while line := text.readline(min(left, longest) + 1):
             number += 1
             if (left := left - len(line)) < 0:
                 self.fail(f"more than {self.max_bytes} bytes of text", "max_bytes allows more")
-            if len(line) > LONGEST_LINE:
-                self.fail(f"line {number}: more than {LONGEST_LINE} characters", "break the line")
+            if len(line) > longest:
+                self.fail(f"line {number}: more than {longest} characters", hint)
             yield line
 
     def _decoded(self, number: int, line: str, lenient: bool) -> str:
@@ -141,7 +151,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     return Source(Path(path)).lines(lenient=True)
 
 
-def _as_text(raw: IO[bytes]) -> IO[str]:
+def _as_text(raw: IO[bytes]) -> io.TextIOWrapper:
     plain = io.BufferedReader(open_plain(raw))  # type: ignore[type-var]
     encoding = encoding_of(plain.peek(2))
     # Bytes that are not UTF-8 become surrogates, so that each line can be decoded by itself.

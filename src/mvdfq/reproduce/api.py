@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mvdfq._engines.choice import current_engine
 from mvdfq._utils.folders import cache_folder
 from mvdfq._utils.threads import Report, n_threads
 from mvdfq._utils.version import version_of
@@ -138,7 +139,7 @@ def run(
     rows, facts = work(table, options, store)
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
     facts |= {"versions": _versions(), "processor": processor()}
-    facts |= {} if kept else {"threads": n_threads(n_jobs)}
+    facts |= {} if kept else {"threads": n_threads(n_jobs), "engine": current_engine().name}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.tiles import inverse_root
+from mvdfq.gram.sums import inverse_root
 from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
 from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.scop import ProteinSet

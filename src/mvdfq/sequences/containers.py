@@ -7,9 +7,10 @@ which the sequences begin, so that compiled code runs over a million frames at o
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -63,7 +64,8 @@ class Ragged:
     sampling_rate: float | None = None
 
     _row = "row"  # what a row is called in words
-    _dtypes = ("f4", "f8", "u1", "u2", "u4")  # of data, in the byte order of the machine
+    # types of data, in the byte order of the machine
+    _dtypes: ClassVar[tuple[str, ...]] = ("f4", "f8", "u1", "u2", "u4")
 
     def __post_init__(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""
@@ -90,7 +92,7 @@ class Ragged:
         if ends != (0, self.data.shape[1]) or (np.diff(self.offsets) < 0).any():
             raise ValueError(
                 f"offsets must run from 0 to the number of frames in data, "
-                f"{self.data.shape[1]}, and must not fall; got {self.offsets[:20]}."
+                f"{self.data.shape[1]}, and must not fall; got {self.offsets[:8].tolist()}."
             )
 
     def __len__(self) -> int:
@@ -391,14 +393,18 @@ def _real(x: np.ndarray, i: int) -> np.ndarray:
     if x.dtype.kind in "biuf":
         return x
     if x.dtype.kind == "O":
-        try:
-            return x.astype(float)
-        except (TypeError, ValueError):
-            pass
+        with suppress(TypeError, ValueError):
+            return _without_na(x).astype(float)
     hint = "mvdfq.from_long_table(categories=...) reads states and words as symbols."
     if x.dtype.kind == "c":  # the words that the estimator checks of scikit-learn ask for
         hint = "Complex data not supported, pass the real and the imaginary part as two channels."
     raise ValueError(f"Sequence {i} must hold real numbers, got dtype {x.dtype}; {hint}")
+
+
+def _without_na(x: np.ndarray) -> np.ndarray:
+    """Return objects with NaN for pandas.NA, which is a missing value, but not a number."""
+    is_na = [type(value).__name__ == "NAType" for value in x.ravel()]
+    return np.where(np.reshape(is_na, x.shape), np.nan, x) if any(is_na) else x
 
 
 def _letters(text: str) -> np.ndarray:
@@ -474,6 +480,7 @@ def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
     dtype = np.result_type(*{x.dtype for x, _ in parts}, np.float32)
     dtype = min(dtype, np.dtype(np.float64), key=lambda d: d.itemsize)  # no long double in numba
     arrays = [_without_padding(x) for x, _ in parts]
+    _refuse_inexact(arrays)
     flags = parts[0][1]
     sequences = Sequences(
         np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe"),
@@ -482,6 +489,16 @@ def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
     )
     refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
     return sequences
+
+
+def _refuse_inexact(arrays: list[np.ndarray]) -> None:
+    """Refuse whole numbers that floats cannot tell apart, such as times in nanoseconds."""
+    for i, x in enumerate(arrays):
+        if x.dtype.kind in "iu" and x.size and max(int(x.max()), -int(x.min())) > 2**53:
+            raise ValueError(
+                f"Sequence {i} holds whole numbers beyond 2**53, which floats cannot tell apart; "
+                f"subtract a constant, such as the first value, from the sequence."
+            )
 
 
 def _without_padding(x: np.ndarray) -> np.ndarray:

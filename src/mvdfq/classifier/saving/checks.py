@@ -26,6 +26,8 @@ __all__ = ["TreeError", "check", "require"]
 
 # Most words of one row of a dense table; a model has at most 2**12.
 MOST_SLOTS = 2**40
+# Each thread plans its own working memory, and has a stack.
+MOST_THREADS = 1024
 
 
 class TreeError(ValueError):
@@ -42,12 +44,20 @@ def check(value: Any) -> None:
     """Raise an error for an object that is inconsistent or not safe for compiled loops."""
     try:
         check_kinds(value)
+        _check_resources(value)
         for cls in reversed(type(value).__mro__):
             if cls.__name__ in CHECKS:
                 CHECKS[cls.__name__](value)
     except (ValueError, TypeError) as error:  # also of the checks of parameters
         problem = str(error).removesuffix(".")
         raise TreeError(f"in {type(value).__name__}, {problem}") from None
+
+
+def _check_resources(value: Any) -> None:
+    """Check what many classes have; both functions raise an error for another value."""
+    n = n_threads(getattr(value, "n_jobs", None))
+    require(n <= MOST_THREADS, f"n_jobs must be at most {MOST_THREADS} threads, got {n}")
+    parse_memory(getattr(value, "memory_limit", None))
 
 
 def _check_transformer(value: Any) -> None:
@@ -190,11 +200,6 @@ def _check_norms(array: np.ndarray, name: str, shape: tuple[int | None, ...]) ->
     require((array >= 0).all(), f"{name} must not be negative")
 
 
-def _check_machine(value: Any) -> None:
-    n_threads(value.n_jobs)  # raises an error for another value
-    parse_memory(value.memory_limit)
-
-
 def _check_kernel_machine(value: Any) -> None:
     n, n_rows = len(value.reader.train_), len(value.reader.plan_.row_weights)
     found = len(value.margins.coefficients)
@@ -261,7 +266,6 @@ def _check_filter_machine(value: Any) -> None:
     _check_finite(value.intercepts, "intercepts", (n_columns,))
     check_array(value.weights, "weights", (n_rows, N_WORDS, n_columns), np.float32)
     _check_norms(value.norms, "norms", (n_rows,))
-    n_threads(value.n_jobs)
 
 
 def _check_words_view(value: Any) -> None:
@@ -343,7 +347,6 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "SequenceKernel": _check_kernel,
     "SequenceFeatures": _check_features,
     "Margins": _check_margins,
-    "Machine": _check_machine,
     "KernelMachine": _check_kernel_machine,
     "LinearMachine": _check_linear_machine,
     "WordMachine": _check_word_machine,

@@ -179,6 +179,14 @@ def test_words_outside_the_alphabet_are_refused(change, message, open_model):
         mvdfq.load(opened.path)
 
 
+def test_weights_of_other_groups_are_refused(open_model):
+    opened = open_model("groups")
+    opened.change(opened.state("Recipe")["group_weights"], lambda weights: weights[1:])
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match="group_weights must have 2 entries"):
+        mvdfq.load(opened.path)
+
+
 def test_words_of_other_tasks_are_refused(open_model):
     opened = open_model("linear")
     for name in ("words", "first"):

@@ -179,6 +179,14 @@ def test_words_outside_the_alphabet_are_refused(change, message, open_model):
         mvdfq.load(opened.path)
 
 
+def test_weights_of_other_groups_are_refused(open_model):
+    opened = open_model("groups")
+    opened.change(opened.state("Recipe")["group_weights"], lambda weights: weights[1:])
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match="group_weights must have 2 entries"):
+        mvdfq.load(opened.path)
+
+
 def test_words_of_other_tasks_are_refused(open_model):
     opened = open_model("linear")
     for name in ("words", "first"):
@@ -304,6 +312,8 @@ def test_what_is_missing_is_named(kind, attribute, open_model):
         ("rotated", "SequenceKernel", "gamma", -1.0, "gamma must be a number > 0"),
         ("rotated", "KernelMachine", "n_jobs", 0, "n_jobs must be a number of threads"),
         ("rotated", "KernelMachine", "memory_limit", "much", "memory_limit must be bytes"),
+        ("hashed", "SequenceFeatures", "memory_limit", "x", "memory_limit must be bytes"),
+        ("hashed", "SequenceFeatures", "n_jobs", 10**9, "n_jobs must be at most 1024 threads"),
         ("rotated", "Delta", "n_channels_in_", 10**9, "n_channels_in_ must be from 1"),
         ("rotated", "Delta", "n_channels_in_", 2, "must read 3 channels, got 2"),
         ("rotated", "Symbols", "channel_names", {"tuple": ["a"]}, "channel_names must hold"),

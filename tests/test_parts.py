@@ -391,3 +391,99 @@ def test_frames_beyond_the_reach_change_nothing(name):
     changed = np.flatnonzero((before != after).any(axis=0))
     assert changed.size
     assert np.abs(changed - 12).max() <= reach
+
+
+# Forms of arrays: the same numbers give the same answer -----------------------------------------
+
+WHOLE = np.round(4 * np.array(NUMBERS))
+
+
+class Subclass(np.ndarray):
+    """An array of somebody else's class."""
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def unaligned(x):
+    return np.ndarray(x.shape, x.dtype, b"." + x.tobytes(), offset=1)
+
+
+# Forms that every number type has, and forms that change the number type but not the numbers.
+LAYOUTS = {
+    "other byte order": lambda x: x.astype(x.dtype.newbyteorder()),
+    "Fortran order": np.asfortranarray,
+    "every third": lambda x: np.repeat(np.repeat(x, 2, axis=0), 3, axis=1)[::2, ::3],
+    "backwards": lambda x: x[::-1, ::-1].copy()[::-1, ::-1],
+    "read-only": read_only,
+    "unaligned": unaligned,
+    "a matrix": lambda x: x.view(np.matrix),
+    "a subclass": lambda x: x.view(Subclass),
+}
+TYPES = {
+    "f8": ["i4", "i8", "u8", "g", "O", list, np.ma.masked_array],
+    "f4": ["i1", "i2", "f2"],
+}
+
+
+def formed(x, form):
+    return x.astype(form) if isinstance(form, str) else form(x)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", [name for name in TRANSFORMERS if name != "Letters"])
+def test_forms_of_arrays_change_no_answer(name, dtype):
+    example = clone(TRANSFORMERS[name].example)
+    X = [np.abs(x).astype(dtype) for x in WHOLE]
+    expected = example.fit(X).transform(X)
+    for form in [*LAYOUTS.values(), *TYPES[dtype]]:
+        given = [formed(x, form) for x in X]
+        found = clone(example).fit(given).transform(given)
+        assert_array_equal(found.data, expected.data, strict=True)
+        assert_array_equal(example.transform(given).data, expected.data, strict=True)
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != "Profile"])
+def test_forms_of_symbols_change_no_kernel(name):
+    X = [(x % 4).astype(np.int64) for x in WHOLE]
+    kernel = mvdfq.SequenceKernel(KERNELS[name]).fit(X)
+    expected = kernel.transform(X)
+    for form in [*LAYOUTS.values(), "u1", ">i4", ">u2", list]:
+        given = [formed(x, form) for x in X]
+        assert_array_equal(kernel.transform(given), expected)
+        assert_array_equal(clone(kernel).fit(given).transform(given), expected)
+
+
+@pytest.mark.parametrize("form", [*LAYOUTS, *TYPES["f8"]])
+def test_forms_of_arrays_change_no_prediction(form):
+    X = [np.abs(x) for x in WHOLE]
+    model = SequenceClassifier(
+        frames="passthrough", symbols=mvdfq.DirectQuantizer(4), kernel=Spectrum(2), C=1
+    ).fit(X, LABELS)
+    given = [formed(x, LAYOUTS.get(form, form)) for x in X]
+    expected = model.decision_function(X)
+    assert_array_equal(model.decision_function(given), expected)
+    assert_array_equal(clone(model).fit(given, LABELS).decision_function(given), expected)
+
+
+def test_nullable_columns_of_pandas_are_read():
+    pandas = pytest.importorskip("pandas")
+    X = [np.abs(x) for x in WHOLE]
+    quantizer = mvdfq.DirectQuantizer(4).fit(X)
+    for dtype in ("Float64", "Int64", "Float32"):
+        frames = [pandas.DataFrame(x).astype(dtype) for x in X]
+        assert_array_equal(quantizer.transform(frames).data, quantizer.transform(X).data)
+    frames[0].iloc[1, 2] = pandas.NA
+    codes = quantizer.transform(frames)
+    assert codes[0][1, 2] == codes.missing
+
+
+@pytest.mark.parametrize("name", ["y", "sample_weight", "groups"])
+def test_masked_labels_and_weights_are_refused(name):
+    given = {"y": LABELS, "sample_weight": np.ones(len(LABELS)), "groups": np.arange(len(LABELS))}
+    given[name] = np.ma.masked_array(given[name], mask=np.arange(len(LABELS)) == 1)
+    with pytest.raises(ValueError, match=f"{name} must have a value for every sequence"):
+        SequenceClassifier("fast").fit(NUMBERS, **given)

@@ -461,3 +461,43 @@ def test_long_tables_with_groups():
     table["who"] = ["p", "r", "q"]
     with pytest.raises(ValueError, match="several values in column 'who'; a group must be"):
         from_long_table(table, group="who", label="kind")
+
+
+# Containers that users make by hand ------------------------------------------------------------
+
+FLAT, ENDS = np.arange(12.0).reshape(2, 6), np.array([0, 4, 6])
+
+
+@pytest.mark.parametrize(
+    ("data", "offsets", "error", "message"),
+    [
+        (FLAT.astype(int), ENDS, ValueError, r"data must be a 2-D array .*'f8'\), got .*int64"),
+        (FLAT.astype(">f8"), ENDS, ValueError, "got an array of >f8"),
+        (FLAT.astype("f2"), ENDS, ValueError, "got an array of float16"),
+        (FLAT[0], ENDS, ValueError, "with 1 dimensions"),
+        (FLAT.tolist(), ENDS, TypeError, "data must be a plain NumPy array, got list"),
+        (np.ma.masked_equal(FLAT, 3), ENDS, TypeError, "got MaskedArray; mvdfq.check_sequences"),
+        (FLAT.view(np.matrix), ENDS, TypeError, "got matrix"),
+        (FLAT, [0, 4, 6], TypeError, "offsets must be a plain NumPy array, got list"),
+        (FLAT, ENDS.astype("i4"), ValueError, "offsets must be a list of int64 numbers"),
+        (FLAT, ENDS[:0], ValueError, "offsets must be a list of int64 numbers"),
+        (FLAT, ENDS + 1, ValueError, "offsets must run from 0 to the number of frames in data, 6"),
+        (FLAT, ENDS[:2], ValueError, "offsets must run from 0"),
+        (FLAT, np.array([0, 9, 6]), ValueError, "must not fall"),
+    ],
+)
+def test_arrays_that_loops_cannot_read_are_refused(data, offsets, error, message):
+    with pytest.raises(error, match=message):
+        Sequences(data, offsets)
+
+
+def test_symbols_are_whole_numbers():
+    with pytest.raises(ValueError, match=r"\('u1', 'u2', 'u4'\), got an array of float64"):
+        mvdfq.Symbols(FLAT, ENDS, n_symbols=np.array([12, 12]))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, ">i8"])
+def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(dtype):
+    assert check_sequences([np.array([0, 2**53], dtype)]).data.max() == 2**53
+    with pytest.raises(ValueError, match=r"Sequence 1 holds whole numbers beyond 2\*\*53"):
+        check_sequences([np.array([0, 1], dtype), np.array([0, 2**53 + 1], dtype)])

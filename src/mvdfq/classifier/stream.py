@@ -150,11 +150,11 @@ class Stream:
         self._ending = self._classifier.encode(self._sequence(self._tail))
         if self._ending.unseen.any():
             # symbols unseen in training get new codes in every call: keep these frames together
-            self._ending = self._ending.with_data(self._ending.data[:, self._before :])
+            self._ending = _one_sequence(self._ending, self._ending.data[:, self._before :])
             return
         final = max(self._ending.data.shape[1] - self._reach, self._before)
         self._settled.append(self._ending.data[:, self._before : final])
-        self._ending = self._ending.with_data(self._ending.data[:, final:])
+        self._ending = _one_sequence(self._ending, self._ending.data[:, final:])
         self._n_settled += final - self._before
         start = max(final - self._reach, 0)
         self._tail, self._before = self._tail[:, start:], final - start
@@ -166,7 +166,12 @@ class Stream:
         parts = [*self._settled, self._ending.data]
         dtype = max(part.dtype for part in parts)
         data = np.concatenate(
-            [self._ending.with_data(part).astype(dtype).data for part in parts], axis=1
+            [_one_sequence(self._ending, part).astype(dtype).data for part in parts], axis=1
         )
         self._settled = [data[:, : self._n_settled]]
-        return self._ending.with_data(data, np.array([0, data.shape[1]]))
+        return _one_sequence(self._ending, data)
+
+
+def _one_sequence(symbols: Symbols, data: np.ndarray) -> Symbols:
+    """Return other codes of the same alphabets, as one sequence."""
+    return symbols.with_data(data, np.array([0, data.shape[1]]))

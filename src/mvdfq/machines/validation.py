@@ -176,6 +176,9 @@ def check_targets(
     """Check labels, weights and groups; return them as arrays."""
     if y is None:
         raise ValueError("The classifier requires y to be passed, but the target y is None.")
+    for name, given in [("y", y), ("sample_weight", sample_weight), ("groups", groups)]:
+        if np.ma.is_masked(given):
+            raise ValueError(f"{name} must have a value for every sequence, got masked values.")
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)

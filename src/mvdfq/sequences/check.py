@@ -196,6 +196,7 @@ def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
     dtype = np.result_type(*{x.dtype for x, _ in parts}, np.float32)
     dtype = min(dtype, np.dtype(np.float64), key=lambda d: d.itemsize)  # no long double in numba
     arrays = [_without_padding(x) for x, _ in parts]
+    _refuse_inexact(arrays)
     flags = parts[0][1]
     sequences = Sequences(
         np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe"),
@@ -204,6 +205,16 @@ def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
     )
     refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
     return sequences
+
+
+def _refuse_inexact(arrays: list[np.ndarray]) -> None:
+    """Refuse whole numbers that floats cannot tell apart, such as times in nanoseconds."""
+    for i, x in enumerate(arrays):
+        if x.dtype.kind in "iu" and x.size and max(int(x.max()), -int(x.min())) > 2**53:
+            raise ValueError(
+                f"Sequence {i} holds whole numbers beyond 2**53, which floats cannot tell apart; "
+                f"subtract a constant, such as the first value, from the sequence."
+            )
 
 
 def _without_padding(x: np.ndarray) -> np.ndarray:

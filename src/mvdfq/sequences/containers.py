@@ -7,16 +7,13 @@ which the sequences begin. So compiled code runs over a million frames at once.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mvdfq._utils.short import counted
 
 __all__ = ["Ragged", "Sequences", "offsets_of"]
-
-# Subclasses whose operators do other things than those of plain arrays.
-ODD_ARRAYS = (np.ma.MaskedArray, np.matrix)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +45,8 @@ class Ragged:
     sampling_rate: float | None = None
 
     _row = "row"  # what a row is called in words
-    _dtypes = ("f4", "f8", "u1", "u2", "u4")  # of data, in the byte order of the machine
+    # types of data, in the byte order of the machine
+    _dtypes: ClassVar[tuple[str, ...]] = ("f4", "f8", "u1", "u2", "u4")
 
     def __post_init__(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""
@@ -75,7 +73,7 @@ class Ragged:
         if ends != (0, self.data.shape[1]) or (np.diff(self.offsets) < 0).any():
             raise ValueError(
                 f"offsets must run from 0 to the number of frames in data, "
-                f"{self.data.shape[1]}, and must not fall; got {self.offsets[:20]}."
+                f"{self.data.shape[1]}, and must not fall; got {self.offsets[:8].tolist()}."
             )
 
     def __len__(self) -> int:

@@ -1,6 +1,7 @@
 """One sequence as an array of numbers: letters, masked values and objects are read here."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -55,14 +56,18 @@ def _real(x: np.ndarray, i: int) -> np.ndarray:
     if x.dtype.kind in "biuf":
         return x
     if x.dtype.kind == "O":
-        try:
-            return x.astype(float)
-        except (TypeError, ValueError):
-            pass
+        with suppress(TypeError, ValueError):
+            return _without_na(x).astype(float)
     hint = "mvdfq.from_long_table(categories=...) reads states and words as symbols."
     if x.dtype.kind == "c":  # the words that the estimator checks of scikit-learn ask for
         hint = "Complex data not supported, pass the real and the imaginary part as two channels."
     raise ValueError(f"Sequence {i} must hold real numbers, got dtype {x.dtype}; {hint}")
+
+
+def _without_na(x: np.ndarray) -> np.ndarray:
+    """Return objects with NaN for pandas.NA, which is a missing value, but not a number."""
+    is_na = [type(value).__name__ == "NAType" for value in x.ravel()]
+    return np.where(np.reshape(is_na, x.shape), np.nan, x) if any(is_na) else x
 
 
 def _letters(text: str) -> np.ndarray:

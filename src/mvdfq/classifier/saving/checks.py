@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.threads import n_threads
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.demands import TreeError, check_norms, class_name, require
 from mvdfq.classifier.saving.kinds import check_kinds
@@ -19,17 +21,28 @@ from mvdfq.frames.steps import steps_of
 
 __all__ = ["check"]
 
+# Each thread plans its own working memory, and has a stack.
+MOST_THREADS = 1024
+
 
 def check(value: Any) -> None:
     """Raise an error for an object that is inconsistent or not safe for compiled loops."""
     try:
         check_kinds(value)
+        _check_resources(value)
         for cls in reversed(type(value).__mro__):
             if cls.__name__ in CHECKS:
                 CHECKS[cls.__name__](value)
     except (ValueError, TypeError) as error:  # also of the checks of parameters
         problem = str(error).removesuffix(".")
         raise TreeError(f"in {type(value).__name__}, {problem}") from None
+
+
+def _check_resources(value: Any) -> None:
+    """Check what many classes have; both functions raise an error for another value."""
+    n = n_threads(getattr(value, "n_jobs", None))
+    require(n <= MOST_THREADS, f"n_jobs must be at most {MOST_THREADS} threads, got {n}")
+    parse_memory(getattr(value, "memory_limit", None))
 
 
 def _check_classifier(value: Any) -> None:

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
-from mvdfq._utils.memory import parse_memory
-from mvdfq._utils.threads import n_threads
 from mvdfq.classifier.saving.demands import check_finite, check_norms, class_name, require
 from mvdfq.frames.learned import check_array
 from mvdfq.frames.steps import steps_of
@@ -24,11 +22,6 @@ def _check_margins(value: Any) -> None:
     n_columns = value.intercepts.size
     check_finite(value.intercepts, "intercepts", (n_columns,))
     check_finite(value.coefficients, "coefficients", (None, n_columns))
-
-
-def _check_machine(value: Any) -> None:
-    n_threads(value.n_jobs)  # raises an error for another value
-    parse_memory(value.memory_limit)
 
 
 def _check_kernel_machine(value: Any) -> None:
@@ -97,7 +90,6 @@ def _check_filter_machine(value: Any) -> None:
     check_finite(value.intercepts, "intercepts", (n_columns,))
     check_array(value.weights, "weights", (n_rows, N_WORDS, n_columns), np.float32)
     check_norms(value.norms, "norms", (n_rows,))
-    n_threads(value.n_jobs)
 
 
 def _check_words_view(value: Any) -> None:
@@ -112,7 +104,6 @@ def _check_words_view(value: Any) -> None:
 # Checks by the name of a class or of one of its base classes.
 MACHINES: dict[str, Callable[[Any], None]] = {
     "Margins": _check_margins,
-    "Machine": _check_machine,
     "KernelMachine": _check_kernel_machine,
     "LinearMachine": _check_linear_machine,
     "WordMachine": _check_word_machine,

@@ -7,7 +7,7 @@ which the sequences begin. So compiled code runs over a million frames at once.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -48,7 +48,8 @@ class Ragged:
     sampling_rate: float | None = None
 
     _row = "row"  # what a row is called in words
-    _dtypes = ("f4", "f8", "u1", "u2", "u4")  # of data, in the byte order of the machine
+    # of data, in the byte order of the machine
+    _dtypes: ClassVar[tuple[str, ...]] = ("f4", "f8", "u1", "u2", "u4")
 
     def __post_init__(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""

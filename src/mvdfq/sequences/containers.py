@@ -15,6 +15,9 @@ from mvdfq._utils.short import counted
 
 __all__ = ["Ragged", "Sequences", "offsets_of"]
 
+# Subclasses whose operators do other things than those of plain arrays.
+ODD_ARRAYS = (np.ma.MaskedArray, np.matrix)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ragged:
@@ -45,6 +48,35 @@ class Ragged:
     sampling_rate: float | None = None
 
     _row = "row"  # what a row is called in words
+    _dtypes = ("f4", "f8", "u1", "u2", "u4")  # of data, in the byte order of the machine
+
+    def __post_init__(self) -> None:
+        """Refuse what compiled loops cannot read, or would read past the end of."""
+        for name, array in (("data", self.data), ("offsets", self.offsets)):
+            if not isinstance(array, np.ndarray) or isinstance(
+                array, np.ma.MaskedArray | np.matrix
+            ):
+                raise TypeError(
+                    f"{name} must be a plain NumPy array, got {type(array).__name__}; "
+                    f"mvdfq.check_sequences reads lists and other arrays."
+                )
+        if self.data.ndim != 2 or self.data.dtype not in self._dtypes:
+            raise ValueError(
+                f"data must be a 2-D array of one of the types {self._dtypes}, got an array of "
+                f"{self.data.dtype} with {self.data.ndim} dimensions; mvdfq.check_sequences reads "
+                f"other arrays."
+            )
+        if self.offsets.dtype != np.int64 or self.offsets.ndim != 1 or not self.offsets.size:
+            raise ValueError(
+                f"offsets must be a list of int64 numbers, got an array of {self.offsets.dtype} "
+                f"with shape {self.offsets.shape}."
+            )
+        ends = self.offsets[0], self.offsets[-1]
+        if ends != (0, self.data.shape[1]) or (np.diff(self.offsets) < 0).any():
+            raise ValueError(
+                f"offsets must run from 0 to the number of frames in data, "
+                f"{self.data.shape[1]}, and must not fall; got {self.offsets[:20]}."
+            )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -122,7 +154,7 @@ class Sequences(Ragged):
 
     Parameters
     ----------
-    data : ndarray of shape (n_channels, n_frames)
+    data : ndarray of shape (n_channels, n_frames), float32 or float64
         All frames of all sequences, side by side.
 
     offsets : ndarray of shape (n_sequences + 1,), dtype=int64
@@ -151,6 +183,7 @@ class Sequences(Ragged):
     symbolic: tuple[bool, ...] = ()
 
     _row = "channel"
+    _dtypes = ("f4", "f8")
 
     def in_words(self) -> str:
         """Return what the collection holds, with the share of missing values and symbols."""

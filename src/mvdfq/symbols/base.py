@@ -42,6 +42,8 @@ class Symbols(Ragged):
 
     n_symbols: np.ndarray = None  # type: ignore[assignment]
 
+    _dtypes = ("u1", "u2", "u4")
+
     def in_words(self) -> str:
         """Return what the collection holds, with the sizes of the alphabets."""
         sizes = sorted({*self.n_symbols.tolist()})

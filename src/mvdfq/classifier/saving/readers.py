@@ -9,7 +9,6 @@ from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.classifier.saving.demands import require
 from mvdfq.frames.learned import check_array
 from mvdfq.gram.vocabulary import Vocabulary
-from mvdfq.symbols.base import Symbols
 
 __all__ = ["READERS"]
 
@@ -18,17 +17,6 @@ def _check_transformer(value: Any) -> None:
     """Check what `fit` learned; a transformer without any learned value is not fitted."""
     if hasattr(value, "n_channels_in_"):
         value.check_learned()
-
-
-def _check_ragged(value: Any) -> None:
-    offsets = value.offsets
-    whole = offsets.dtype == np.int64 and offsets.ndim == 1 and value.data.ndim == 2
-    covers = whole and offsets[0] == 0 and offsets[-1] == value.data.shape[1]
-    require(covers, "offsets must be int64 and run from 0 to the number of frames in data")
-    require((np.diff(offsets) >= 0).all(), "offsets must not fall, or sequences would overlap")
-    wanted = ("u1", "u2", "u4") if isinstance(value, Symbols) else ("f4", "f8")
-    found = value.data.dtype
-    require(found in wanted, f"data must be of one of the types {wanted}, got {found}")
 
 
 def _check_names(value: Any) -> None:
@@ -151,7 +139,7 @@ def _check_kernel(value: Any) -> None:
 
 # Checks by the name of a class or of one of its base classes.
 READERS: dict[str, Callable[[Any], None]] = {
-    "Ragged": _check_ragged,
+    "Ragged": lambda value: value.__post_init__(),
     "Symbols": _check_symbols,
     "Sequences": _check_sequences,
     "SequenceTransformer": _check_transformer,

@@ -4,6 +4,7 @@ import builtins
 import gzip
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ from mvdfq import io as readers
 from mvdfq._utils.files import replacing
 from mvdfq.cli import main
 from mvdfq.cli.errors import CANNOT_WRITE, described
+from mvdfq.cli.interrupts import watched_interrupts
 from mvdfq.io.text import LONGEST_LINE, LONGEST_PACKED_LINE, Source
 
 # Regular expressions that meet the content of files.
@@ -234,11 +236,11 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
 @pytest.fixture
 def handlers(monkeypatch):
     """The signal handlers that the program sets, which stay without effect in the tests."""
-    handlers = [None]
+    handlers = {}
 
     def set_handler(number, handler):
-        handlers.append(handler)
-        return handlers[-2]
+        before, handlers[number] = handlers.get(number), handler
+        return before
 
     monkeypatch.setattr("signal.signal", set_handler)
     monkeypatch.setattr("atexit.register", lambda *_: None)
@@ -258,6 +260,26 @@ def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys, hand
         main()
     assert caught.value.code == 130
     assert capsys.readouterr().err == "error: interrupted.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_in_a_destructor_is_not_lost():
+    done = []
+
+    class Dying:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("destructor")
+
+    def command():
+        with watched_interrupts():
+            Dying()
+            time.sleep(5)
+            done.append("command")
+
+    with pytest.raises(KeyboardInterrupt):
+        command()
+    assert done == ["destructor"]
 
 
 LATE = """
@@ -283,6 +305,6 @@ def test_an_interrupt_while_the_program_ends_is_said(monkeypatch, capfd, handler
     monkeypatch.setattr("os._exit", codes.append)
     with pytest.raises(SystemExit):
         main()
-    handlers[-1](2, None)
+    handlers[signal.SIGINT](signal.SIGINT, None)
     assert codes == [130]
     assert capfd.readouterr().err == "error: interrupted.\n"

@@ -4,11 +4,8 @@ Commands import what they need when they run, so that ``mvdfq --help`` answers a
 """
 
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
 
@@ -23,6 +20,7 @@ from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
+from mvdfq.cli.interrupts import watched_interrupts
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
 from mvdfq.cli.remarks import one_line_warnings
@@ -93,31 +91,12 @@ def version() -> None:
     typer.echo(f"mvdfq {version_of('mvdfq')}")
 
 
-@contextmanager
-def _watched_interrupts() -> Iterator[list[int]]:
-    """Yield a list that grows with every Ctrl-C, which raises KeyboardInterrupt in the block."""
-    interrupts: list[int] = []
-
-    def remember(number: int, frame: Any) -> None:
-        interrupts.append(number)
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupts
-        return
-    before = signal.signal(signal.SIGINT, remember)
-    try:
-        yield interrupts
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Print every error of a command as one sentence and a hint; exit with a fixed code."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        with _watched_interrupts() as interrupts:
+        with watched_interrupts() as interrupts:
             try:
                 with one_line_warnings():
                     command(*arguments, **options)

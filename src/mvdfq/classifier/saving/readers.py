@@ -51,6 +51,8 @@ def _check_plan(value: Any) -> None:
     _check_weights(value.row_weights, "row_weights")
     if value.group_weights is not None:
         _check_weights(value.group_weights, "group_weights")
+        n, found = len(value.kernel.groups(int(value.n_symbols[0]))), value.group_weights.size
+        require(n == found, f"group_weights must have {n} entries, one per group, got {found}")
     check_whole(value.n_levels, "n_levels", at_most=16)
     for (r, _), words in value.vocabularies.items():
         _check_words(words, "vocabularies")

@@ -11,9 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 # Packages of the tests that have no bound of ours.
-OTHERS = re.compile(
-    r"^\s*(?:import|from) (?:aeon|Bio|librosa|selenium|skops)\b", re.MULTILINE
-)
+OTHERS = re.compile(r"^\s*(?:import|from) (?:aeon|Bio|librosa|selenium|skops)\b", re.MULTILINE)
 
 
 def lower_bounds() -> list[str]:

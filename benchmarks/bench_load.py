@@ -43,7 +43,7 @@ class Log:
         yield line
         seconds, cpu = time.perf_counter() - begin, self._used(children) - used
         line |= {"seconds": round(seconds, 2), "cpu_seconds": round(cpu, 2)}
-        line["peak_mb"] = round(_usage(children).ru_maxrss / 1e3)
+        line["peak_mb"] = round(_usage(children).ru_maxrss * 1024 / 1e6)  # KiB on Linux
         self.lines.append(line)
 
     def _used(self, children):

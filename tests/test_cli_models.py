@@ -172,7 +172,12 @@ def test_the_digest_is_that_of_values_lengths_and_labels():
     assert new.fit(X[::-1], y).training_["digest"] != first
 
 
-@pytest.mark.parametrize("path", sorted(STORED.glob("*.mvdfq")), ids=lambda path: path.stem)
+# Models that were stored later: these have a record.
+LATER = {"fast", "margin", "music", "passes", "scaled"}
+EARLIER = [path for path in sorted(STORED.glob("*.mvdfq")) if path.stem not in LATER]
+
+
+@pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
 def test_models_of_earlier_versions_say_what_is_not_recorded(path):
     out, err = run("inspect", path)
     assert out.count("not recorded") == 3  # lengths, digest and versions

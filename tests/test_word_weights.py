@@ -287,7 +287,7 @@ def test_model_files_with_wrong_factors_are_refused():
     factors[0, 0].values[0] = 1
     factors[0, 1] = factors.pop((0, 0))
     tree, arrays = described(kernel)
-    with pytest.raises(TreeError, match="one entry per row and task, 1 in all"):
+    with pytest.raises(TreeError, match="word_factors must hold words for each of 1 tasks"):
         TreeReader(arrays).built(tree)
 
 

@@ -50,14 +50,19 @@ coverage: $(VENV)/.dev
 	@$(PYTEST) --cov --cov-report=
 	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) --cov --cov-append $(NOJIT:%=tests/test_%.py)
 
-# The lower bounds of pyproject.toml, and no newer version of these packages, pass the quick tests.
+# The lower bounds of pyproject.toml, and no newer version of these packages, pass the quick tests
+# and the tests of sound, of the methods of others and of the cluster.
 # Newer packages of others (click below an old typer) warn of what old ones call.
+OLD := .venv-oldest/bin/python
 test-oldest:
 	@$(PYTHON) -m venv .venv-oldest
-	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	@$(OLD) -m pip install --quiet --disable-pip-version-check \
 	    $$($(PYTHON) tools/lower_bounds.py) pytest pytest-xdist hypothesis
-	@PYTHONPATH=src .venv-oldest/bin/python -m pytest -q -n 2 -m "not slow" \
-	    -W ignore::DeprecationWarning $$($(PYTHON) tools/lower_bounds.py --tests)
+	@$(OLD) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(OLD) -m pytest -q -n 2 -m "not slow" -W ignore::DeprecationWarning \
+	    $$($(PYTHON) tools/lower_bounds.py --tests)
+	@$(OLD) -m pytest -q -n 2 -m slow -W ignore::DeprecationWarning \
+	    $$($(PYTHON) tools/lower_bounds.py --extras)
 
 # An hour of fuzzing; failures are written to fuzz-failures.
 fuzz: $(VENV)/.dev

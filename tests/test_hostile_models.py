@@ -94,6 +94,8 @@ BOMBS = [
     ("Words", {"layouts": [{"tuple": [0, 1, 2]}] * (10**5 + 1), "weights": None}),
     ("Words", {"layouts": [{"range": [0, 3 * 10**6 - 100, 1]}], "weights": None}),
     ("Words", {"layouts": [{"range": [0, 10**9, 1]}], "weights": None}),
+    ("Words", {"layouts": [{"tuple": [0, 2**63]}], "weights": None}),
+    ("Spectrum", {"k": 3, "dilation": 2**62}),
     ("Gapped", {"g": 10**9, "k": 5 * 10**8, "dilation": 1}),
     ("Gapped", {"g": 900, "k": 450, "dilation": 1}),
     ("Gapped", {"g": 20, "k": 5, "dilation": list(range(1, 100))}),
@@ -176,6 +178,15 @@ def test_words_outside_the_alphabet_are_refused(change, message, open_model):
     opened.change(words, change)
     opened.write()
     with pytest.raises(mvdfq.ModelFileError, match=message):
+        mvdfq.load(opened.path)
+
+
+def test_training_sequences_of_other_rows_are_refused(open_model):
+    opened = open_model("profile")
+    opened.change(opened.state("Sequences")["data"], lambda data: data[1:])
+    opened.state("Sequences")["channel_names"] = None
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match="train_ must have 3 rows, got 2"):
         mvdfq.load(opened.path)
 
 

@@ -172,7 +172,7 @@ def test_spatial_triples_have_25_layouts_and_59675_occurrences():
 def test_neighbourhood_counts():
     counts = fast_features(Mismatch(3, 1), SHIFTED, SHIFTED, 3, normalize=False)
     assert counts.sum(axis=1).tolist() == [4 * 7, 4 * 7]
-    assert (counts[0] @ counts[1].T).sum() == 29
+    assert (counts[[0]] @ counts[[1]].T).sum() == 29  # scipy 1.13 gives no single row
     twin = naive_counts(Mismatch(3, 1), SHIFTED, SHIFTED, 3)
     assert twin[0][0, (0, 0, 0, (0, 2, 0))] == 2  # the word 131 in X
 

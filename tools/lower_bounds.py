@@ -1,7 +1,7 @@
 """Print the lower bounds of pyproject.toml as ``name==version``, for `make test-oldest`.
 
-With --tests, print the quick test files that need no package of the group `dev` but pytest and
-hypothesis.
+With --tests, print the test files that need no package of the group `dev` but pytest and
+hypothesis; with --extras, the slow test files of the optional packages.
 """
 
 import re
@@ -10,6 +10,10 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+# Groups that users install, without torch, whose oldest wheels have gigabytes of CUDA libraries.
+GROUPS = ("plot", "tables", "cluster", "baselines")
+# Slow test files of the packages of these groups, and of soundfile.
+EXTRAS = ["test_audio.py", "test_baselines.py", "test_cluster.py"]
 # Packages of the tests that have no bound of ours.
 OTHERS = re.compile(r"^\s*(?:import|from) (?:aeon|Bio|librosa|selenium|skops)\b", re.MULTILINE)
 
@@ -18,15 +22,25 @@ def lower_bounds() -> list[str]:
     """Return the lower bounds of the dependencies and of the groups that users install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     groups = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *groups["plot"], *groups["tables"]]
+    wanted = [*project["dependencies"], *(one for name in GROUPS for one in groups[name])]
     return [re.sub(r">=", "==", one) for one in wanted]
 
 
 def tests() -> list[str]:
-    """Return the test files that the lower bounds can run."""
+    """Return the test files that the lower bounds can run; benchmarks go by newer versions."""
     files = sorted((ROOT / "tests").glob("test_*.py"))
-    return [str(one.relative_to(ROOT)) for one in files if not OTHERS.search(one.read_text())]
+    return [
+        str(one.relative_to(ROOT))
+        for one in files
+        if not OTHERS.search(one.read_text()) and not one.name.startswith("test_bench")
+    ]
+
+
+def extras() -> list[str]:
+    """Return the slow test files of the optional packages."""
+    return [f"tests/{name}" for name in EXTRAS]
 
 
 if __name__ == "__main__":
-    print(*(tests() if "--tests" in sys.argv else lower_bounds()))
+    functions = {"--tests": tests, "--extras": extras}
+    print(*functions.get(sys.argv[-1], lower_bounds)())

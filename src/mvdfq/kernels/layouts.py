@@ -28,6 +28,8 @@ __all__ = [
 MOST_LAYOUTS = 10**5
 # Symbols read by all layouts together; a word is never longer than a sequence.
 MOST_READS = 2 * 10**6
+# Compiled loops add an offset to a position.
+LARGEST_OFFSET = 2**31
 # Longest window, and longest word of a kernel that does not list its layouts: the number of
 # choices, or of words, is computed before anything is refused.
 LONGEST_WORD = 1000
@@ -40,6 +42,15 @@ class Layout:
     offsets: tuple[int, ...]
     window: tuple[int, ...]
     weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse offsets with which compiled loops could not compute."""
+        largest = max((*self.offsets, *self.window), default=0)
+        if largest >= LARGEST_OFFSET:
+            raise ValueError(
+                f"The offsets of a word must be below 2**31 frames, got {largest}; "
+                f"use smaller offsets or a smaller dilation."
+            )
 
 
 @dataclass(frozen=True)

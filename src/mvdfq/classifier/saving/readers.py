@@ -134,7 +134,13 @@ def _check_task_words(words: dict[Any, np.ndarray], plan: Any, name: str) -> Non
 def _check_kernel(value: Any) -> None:
     if value.gamma is not None:
         check_positive(value.gamma, "gamma")
-    if hasattr(value, "train_") and value.plan_.kernel.reads_symbols:
+    if not hasattr(value, "train_"):
+        return
+    found, wanted = value.train_.n_rows, len(value.rows_)
+    if not value.kernel_.reads_symbols:
+        wanted = value.n_rows_in_
+    require(found == wanted, f"train_ must have {wanted} rows, got {found}")
+    if value.kernel_.reads_symbols:
         same = np.array_equal(value.train_.n_symbols, value.plan_.n_symbols)
         require(same, "train_ must have the alphabets of the plan, got other alphabets")
 

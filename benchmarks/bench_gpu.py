@@ -176,11 +176,11 @@ def many_clips(symbols, times):
 
 def default(X, args):
     """Time the symbols and the kernel matrices of the default, machines aside."""
-    from mvdfq.classifier import parts
+    from mvdfq.classifier import choices, parts
 
     def run(engine, n_jobs):
         clf = mvdfq.SequenceClassifier(n_jobs=n_jobs)
-        settings = parts.settings_for(clf, X)
+        settings = choices.settings_for(clf, X)
         with mvdfq.use_engine(engine, device=args.device):
             (*_, symbols), first = waited(lambda: parts.fit_encoders(settings, X, np.zeros(len(X))))
             (matrix, _), second = waited(

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 from archives import FOLDER, load_proteins
-from choose_defaults import string_gram
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 from sklearn.utils import compute_sample_weight
 
 import mvdfq
 from mvdfq.classifier.letters_default import nucleic
+from mvdfq.classifier.parts import fitted_kernel
 from mvdfq.classifier.presets import PRESETS
 from mvdfq.evaluation import roc50
 from mvdfq.io import read
@@ -110,7 +110,8 @@ def families():
     """Yield the mean ROC50 of 54 families, without and with balanced classes."""
     X, _, splits = load_proteins()
     start = time.perf_counter()
-    K = string_gram(X, {})
+    kernel = fitted_kernel(default(), X)
+    K = kernel.compare(kernel.train_, None)[0]
     seconds = round(time.perf_counter() - start, 1)
     for weight in (None, "balanced"):
         values = np.mean([family(K, split, weight) for split in splits.values()], axis=0)

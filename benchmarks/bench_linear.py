@@ -21,7 +21,8 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
 import mvdfq
-from mvdfq.classifier.parts import fit_encoders, pass_reader, settings_for
+from mvdfq.classifier.choices import settings_for
+from mvdfq.classifier.parts import fit_encoders, pass_reader
 from mvdfq.machines.blocks import WordColumns
 
 RESULTS = Path(__file__).parent / "results" / "linear.csv"

@@ -3,7 +3,7 @@
 Every finished fold is kept, so the script can be stopped and started again. RUNS lists what is
 computed of each table, the most important part first. A row that a results file holds already
 stays, unless the new row rests on at least as many seeds. With --kept nothing is computed: the
-files are written from the kept folds.
+files are written from the kept folds. MVDFQ_ENGINE=gpu computes kernel matrices on a graphics card.
 
     MVDFQ_DATA=folder python benchmarks/reproduce_paper.py [--kept] [TABLE ...]
 """
@@ -13,6 +13,7 @@ import sys
 import warnings
 from pathlib import Path
 
+from mvdfq import use_engine
 from mvdfq.reproduce import run
 from mvdfq.reproduce.export import merged, read_json, write_csv, write_json
 
@@ -64,9 +65,10 @@ def main():
     RESULTS.mkdir(parents=True, exist_ok=True)
     kept, names = "--kept" in sys.argv, [name for name in sys.argv[1:] if name != "--kept"]
     for table in names or RUNS:
-        for part in [] if kept else RUNS[table]:
-            measured(table, *part)
-            print()
+        with use_engine(os.environ.get("MVDFQ_ENGINE", "cpu")):
+            for part in [] if kept else RUNS[table]:
+                measured(table, *part)
+                print()
         result, path = measured(table, ALL, None, 5, kept=True), RESULTS / f"{table}.json"
         result = merged(read_json(path), result) if path.exists() else result
         write_csv(result, path.with_suffix(".csv"))

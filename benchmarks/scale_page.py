@@ -118,16 +118,18 @@ def said():
     )
 
 
+def fill(page, name, made):
+    """Put text between the marks ``<!-- name -->`` and ``<!-- end -->`` of a page."""
+    mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+    page.write_text(mark.sub(lambda found: f"{found[1]}{made}\n{found[2]}", page.read_text()))
+
+
 def write_page():
     """Put the tables between their marks in the page."""
-    text = PAGE.read_text()
     for name, made in [
         ("growth", growth), ("large", large), ("constants", said), ("paper", paper)
     ]:  # fmt: skip
-        mark = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-        text = re.sub(mark, lambda found, made=made: found[1] + made() + "\n" + found[2], text,
-                      flags=re.DOTALL)  # fmt: skip
-    PAGE.write_text(text)
+        fill(PAGE, name, made())
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"  # docstrings say the types in words
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # "fit()" fits beside the page
 numpydoc_show_class_members = False
 # A name in single quotes of a docstring refers to the API where it can, else it is code.
 default_role = "autolink"
@@ -68,7 +69,7 @@ html_theme_options = {
     "pygments_dark_style": "github-dark",
 }
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "comparison": []}  # pages without neighbours need no list of them
 html_show_copyright = False
 html_show_sphinx = False
 

@@ -4,8 +4,13 @@ import os
 import tempfile
 from pathlib import Path
 
+# Two processes share two cores: more threads of the linear algebra library would only wait for
+# each other. NumPy reads this when it is first imported; commands that tests start inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from made_results import made_artist, made_genre
 
@@ -87,6 +92,13 @@ def _has_card():
     except ImportError:
         return False
     return torch.cuda.is_available()
+
+
+@pytest.fixture
+def two_blas_threads():
+    """The linear algebra library with two threads, for tests of what must not depend on them."""
+    with threadpool_limits(2):
+        yield
 
 
 @pytest.fixture(scope="session")

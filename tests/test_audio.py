@@ -387,6 +387,7 @@ def test_group_pattern_that_makes_no_sense(classes, pattern, message):
         read_audio(classes, group_pattern=pattern)
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_processes_give_the_same_and_tell_how_far_they_are(classes):
     told = []
     one = read_audio(classes)

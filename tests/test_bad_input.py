@@ -4,6 +4,7 @@ import builtins
 import gzip
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ from mvdfq import io as readers
 from mvdfq._utils.files import replacing
 from mvdfq.cli import main
 from mvdfq.cli.errors import CANNOT_WRITE, described
+from mvdfq.cli.interrupts import watched_interrupts
 from mvdfq.io.text import LONGEST_LINE, LONGEST_PACKED_LINE, Source
 
 # Regular expressions that meet the content of files.
@@ -231,7 +233,21 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys):
+@pytest.fixture
+def handlers(monkeypatch):
+    """The signal handlers that the program sets, which stay without effect in the tests."""
+    handlers = {}
+
+    def set_handler(number, handler):
+        before, handlers[number] = handlers.get(number), handler
+        return before
+
+    monkeypatch.setattr("signal.signal", set_handler)
+    monkeypatch.setattr("atexit.register", lambda *_: None)
+    return handlers
+
+
+def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys, handlers):
     real = builtins.__import__
 
     def interrupted(name, *args, **kwargs):
@@ -244,3 +260,51 @@ def test_an_interrupt_while_the_program_starts_is_said(monkeypatch, capsys):
         main()
     assert caught.value.code == 130
     assert capsys.readouterr().err == "error: interrupted.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_in_a_destructor_is_not_lost():
+    done = []
+
+    class Dying:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("destructor")
+
+    def command():
+        with watched_interrupts():
+            Dying()
+            time.sleep(5)
+            done.append("command")
+
+    with pytest.raises(KeyboardInterrupt):
+        command()
+    assert done == ["destructor"]
+
+
+LATE = """
+import os, sys
+from mvdfq.cli import main
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), 2)
+sys.late = Late()
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_while_python_ends_changes_nothing():
+    done = subprocess.run([sys.executable, "-c", LATE, "version"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupt_while_the_program_ends_is_said(monkeypatch, capfd, handlers):
+    codes = []
+    monkeypatch.setattr("sys.argv", ["mvdfq", "version"])
+    monkeypatch.setattr("os._exit", codes.append)
+    with pytest.raises(SystemExit):
+        main()
+    handlers[signal.SIGINT](signal.SIGINT, None)
+    assert codes == [130]
+    assert capfd.readouterr().err == "error: interrupted.\n"

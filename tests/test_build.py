@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -53,3 +54,16 @@ def test_the_wheel_runs_the_demo_in_an_empty_environment(built, tmp_path):
     assert (tmp_path / "mvdfq-demo.html").stat().st_size > 100_000
     version = run(python, "-c", "import mvdfq; print(mvdfq.__version__)", cwd=tmp_path).strip()
     assert version in wheel.name
+
+
+def test_the_lower_bound_of_the_build_backend_is_true(tmp_path):
+    (needed,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    run(sys.executable, "-m", "venv", "oldest", cwd=tmp_path)
+    place = "Scripts/python.exe" if os.name == "nt" else "bin/python"
+    pip = [str(tmp_path / "oldest" / place), "-m", "pip", "--quiet"]
+    run(*pip, "install", needed.replace(">=", "=="), cwd=tmp_path)
+    run(*pip, "wheel", "--no-deps", "--no-build-isolation", str(ROOT), cwd=tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
+        assert b"License-Expression: BSD-3-Clause" in archive.read(name)

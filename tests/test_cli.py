@@ -90,6 +90,17 @@ def test_help_answers_at_once():
     assert min(times) < 1  # a third of that on a quiet machine
 
 
+def test_versions_and_errors_do_not_wait_for_scikit_learn():
+    code = (
+        "import sys; from mvdfq.cli.app import app\n"
+        "for arguments in (['version'], ['inspect', 'nowhere']):\n"
+        "    app(arguments, standalone_mode=False)\n"
+        "    assert 'sklearn' not in sys.modules, arguments"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "nowhere: no such file or folder" in done.stderr
+
+
 @pytest.mark.parametrize("option", ["as", "kernel", "symbols", "frames"])
 def test_help_lists_the_values(option):
     names = mvdfq.io.FORMATS if option == "as" else NAMED[option]
@@ -329,7 +340,7 @@ def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, dtype
     from mvdfq.classifier.parts import fitted_kernel
     from mvdfq.gram.checkpoint import store_gram
 
-    monkeypatch.setattr("mvdfq.gram.tiles.TILE", 7)
+    monkeypatch.setattr("mvdfq.gram.cuts.TILE", 7)
     output = tmp_path / "K.npy"
     data = mvdfq.io.read(series / "made.ts")
     kernel = fitted_kernel(mvdfq.SequenceClassifier("mvdfqm-spectrum-alt"), data.X)
@@ -562,7 +573,7 @@ def test_spoken_digits(data_folder, tmp_path):
     files = sorted((data_folder / "fsdd_wav" / "7").iterdir())[:10]
     rows = json.loads(run("predict", model, *files, "--format", "json")[0])
     assert [row["label"] for row in rows] == ["7"] * 10
-    out, _ = run("evaluate", data_folder / "fsdd_wav", "--protocol", "group",
+    out, _ = run("evaluate", data_folder / "fsdd_wav", "--protocol", "group", "--preset", "fast",
                  "--group-pattern", r"_(\w+)_", "--format", "json")  # fmt: skip
     result = json.loads(out)
     assert len(result["folds"]) == 6

@@ -3,14 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import time
 
 import pytest
 
 import mvdfq
-from commands import in_terminal, run, write_sounds
+from commands import in_terminal, run, run_process, write_sounds
 from mvdfq._utils import bar, sources
 from mvdfq.io import audio, cache, write_npz
 from mvdfq.io.cache import FeatureCache
@@ -75,14 +73,9 @@ def test_durations_in_words(seconds, text):
 
 
 def test_progress_without_a_terminal(sounds, tmp_path):
-    command = [sys.executable, "-m", "mvdfq", "train", sounds, "-o", tmp_path / "m.mvdfq"]
-    said = {
-        mode: subprocess.run(
-            [*command, "--progress", mode, "--n-jobs", "1"],
-            capture_output=True, text=True, check=True,
-        ).stderr
-        for mode in ("lines", "none", "bar")
-    }  # fmt: skip
+    command = ["train", sounds, "-o", tmp_path / "m.mvdfq", "--n-jobs", "1", "--progress"]
+    said = {mode: run(*command, mode)[1] for mode in ("lines", "none")}
+    said["bar"] = run_process(*command, "bar")[1]
     for stage in ("reading", "symbols", "kernel", "machines"):
         assert f"{stage} done in" in said["lines"]
         assert stage in said["bar"]
@@ -98,6 +91,49 @@ def test_lines_in_a_terminal_if_asked_for(sounds, tmp_path):
     assert code == 0
     assert "kernel done in" in drawn
     assert "━" not in drawn
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a small data set and a model of it."""
+    folder = tmp_path_factory.mktemp("made")
+    X, y = mvdfq.make_autoregressive(12, 2, 30, random_state=0)
+    write_npz(folder / "made.npz", X, y)
+    mvdfq.SequenceClassifier("mvdfq-sssk", C=1.0).fit(X, y).save(folder / "made.mvdfq")
+    return folder
+
+
+LONG_COMMANDS = {
+    "train made.npz -o m.mvdfq": ["symbols", "kernel", "machines"],
+    "predict made.mvdfq made.npz": ["predicting"],
+    "evaluate made.npz --model made.mvdfq": ["predicting"],
+    "evaluate made.npz --protocol 2-fold -C 1 --preset mvdfq-sssk --report a.html": [
+        "evaluating", "page",
+    ],
+    "gram made.npz -o K.npy": ["symbols", "kernel"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", LONG_COMMANDS)
+def test_every_long_command_shows_progress(command, made):
+    _, err = run(*command.split(), "--progress", "lines", "--n-jobs", 1, cwd=made)
+    for stage in LONG_COMMANDS[command]:
+        assert f"{stage} done in" in err
+    assert "done in" not in run(*command.split(), "-q", "--n-jobs", 1, cwd=made)[1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", LONG_COMMANDS)
+def test_ctrl_c_in_a_terminal_is_one_line(command, made, monkeypatch):
+    monkeypatch.chdir(made)
+    before = {path.name: path.read_bytes() for path in made.iterdir()}
+    code, drawn = in_terminal(*command.split(), interrupt_at=LONG_COMMANDS[command][0].encode())
+    assert code == 130
+    assert drawn.count("error: interrupted.") == 1
+    assert "Traceback" not in drawn
+    left = {path.name: path.read_bytes() for path in made.iterdir()}
+    hidden = [name for name in left if name.startswith(".K.npy.")]  # the next run goes on
+    assert {name: left[name] for name in left if name not in hidden} == before
 
 
 # the cache ------------------------------------------------------------------------------------
@@ -172,6 +208,7 @@ def test_the_entries_used_longest_ago_go_first(sounds, tmp_path, monkeypatch):
     assert store.trim(2 * size) == 2
     assert entries(folder) == sorted([names[0], names[3]])
     (folder / "notes.txt").write_text("mine")
+    (names[0].parent / ".half.unfinished").write_text("of a killed process")
     assert store.trim(0) == 2
     assert entries(folder) == [folder / "notes.txt"]
     monkeypatch.setenv("MVDFQ_CACHE_SIZE", str(2 * size))

@@ -172,6 +172,7 @@ def test_pickle_keeps_the_answers(case):
 
 
 @pytest.mark.parametrize("options", [{}, {"solver": "linear"}, {"weights": "rows"}])
+@pytest.mark.usefixtures("two_blas_threads")
 def test_neither_threads_nor_repetition_change_a_bit(case, options):
     one, two, again = (case.fitted(n_jobs=n, **options) for n in (1, 2, 2))
     assert as_bytes(one, case.X) == as_bytes(two, case.X) == as_bytes(again, case.X)

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from functools import reduce
 from pathlib import Path
 
@@ -32,8 +30,8 @@ LETTERS = ["".join(RANDOM.choice(list("ACGT"), n)) for n in RANDOM.integers(5, 4
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Five sequences per tile: 15 tiles."""
-    monkeypatch.setattr("mvdfq.gram.tiles.TILE", 5)
-    monkeypatch.setattr("mvdfq.gram.tiles.TILE_OF_PAIRS", 5)
+    monkeypatch.setattr("mvdfq.gram.cuts.TILE", 5)
+    monkeypatch.setattr("mvdfq.gram.cuts.TILE_OF_PAIRS", 5)
 
 
 def hidden(folder):
@@ -80,6 +78,7 @@ def interrupted(kernel, path, n=30, **options):
     ids=str,
 )
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("two_blas_threads")
 def test_the_file_holds_the_matrix_of_fit_transform(kernel, options, n_jobs, tmp_path):
     path = tmp_path / "K.npy"
     estimator = SequenceKernel(kernel, n_jobs=n_jobs, **options)
@@ -348,29 +347,6 @@ def test_a_large_folder_at_the_shell(tables, tmp_path, monkeypatch):
     assert re.search(r"learned on \d+ of 12 sequences, which fit into the memory limit", err)
     assert (tmp_path / "K.names.txt").read_bytes() == (tmp_path / "whole.names.txt").read_bytes()
     assert np.load(tmp_path / "K.npy").shape == (12, 12)
-
-
-# kills ----------------------------------------------------------------------------------------
-
-
-def killed(n):
-    """Run the script that kills `n` times."""
-    command = [sys.executable, ROOT / "tools/kill_gram.py", str(n)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{n} kills")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="the script forks")
-def test_kills_do_not_change_the_matrix():
-    killed(3)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform == "win32", reason="the script forks")
-def test_more_kills_do_not_change_the_matrix():
-    killed(10)
 
 
 def test_journal_lines_are_json(tmp_path):

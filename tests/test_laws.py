@@ -116,6 +116,7 @@ def is_a_law(kernel, options, law):
     pairwise(KERNELS, OPTIONS, LAWS, valid=is_a_law),
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
+@pytest.mark.usefixtures("two_blas_threads")
 def test_laws(kernel, options, law):
     law(kernel, options)
 
@@ -151,6 +152,7 @@ LARGER_OPTIONS = [{"normalize": False}, {"manifold": True}]
 
 @pytest.mark.parametrize("options", LARGER_OPTIONS, ids=str)
 @pytest.mark.parametrize("kernel", LARGER[:3], ids=repr)
+@pytest.mark.usefixtures("two_blas_threads")
 def test_threads_change_no_bit_of_more_data(kernel, options):
     symbols = as_symbols(LONG, 200)
     one, *others = [
@@ -174,6 +176,7 @@ def test_little_memory_gives_the_same(kernel, options):
 
 
 @pytest.mark.parametrize("options", LARGER_OPTIONS, ids=str)
+@pytest.mark.usefixtures("two_blas_threads")
 def test_threads_change_no_bit_of_features(options):
     train = as_symbols(LONG, 200)
     one, other = (

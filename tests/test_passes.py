@@ -9,7 +9,7 @@ import naive_passes
 import naive_views
 from mvdfq import SequenceClassifier, Words
 from mvdfq._engines.spread import LocalBlocks
-from mvdfq.classifier import linear, parts
+from mvdfq.classifier import choices, parts, passes
 from mvdfq.machines.blocks import Labelled, MatrixBlock, ShareBlock, WordColumns
 from mvdfq.machines.lbfgs import minimise
 from mvdfq.machines.passes import Columns, PassSolver
@@ -122,6 +122,7 @@ def test_passes_solve_what_a_general_solver_solves(scheme, n_classes):
         assert_allclose(found, wanted, atol=5e-3)
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_sums_do_not_depend_on_threads_or_on_what_is_kept():
     values = rng.random((9, 50, 3))
     makers = [lambda i=i: MatrixBlock(values[i]) for i in range(9)]
@@ -155,7 +156,7 @@ def few():
     """Let many sequences be more than 60."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "MANY", 60)
-        patch.setattr(linear, "BLOCK_SEQUENCES", 20)
+        patch.setattr(passes, "BLOCK_SEQUENCES", 20)
         yield
 
 
@@ -197,6 +198,7 @@ def test_evidence_files_and_neighbours_of_passes(fitted, vowels, tmp_path):
     assert near[0].label == y[0]
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_threads_do_not_change_machines(vowels, few, fitted):
     X, y = vowels[0]
     other = SequenceClassifier("fast", n_jobs=2).fit(X, y)
@@ -207,7 +209,7 @@ def test_a_small_memory_limit_chooses_passes(vowels, monkeypatch):
     monkeypatch.setattr(parts, "SMALL_MATRIX", 2**10)
     monkeypatch.setattr(parts, "MANY", 1000)
     sequences = mvdfq.check_sequences(vowels[0][0])
-    settings = parts.settings_for(SequenceClassifier(), sequences)
+    settings = choices.settings_for(SequenceClassifier(), sequences)
     for limit, wanted in [("50 kB", True), ("100 kB", False), (None, False)]:
         clf = SequenceClassifier(memory_limit=limit)
         assert parts.goes_by_passes(clf, settings, sequences) == wanted
@@ -230,9 +232,9 @@ def test_other_kernels_are_learned_by_passes_too(vowels, few, n_features):
 def test_groups_are_held_out_as_a_whole(vowels):
     y = vowels[0][1]
     groups = np.arange(len(y)) % 13
-    trainer = linear.Trainer(Problems(3, "ovr"), np.unique(y, return_inverse=True)[1],
+    trainer = passes.Trainer(Problems(3, "ovr"), np.unique(y, return_inverse=True)[1],
                              np.ones(len(y)), groups)  # fmt: skip
-    held = linear.held_out(trainer, np.random.default_rng(0))
+    held = passes.held_out(trainer, np.random.default_rng(0))
     assert 0 < len(held) < len(y) / 2
     assert not set(groups[held]) & set(np.delete(groups, held))
 

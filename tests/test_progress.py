@@ -166,7 +166,8 @@ WITHOUT_CALLBACKS = """
 import sys
 import mvdfq.classifier.search
 sys.modules["sklearn.callback"] = None  # as it is before scikit-learn 1.9
-for room in ("_utils.progress", "classifier.estimator", "classifier.search"):
+rooms = "_utils.progress", "classifier.learning", "classifier.estimator", "classifier.search"
+for room in rooms:
     del sys.modules[f"mvdfq.{room}"]
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV

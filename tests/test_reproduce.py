@@ -4,12 +4,14 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
@@ -24,11 +26,12 @@ from mvdfq import (
     Spatial,
     Spectrum,
 )
+from mvdfq._utils import sources
 from mvdfq._utils.folders import cache_folder
 from mvdfq._utils.sources import PACKAGE, source_digest, source_files
 from mvdfq.io import ReadError
 from mvdfq.reproduce import music
-from mvdfq.reproduce.baselines import MAR, MeanVariance
+from mvdfq.reproduce.baselines import MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
 from mvdfq.reproduce.loaders import LOADERS, NotThere
@@ -429,18 +432,21 @@ class TestFolds:
             assert {*fold.predicted} <= {*data.y[train]}
         assert any(0 not in data.y[train] for _, train, _ in data.cuts("artist-disjoint", 0))
 
-    def test_groups_are_held_apart_where_baselines_are_chosen(self, folder, monkeypatch, store):
+    def test_groups_are_held_apart_where_baselines_are_chosen(self, folder, store):
         data, seen = load_artist20(folder), []
-        original = MAR.fit
-        monkeypatch.setattr(
-            MAR,
-            "fit",
-            lambda self, X, y, groups=None: seen.append(groups) or original(self, X, y, groups),
-        )
-        methods = [EstimatorMethod(MAR(1, ridge=ridge)) for ridge in (0.1, 1.0)]
+
+        class Constant(DummyClassifier):
+            def fit(self, X, y, groups=None):
+                seen.append(groups)
+                return super().fit(X.lengths[:, None], y)
+
+            def predict(self, X):
+                return super().predict(X.lengths[:, None])
+
+        methods = [EstimatorMethod(Constant(strategy=s)) for s in ("prior", "most_frequent")]
         cell = Cell("mean").with_methods("text", *methods)
         measure([cell], data, ["group-per-class"], [0], Workshop(choice=18), store)
-        assert seen
+        assert len(seen) == 6 * (2 * 3 + 1)  # in inner folds, and once more per fold
         assert all(groups is not None for groups in seen)
 
     def test_baselines_stand_behind_the_same_interface(self, folder, store):
@@ -555,7 +561,10 @@ CHANGES = {
 class TestSources:
     """A record is used only while the source files that its computation imports stay the same."""
 
-    def test_a_changed_byte_changes_the_digests_of_what_imports_it(self, tmp_path):
+    def test_a_changed_byte_changes_the_digests_of_what_imports_it(self, tmp_path, monkeypatch):
+        # every file is parsed once, and the changed one again
+        parsed = cache(lambda path, content, original=sources._imported: [*original(path)])
+        monkeypatch.setattr(sources, "_imported", lambda path: parsed(path, path.read_bytes()))
         ignored = shutil.ignore_patterns("__pycache__")
         package = shutil.copytree(PACKAGE, tmp_path / "mvdfq", ignore=ignored)
 
@@ -564,11 +573,12 @@ class TestSources:
             starts = ("workshop", "families", "timing")
             return {s: source_digest(f"mvdfq.reproduce.{s}", package=package) for s in starts}
 
+        before = digests()
         for file, expected in CHANGES.items():
-            before = digests()
             (package / file).write_bytes((package / file).read_bytes() + b"#")
             after = digests()
             assert {start for start in before if before[start] != after[start]} == expected
+            before = after
 
     def test_imports_are_what_python_imports(self):
         """The modules that one process loads for the computation are all in the digest."""

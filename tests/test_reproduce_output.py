@@ -149,7 +149,7 @@ def test_the_verdict_counts_points():
     counts = [Row("a", metric="n_classes", published=5, value=5)]
     assert verdict(Result("t", "T", counts)) == (
         "1 of 1",
-        "counts are equal to those of the paper.",
+        "counts are equal to the counts of the paper.",
     )
     seconds = [Row("a", metric=SECONDS, published=10.0, value=1.0)]
     assert verdict(Result("t", "T", seconds))[0] == "x 0.1"

@@ -147,7 +147,7 @@ def test_settings_are_only_quoted_where_data_are_at_hand_too(wide, tmp_path):
     [
         (["nothing"], 2, "TABLE='nothing' is not known"),
         (["genre", "--data", ".", "--reading", "loud"], 2, "no reading 'loud'"),
-        (["homology", "--data", ".", "--protocol", "5-fold"], 2, "this table has none"),
+        (["homology", "--data", ".", "--protocol", "5-fold"], 2, "this table has no protocols"),
         (["genre", "-o", "out"], 2, "only work when a table is computed"),
         (["genre", "--kept"], 2, "only work when a table is computed"),
         (["settings", "--data", ".", "--seeds", "2"], 2, "only work when a table is computed"),

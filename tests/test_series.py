@@ -144,7 +144,7 @@ def test_ts_with_times(write):
         ("4e-3", "", "line 10: channel 1: value 4 is '', not a number"),
         ("4e-3", "inf", "line 10: channel 1: value 4 is infinite"),
         ("5,6,7,8", "5,6,7", "line 10: channels of different lengths"),
-        (":up", ":left", "line 10: label 'left' is not among those of @classLabel"),
+        (":up", ":left", "line 10: label 'left' is not among the labels of @classLabel"),
         (":up", ":?", "line 10: the label is missing"),
         (":up", ":", "line 10: the label is missing"),
         ("1.5,NaN,3,4e-3:5,6,7,8:up", "1.5,NaN", "line 10: no label"),

@@ -37,6 +37,19 @@ def test_every_public_name_is_in_the_reference():
     assert public - {"io", "reproduce", "figures"} - names == set()
 
 
+GUIDE = [page for page in sorted((DOCS / "guide").glob("*.md")) if page.stem != "index"]
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_a_page_of_the_guide_has_a_picture_its_cost_and_an_example(page):
+    text = page.read_text()
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    assert pictures
+    assert all((page.parent / name).is_file() for name in pictures)
+    assert re.search(r"\bcost\b", text, re.IGNORECASE)
+    assert "```python" in text or "```sh" in text
+
+
 def test_the_figures_of_the_comparison_are_measured():
     path = ROOT / "tools" / "write_comparison.py"
     spec = importlib.util.spec_from_file_location("write_comparison", path)

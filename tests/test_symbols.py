@@ -413,6 +413,26 @@ def test_each_row_is_folded_by_itself_and_folding_can_be_switched():
         Letters(fold_case="yes").fit(["A"])
 
 
+def test_characters_of_a_group_share_a_symbol():
+    X = ["MKVLR", "mxc"]
+    letters = Letters(fold_case=True, groups=("ilmv", "KR")).fit(X)
+    assert letters.alphabets_ == ["CIKX"]
+    first = {letter: group[0] for group in ("ILMV", "KR") for letter in group}
+    expected = ["CIKX".index(first.get(c, c)) for x in X for c in x.upper()]
+    assert codes(letters.transform(X)) == expected
+    assert letters.symbol_names() == [["C", "[ILMV]", "[KR]", "X"]]
+    assert codes(letters.transform(["WI"])) == [4, 1]  # W is new, I is of a known group
+    given = Letters("KVRL", groups=("VL", "RK")).fit(["A"])
+    assert given.alphabets_ == ["RV"]
+    assert codes(given.transform(["RKLVA"])) == [0, 0, 1, 1, None]
+
+
+@pytest.mark.parametrize("groups", ["ILMV", ["IL", "LM"], ["IL", ""], [5], ["II"]])
+def test_groups_are_strings_of_distinct_characters(groups):
+    with pytest.raises(ValueError, match="groups must"):
+        Letters(groups=groups).fit(["A"])
+
+
 def test_letters_refuse_numbers_and_repeated_characters():
     with pytest.raises(TypeError, match="X must hold strings, got sequences of numbers"):
         Letters().fit([[1.0, 2.0]])

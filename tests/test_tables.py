@@ -29,7 +29,7 @@ from mvdfq import (
     Spectrum,
     Subsequence,
 )
-from mvdfq.machines import word_table
+from mvdfq.machines import table_sums
 from mvdfq.machines.machine import KernelMachine, LinearMachine
 from mvdfq.machines.svm import Margins
 from twins import as_symbols, naive_gram
@@ -56,7 +56,7 @@ PLACES = [*((name, True) for name in KINDS), *((name, False) for name in KINDS[-
 def test_table_gives_the_margins_of_the_naive_kernel(kernel, options, place, monkeypatch):
     name, dense = place
     if not dense:
-        monkeypatch.setattr(word_table, "DENSE_WORDS", 0)
+        monkeypatch.setattr(table_sums, "DENSE_WORDS", 0)
     train, new = COLLECTIONS[name]
     n_symbols = N_SYMBOLS[: len(train[0])]
     if "row_weights" in options:
@@ -125,6 +125,7 @@ def test_pairs_at_a_distance_have_one():
     assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_margins_do_not_depend_on_threads_or_company():
     train, new = COLLECTIONS["random"]
     one = kernel_machine(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True)

@@ -11,6 +11,8 @@ import mvdfq
 from mvdfq import SequenceKernel, Spatial
 from mvdfq._utils.threads import one_blas_thread, run_in_order
 
+pytestmark = pytest.mark.usefixtures("two_blas_threads")
+
 
 def blas_threads():
     return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
@@ -23,6 +25,11 @@ def test_results_come_in_the_order_of_the_jobs(workers):
         return job**2
 
     assert list(run_in_order(late_first, range(7), workers)) == [(j, j**2) for j in range(7)]
+
+
+def test_one_worker_is_the_calling_thread():
+    results = run_in_order(lambda _: threading.get_ident(), range(3), 1)
+    assert {ident for _, ident in results} == {threading.get_ident()}
 
 
 def test_few_jobs_are_under_way_at_a_time():

@@ -14,8 +14,9 @@ from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
 from mvdfq.machines.machine import KernelMachine
-from mvdfq.machines.standard import WordMachine, fit_words, root_shares
+from mvdfq.machines.standard import fit_words, root_shares
 from mvdfq.machines.svm import Margins
+from mvdfq.machines.word_machine import WordMachine
 from mvdfq.symbols import Symbols
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
@@ -237,6 +238,7 @@ def test_importance_finds_the_channel_that_tells():
     assert len(clf.row_importance_) == clf.kernel_.n_rows_in_ + 3
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_answers_do_not_depend_on_company_threads_or_memory(fitted):
     decision = fitted.decision_function(X)
     alone = np.concatenate([fitted.decision_function([x]) for x in X])

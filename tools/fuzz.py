@@ -26,6 +26,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from marks import write_table
 
 import mvdfq
 from mvdfq import io
@@ -273,22 +274,15 @@ def main() -> int:
 
 
 def record(page: Path, done: list[Target], seconds: float) -> None:
-    """Write the table between two marks of a page."""
-    start, end = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
-    before, _, rest = page.read_text(encoding="utf-8").partition(start)
-    lines = [
-        f"The last recorded run took {seconds:.0f} seconds:",
-        "",
-        "| target | inputs | read without an error | pairs of lines reached | slowest | problems |",
-        "|---|---|---|---|---|---|",
-        *(
-            f"| {one.name} | {one.n_inputs} | {one.n_read} | {len(one.edges)} | "
-            f"{one.slowest:.1f} s | {len(one.problems)} |"
-            for one in done
-        ),
-    ]
-    table = "\n".join(lines)
-    page.write_text(f"{before}{start}{table}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+    """Write the table of a page."""
+    header = ["target", "inputs", "read without an error", "pairs of lines reached", "slowest"]
+    rows = [
+        [one.name, one.n_inputs, one.n_read, len(one.edges), f"{one.slowest:.1f} s",
+         len(one.problems)]
+        for one in done
+    ]  # fmt: skip
+    above = f"The last recorded run took {seconds:.0f} seconds:"
+    write_table(page, "fuzz", [*header, "problems"], rows, above)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def accuracy():
     return [
         {
             "method": METHODS[method],
-            "mean accuracy": f"{_mean(found[method]):.3f}",
+            "mean accuracy": f"{_mean(found[method]):.4f}",
             "fit, CPU s": seconds(method, "fit_cpu_s"),
             "predict, CPU s": seconds(method, "predict_cpu_s"),
         }

@@ -4,8 +4,8 @@ from . import io as io, reproduce as reproduce
 from ._engines.choice import use_engine as use_engine
 from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
+from .classifier.neighbour import Neighbour as Neighbour
 from .classifier.presets import list_presets as list_presets
-from .classifier.questions import Neighbour as Neighbour
 from .classifier.saving.file import ModelFileError as ModelFileError, load as load
 from .classifier.search import SequenceClassifierCV as SequenceClassifierCV
 from .classifier.stream import Stream as Stream
@@ -15,7 +15,8 @@ from .datasets import (
 )
 from .evaluation import Evaluation as Evaluation, evaluate as evaluate
 from .explain import figures as figures
-from .explain.explanation import Explanation as Explanation, Reason as Reason
+from .explain.explanation import Explanation as Explanation
+from .explain.reason import Reason as Reason
 from .frames import (
     Centre as Centre,
     Delta as Delta,

@@ -260,6 +260,6 @@ def weigh(shares, weights, out):
     for start in range(0, n, TOGETHER):
         for u in range(shares.shape[1]):
             for s in range(start, min(start + TOGETHER, n)):
-                share = shares[s, u]
+                share = np.float64(shares[s, u])  # the product is a double, whatever the weights
                 for c in range(out.shape[1]):
                     out[s, c] += share * weights[u, c]

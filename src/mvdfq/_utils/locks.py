@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -13,14 +13,35 @@ if sys.platform == "win32":
 
     def _lock(number: int) -> None:
         msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+
+    def hold(number: int) -> None:
+        """Do nothing: Windows does not remove a file that is open."""
+
+    def remove_unheld(path: Path) -> None:
+        """Do nothing: between closing and moving a file, nothing tells that it is in use."""
 else:
     import fcntl
 
     def _lock(number: int) -> None:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
+    def hold(number: int) -> None:
+        """Lock an open file until it is closed, where the file system can lock files."""
+        with suppress(OSError):
+            fcntl.flock(number, fcntl.LOCK_EX)
 
-__all__ = ["locked"]
+    def remove_unheld(path: Path) -> None:
+        """Remove a file unless a living process holds it or the file system cannot tell."""
+        with suppress(OSError):
+            number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            try:
+                _lock(number)
+                path.unlink()  # under the lock: a process that is about to hold the file waits
+            finally:
+                os.close(number)
+
+
+__all__ = ["hold", "locked", "remove_unheld"]
 
 # What the operating system says if another process holds the lock.
 HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)

@@ -25,8 +25,13 @@ def run_in_order(
 
     Only a few jobs are under way at a time, so that results do not pile up in memory. The linear
     algebra library uses one thread: more threads would compete with ours, and the last bits of
-    its results depend on the number of its threads.
+    its results depend on the number of its threads. One worker is the calling thread itself: to
+    start a thread takes as long as many a prediction.
     """
+    if workers == 1:
+        with one_blas_thread():
+            yield from ((job, function(job)) for job in jobs)
+        return
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         waiting: deque[tuple[Any, Any]] = deque()
         try:

@@ -16,8 +16,9 @@ import numpy as np
 from sklearn.utils import compute_sample_weight
 
 from mvdfq._utils.threads import Report
-from mvdfq.classifier.linear import HELD_OUT, SAMPLE, LinearSum, labelled
+from mvdfq.classifier.linear import LinearSum
 from mvdfq.classifier.parts import encode
+from mvdfq.classifier.passes import HELD_OUT, SAMPLE, labelled
 from mvdfq.classifier.saving.record import TrainingRecord, digest, record_of
 from mvdfq.machines.blocks import Labelled
 from mvdfq.machines.validation import check_targets

@@ -1,6 +1,6 @@
 """SequenceClassifier: frames, symbols, kernel and machine in one estimator."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,47 +10,21 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole
-from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
-from mvdfq.classifier.answers import Answers
-from mvdfq.classifier.blocks import (
-    Drawn,
-    Reading,
-    block_makers,
-    class_weights,
-    draw,
-)
-from mvdfq.classifier.linear import (
-    SAMPLE,
-    Collection,
-    LinearSum,
-    Samples,
-    fit_by_passes,
-    held_out,
-    spread_blocks,
-    stratified,
-)
-from mvdfq.classifier.parts import (
-    candidates,
-    fit_encoders,
-    fit_matrix,
-    fit_views,
-    goes_by_passes,
-    pass_reader,
-    settings_for,
-)
+from mvdfq.classifier.choices import candidates, settings_for
+from mvdfq.classifier.learning import Learning
+from mvdfq.classifier.parts import fit_encoders, fit_matrix, fit_views, goes_by_passes
 from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.saving.record import training_record
-from mvdfq.machines.passes import PassSolver
 from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trained, Trainer, check_targets
+from mvdfq.machines.validation import Trainer, check_targets
 from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.base import check_symbols
 
 __all__ = ["SequenceClassifier"]
 
 
-class SequenceClassifier(Answers, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
@@ -68,10 +42,10 @@ class SequenceClassifier(Answers, CallbackSupportMixin, ClassifierMixin, BaseEst
     preset : str, default=None
         Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
         lists all) are methods of the paper [1]_. None means ``"letters"`` if X holds letters,
-        else ``"numbers"``, a sum of three kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
-        codewords. Each argument
-        below replaces one part; None keeps the preset's part. If frames, symbols, kernel,
-        manifold, pyramid, gamma or weights are given, the first kernel is used alone.
+        else ``"numbers"``, the mean of two kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
+        codewords. Each argument below replaces one part; None keeps the preset's part. If
+        frames, symbols, kernel, manifold, pyramid, gamma or weights are given, the first kernel
+        is used alone.
 
     frames : transformer or str, default=None
         Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name
@@ -296,116 +270,6 @@ class SequenceClassifier(Answers, CallbackSupportMixin, ClassifierMixin, BaseEst
             self._remember(trained)
         return self
 
-    def _fit_passes(
-        self, X: Any, symbols: Any, trainer: Trainer, settings: Settings, progress: Progress
-    ) -> None:
-        """Train by passes over blocks of features: the sequences are too many for a matrix."""
-        random = np.random.default_rng(trainer.random_state)
-        held = held_out(trainer, random)
-        is_held = np.isin(np.arange(len(trainer.y)), held)
-        others = np.flatnonzero(~is_held)
-        begin = others[stratified(trainer.y[others], SAMPLE, random)]
-        total = LinearSum(pass_reader(self, settings, symbols), settings, X)
-        whole = Collection(total, X, symbols)
-        labels = trainer.y, trainer.sample_weight, is_held
-        samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-        self.train_index_, self.train_y_ = self.train_index_[begin], trainer.y[begin]
-        self._learn(total, lambda: whole.makers(*labels), samples, settings, progress)
-
-    def _learn(
-        self,
-        total: LinearSum,
-        makers: Callable[[], Sequence[Any]],
-        samples: Samples,
-        settings: Settings,
-        progress: Progress,
-    ) -> None:
-        """Measure the features of all blocks, train on them and keep the machines."""
-        with progress.stage("kernel") as report:
-            with spread_blocks(self, makers(), keep=False) as blocks:
-                total.measure(blocks, report)
-        # the columns in use are known now: the blocks are made again, without the others
-        with progress.stage("machines") as report, spread_blocks(self, makers()) as blocks:
-            memory = parse_memory(self.memory_limit)
-            solver = PassSolver(blocks, total.columns, self.problems_, memory)
-            trained = fit_by_passes(solver, samples, candidates(settings.C), report)
-        # neighbours are searched among the sequences of the sample
-        kept = samples.begin.symbols
-        found = total.divided(trained.margins, kept, self.memory_limit, self.n_jobs)
-        self.machine_, self.views_, self.view_shares_ = found
-        self._remember(trained)
-
-    @with_callbacks
-    def fit_blocks(self, blocks: Sequence[Any]) -> Any:
-        """Learn from sequences in blocks, which need not fit into memory together.
-
-        The blocks are read once to draw a sample, once to measure the words, and once for every
-        pass that does not fit into `memory_limit`. Frames and quantizers learn from the sample.
-        On a cluster (`mvdfq.use_engine`) every block is read by the worker that needs the block.
-
-        Parameters
-        ----------
-        blocks : sequence
-            The blocks: pairs of sequences and labels, data sets of `mvdfq.io.read`, or functions
-            without arguments that return a pair or a data set, as `mvdfq.io.list_parts` lists
-            them. A block of 1000 to 10 000 sequences is a good size.
-
-        Returns
-        -------
-        self : SequenceClassifier
-            The fitted classifier.
-
-        Examples
-        --------
-        >>> import mvdfq
-        >>> X, y = mvdfq.load_japanese_vowels(split="train")
-        >>> blocks = [(X[i::3], y[i::3]) for i in range(3)]
-        >>> clf = mvdfq.SequenceClassifier("fast").fit_blocks(blocks)
-        >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
-        True
-        """
-        plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
-            seed = check_random_state(self.random_state).randint(2**31)
-            makers = block_makers(blocks)
-            with progress.stage("symbols") as report:
-                with spread_blocks(self, makers, keep=False) as spread:
-                    drawn = draw(spread, seed, report)
-                settings = self._check_drawn(drawn)
-                self.frames_, self.symbols_, symbols = fit_encoders(settings, drawn.X, drawn.y)
-            codes = np.searchsorted(self.classes_, drawn.y)
-            weight = class_weights(self.class_weight, self.classes_, drawn.counts)
-            trainer = Trainer(
-                self.problems_, codes, weight[codes], None, self.cv, seed, self.n_jobs
-            )
-            total = LinearSum(pass_reader(self, settings, symbols), settings, drawn.X)
-            whole = Collection(total, drawn.X, symbols)
-            begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
-            self.train_index_, self.train_y_ = drawn.index[begin], codes[begin]
-            samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-            encoders = [step for step in (self.frames_, self.symbols_) if step is not None]
-            reading = Reading(encoders, self.classes_, weight, seed, drawn.limit)
-            self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
-        return self
-
-    def _check_drawn(self, drawn: Drawn) -> Settings:
-        """Check what was found in all blocks; return the parts for these sequences."""
-        check_whole(self.cv, "cv", at_least=2)
-        settings = settings_for(self, drawn.X)
-        candidates(settings.C)  # raises an error now, before the long computation
-        classes = drawn.classes
-        if len(classes) < 2:
-            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
-        if self.gamma is not None or self.weights is not None or self.solver == "kernel":
-            raise ValueError(
-                "fit_blocks trains a linear model; pass gamma=None, weights=None and solver='auto'."
-            )
-        self._forget()
-        self.classes_, self.problems_ = classes, Problems(len(classes), settings.multi_class)
-        self.n_channels_in_, self.channel_names_in_ = drawn.X.n_rows, drawn.X.channel_names
-        self.training_ = drawn.record()
-        return settings
-
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
     ) -> tuple[Any, np.ndarray, Trainer, Settings]:
@@ -435,11 +299,6 @@ class SequenceClassifier(Answers, CallbackSupportMixin, ClassifierMixin, BaseEst
         self.training_ = training_record(X, y)
         return X, y, trainer, settings
 
-    def _forget(self) -> None:
-        """Drop the last fit: if the new fit breaks off, old machines must not give new labels."""
-        for name in ("machine_", "n_features_in_"):
-            self.__dict__.pop(name, None)
-
     def _read(self, X: Any) -> Any:
         """Read sequences of numbers or letters; symbols stay as they are."""
         if not isinstance(X, Ragged):
@@ -451,19 +310,6 @@ class SequenceClassifier(Answers, CallbackSupportMixin, ClassifierMixin, BaseEst
                 f"a minimum of 1 is required."
             )
         return X
-
-    def _remember(self, trained: Trained) -> None:
-        self.kernel_ = self.machine_.reader
-        self.C_, self.temperature_ = trained.C, trained.temperature
-        self.validation_scores_, validated = trained.scores, trained.scores[trained.best]
-        self.validation_score_ = trained.score
-        self.validation_std_ = float(validated.std()) if validated.size else np.nan
-        kernel = self.kernel_
-        rows, groups = kernel.row_weights, kernel.group_weights
-        if groups is None and kernel.plan_.counts_groups:
-            groups = [1.0] * len(kernel.plan_.groups(0))
-        self.row_weights_ = np.ones(kernel.n_rows_in_) if rows is None else np.asarray(rows)
-        self.group_weights_ = None if groups is None else np.asarray(groups)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_")

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.classifier.parts import encode, fit_encoders, kernel_for, settings_for
+from mvdfq.classifier.choices import settings_for
+from mvdfq.classifier.parts import encode, fit_encoders, kernel_for
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.spool import spooled
@@ -38,7 +39,7 @@ def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: 
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
     settings = settings_for(clf, sample)
     *steps, symbols = fit_encoders(settings, sample, np.zeros(len(sample)))
-    kernel = kernel_for(clf, settings)
+    kernel = kernel_for(clf, settings, symbols)
     n_learned = len(sample)
     if n_learned < n:
         del sample, symbols

@@ -1,19 +1,41 @@
-"""The default for strings of DNA and RNA; `presets.py` has the default for all other strings."""
+"""The defaults for DNA, RNA and proteins; `presets.py` has the default for all other strings."""
 
+from dataclasses import replace
 from typing import Any
 
-from mvdfq.classifier.presets import LITTLE, PENALTIES, SHORT, Settings
+from mvdfq.classifier.presets import LITTLE, PENALTIES, PRESETS, SHORT, Settings
 from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Gapped, Kernel, Spatial, Words
-from mvdfq.symbols import Letters
-from mvdfq.symbols.letters import is_nucleic, letters_of
+from mvdfq.symbols import Letters, Rows
+from mvdfq.symbols.letters import is_nucleic, is_protein, letters_of
 
-__all__ = ["are_nucleic", "nucleic"]
+__all__ = ["letters_settings"]
+
+# Ten groups of similar residues (L. R. Murphy, A. Wallqvist and R. M. Levy, Protein Engineering 13,
+# 2000): related proteins often have another residue of the group at the same place.
+SIMILAR = ("LVIM", "ST", "FYW", "EDNQ", "KR")
+# The weight of the row of groups beside the row of residues.
+SIMILAR_WEIGHT = 0.25
 
 
-def are_nucleic(X: Any) -> bool:
-    """Tell whether every row of X is a string of DNA or RNA."""
-    return are_letters(X) and all(is_nucleic(letters_of(row)) for row in X.data)
+def letters_settings(X: Any) -> Settings:
+    """Return the default for strings: for DNA and RNA, for proteins, or for all other strings."""
+    if not are_letters(X):
+        return PRESETS["letters"]()
+    rows = [letters_of(row) for row in X.data]
+    if all(map(is_nucleic, rows)):
+        return nucleic()
+    return proteins() if all(map(is_protein, rows)) else PRESETS["letters"]()
+
+
+def proteins() -> Settings:
+    """The default for strings, on two rows: residues, and groups of similar residues."""
+    rows = Rows([("residues", Letters()), ("similar", Letters(groups=SIMILAR))])
+
+    def weights(n_rows: int) -> list[float]:
+        return [1.0] * (n_rows // 2) + [SIMILAR_WEIGHT] * (n_rows // 2)
+
+    return replace(PRESETS["letters"](), symbols=rows, row_weights=weights)
 
 
 def nucleic() -> Settings:

@@ -10,32 +10,24 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mvdfq._utils.checks import check_positive
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import Report
-from mvdfq.classifier.letters_default import are_nucleic, nucleic
-from mvdfq.classifier.presets import PRESETS, Settings, part
+from mvdfq.classifier.choices import settings_for
+from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.views import NoViews, ViewSum
-from mvdfq.gram.base import are_letters, warn_wordless
+from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.vocabulary import Buckets, all_words
-from mvdfq.kernels import Kernel
 from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.standard import (
-    WordMachine,
-    countable,
-    fit_words,
-    reader_of_words,
-)
+from mvdfq.machines.standard import countable, fit_words, reader_of_words
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.validation import CANDIDATES, Cautious
+from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
-    "candidates",
     "encode",
     "fit_encoders",
     "fit_matrix",
@@ -44,96 +36,15 @@ __all__ = [
     "goes_by_passes",
     "kernel_for",
     "pass_reader",
-    "settings_for",
 ]
 
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
 # If there can be more words than this, words are hashed to this many columns.
 MANY_WORDS = 2**20
-
 # A kernel matrix of this many bytes is small, whatever the memory limit.
 SMALL_MATRIX = 2**26
-
 Matrix = Callable[[np.ndarray], Any]
-
-
-def settings_for(classifier: Any, X: Any) -> Settings:
-    """Return the parts of a classifier for X: its own parts, else the parts of its preset."""
-    name = classifier.preset
-    if name is None:
-        name = "letters" if are_letters(X) else "numbers"
-    if name not in PRESETS:
-        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() lists all presets.")
-    own = {
-        key: value
-        for key in ("frames", "symbols", "kernel", "manifold", "pyramid", "multi_class", "C")
-        if (value := getattr(classifier, key)) is not None
-    }
-    for kind in ("frames", "symbols", "kernel"):
-        if kind in own:
-            own[kind] = part(kind, own[kind])
-    for_dna = name == "letters" and are_nucleic(X)
-    settings = replace(nucleic() if for_dna else PRESETS[name](), **own)
-    changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
-    if changed or classifier.gamma is not None or classifier.weights is not None:
-        settings = replace(settings, views=None, min_share=None)  # they belong to the preset
-    if not isinstance(settings.kernel, Kernel):
-        raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
-    if isinstance(X, Symbols) or not settings.kernel.reads_symbols:
-        _refuse_encoders(own, settings.kernel, isinstance(X, Symbols))
-        settings = replace(settings, frames=None, symbols=None)
-    _check_settings(classifier, settings)
-    return settings
-
-
-def _refuse_encoders(own: dict[str, Any], kernel: Kernel, has_symbols: bool) -> None:
-    for kind in ("frames", "symbols"):
-        if own.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
-            what = "X holds symbols already" if has_symbols else f"{kernel!r} reads numbers"
-            raise ValueError(f"{what}; pass {kind}=None.")
-
-
-def _check_settings(classifier: Any, settings: Settings) -> None:
-    """Refuse options that do not exist or cannot be combined."""
-    allowed: dict[str, tuple[Any, ...]] = {
-        "solver": ("auto", "kernel", "linear"),
-        "weights": (None, "rows", "groups"),
-    }
-    for name, values in allowed.items():
-        if getattr(classifier, name) not in values:
-            raise ValueError(f"{name} must be one of {values}, got {getattr(classifier, name)!r}.")
-    if settings.multi_class not in ("ovr", "ovo"):
-        raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {settings.multi_class!r}.")
-    _check_features(classifier, settings.kernel)
-    if not isinstance(settings.manifold, bool | np.bool_):
-        raise ValueError(f"manifold must be True or False, got {settings.manifold!r}.")
-    if classifier.solver == "linear" and classifier.gamma is not None:
-        raise ValueError("gamma needs solver='kernel', got 'linear': the RBF has no features.")
-
-
-def _check_features(classifier: Any, kernel: Kernel) -> None:
-    """Refuse options that need explicit features, or several rows or groups."""
-    if classifier.solver == "linear" and not kernel.has_features:
-        raise ValueError(f"{kernel!r} has no features for solver='linear'; pass 'kernel'.")
-    if classifier.weights == "groups" and not kernel.has_groups:
-        raise ValueError(f"{kernel!r} has no groups to weight; pass weights=None.")
-    if classifier.weights == "rows" and not kernel.reads_symbols:
-        raise ValueError(f"{kernel!r} reads all rows together; pass weights=None.")
-
-
-def candidates(C: Any) -> tuple[float, ...]:
-    """Return the penalties to choose from."""
-    if isinstance(C, str):
-        if C != "auto":
-            raise ValueError(f"C must be a number, several numbers or 'auto', got {C!r}.")
-        return CANDIDATES
-    if isinstance(C, Cautious):
-        return C
-    values = tuple(check_positive(value, "C") for value in np.ravel(np.asarray(C, dtype=object)))
-    if not values:
-        raise ValueError("C must hold at least one number, got an empty sequence.")
-    return tuple(sorted(values))
 
 
 def fit_encoders(settings: Settings, X: Any, y: np.ndarray) -> tuple[Any, Any, Any]:
@@ -240,8 +151,10 @@ def fit_views(classifier: Any, settings: Settings, matrix: Matrix, X: Any) -> No
     return ViewSum(values, settings.views(X), X, classifier)
 
 
-def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
+def _options(classifier: Any, settings: Settings, symbols: Any) -> dict[str, Any]:
+    weights = settings.row_weights
     return {
+        "row_weights": None if weights is None else weights(symbols.n_rows),
         "manifold": settings.manifold,
         "pyramid": settings.pyramid,
         "constant_rows": "ignore",
@@ -249,9 +162,9 @@ def _options(classifier: Any, settings: Settings) -> dict[str, Any]:
     }
 
 
-def kernel_for(classifier: Any, settings: Settings) -> SequenceKernel:
+def kernel_for(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel:
     """Return the kernel of a classifier, not fitted, without the RBF on top of it."""
-    options = _options(classifier, settings)
+    options = _options(classifier, settings, symbols)
     limit = classifier.memory_limit
     return SequenceKernel(clone(settings.kernel), memory_limit=limit, **options)
 
@@ -260,9 +173,11 @@ def _reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceKernel
     """Return the unfitted transformer of symbols: the kernel or explicit features."""
     if classifier.solver == "linear" or _is_large(classifier, settings, symbols):
         n_features = _n_columns(classifier, settings, symbols)
-        options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+        options = _options(classifier, settings, symbols) | {
+            "memory_limit": classifier.memory_limit
+        }
         return SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
-    return kernel_for(classifier, settings).set_params(gamma=classifier.gamma)
+    return kernel_for(classifier, settings, symbols).set_params(gamma=classifier.gamma)
 
 
 def _n_columns(classifier: Any, settings: Settings, symbols: Any) -> int | None:
@@ -296,7 +211,7 @@ def pass_reader(classifier: Any, settings: Settings, symbols: Any) -> SequenceFe
             kernel = clone(settings.kernel).set_params(weights=None)
             return _with_columns(reader_of_words(symbols, kernel, settings.pyramid), None)
     n_features = _n_columns(classifier, settings, symbols)
-    options = _options(classifier, settings) | {"memory_limit": classifier.memory_limit}
+    options = _options(classifier, settings, symbols) | {"memory_limit": classifier.memory_limit}
     reader = SequenceFeatures(clone(settings.kernel), n_features=n_features, **options)
     reader.fit_reader(symbols)
     if n_features is None and not reader.plan_.counts_groups:
@@ -331,7 +246,7 @@ def _learn_weights(
     The function returns the weights as a parameter of the kernel. Where the Gram matrices of all
     units do not fit the memory limit, the function uses a random part of the sequences.
     """
-    kernel = kernel_for(classifier, settings).fit(symbols)
+    kernel = kernel_for(classifier, settings, symbols).fit(symbols)
     plan, by_rows = kernel.plan_, classifier.weights == "rows"
     n_units = len(plan.row_weights) if by_rows else len(plan.groups(0))
     most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
@@ -360,4 +275,4 @@ def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
     X = check_sequences(X)
     settings = settings_for(clf, X)
     *_, symbols = fit_encoders(settings, X, np.zeros(len(X)))
-    return kernel_for(clf, settings).fit(symbols)
+    return kernel_for(clf, settings, symbols).fit(symbols)

@@ -42,6 +42,13 @@ class Settings:
     min_share: float | None = None
     # Views beside the first kernel, given the training sequences.
     views: Callable[[Any], list[Any]] | None = None
+    # The weights of the rows of symbols, given their number; None gives every row weight 1.
+    row_weights: Callable[[int], list[float]] | None = None
+
+    def alone(self) -> "Settings":
+        """Return the first kernel without what belongs to the preset: views, weights, more rows."""
+        symbols = self.symbols if self.row_weights is None else self.symbols.views[0][1]
+        return replace(self, symbols=symbols, views=None, min_share=None, row_weights=None)
 
 
 def part(kind: str, value: Any) -> Any:
@@ -127,7 +134,7 @@ def _pairs() -> JointQuantizer:
 def _letters() -> Settings:
     """Triples with gaps, chosen by benchmarks/choose_defaults.py.
 
-    DNA and RNA have other parts: see letters_default.py.
+    DNA, RNA and proteins have other parts: see letters_default.py.
     """
     triples = [group.layouts[0].offsets for group in Spatial(t=3, k=1, d=5).groups(2)]
     return Settings(Letters(), _with_short(triples), None, True, 3, "ovr", PENALTIES)

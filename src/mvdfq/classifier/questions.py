@@ -1,7 +1,6 @@
 """Questions to a fitted classifier beside predictions: why, what matters, what is alike."""
 
 import warnings
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.markup import bars
+from mvdfq.classifier.neighbour import Neighbour
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord
@@ -27,42 +27,10 @@ from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols import Symbols
 from mvdfq.symbols.naming import names_of
 
-__all__ = ["Neighbour", "Questions"]
+__all__ = ["Questions"]
 
 # Notebooks show the importance of channels for up to this many training sequences.
 MOST_DRAWN = 500
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    """A training sequence that is like a given sequence: index, kernel value and label.
-
-    Parameters
-    ----------
-    index : int
-        Index of the training sequence among the sequences given to `fit`.
-
-    similarity : float
-        The kernel value of the two sequences.
-
-    label : object
-        Class of the training sequence.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2)).fit(
-    ...     ["ABAB", "BABA", "CCCC", "CCC"], ["wave", "wave", "flat", "flat"]
-    ... )
-    >>> clf.neighbours("CCCCC", n=1)[0].label
-    'flat'
-    """
-
-    index: int
-    similarity: float
-    label: Any
-
-
 # Words with an unseen symbol tell nothing; a fifth of unseen letters spoils most words of six.
 MOST_UNSEEN = 0.2
 # Alphabets up to this size are letters, states or bins.

@@ -8,8 +8,8 @@ import numpy as np
 from mvdfq._utils.threads import one_blas_thread
 from mvdfq.classifier.questions import FIRST
 from mvdfq.gram.kernel import SequenceKernel
-from mvdfq.gram.tiles import inverse_root
-from mvdfq.machines.standard import WordMachine
+from mvdfq.gram.sums import inverse_root
+from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences
 
 __all__ = ["first_kernel", "kernel_parts", "kernel_sum"]
@@ -68,7 +68,7 @@ def kernel_parts(clf: Any) -> list[str]:
     A model file does not hold the mean and the deviation of the words of views: the kernel of a
     classifier from a file is the first part alone.
     """
-    if any(not view._scales for view in clf.views_):
+    if any(not view.machine.scales for view in clf.views_):
         return [FIRST]
     return list(dict.fromkeys([FIRST, *(view.name for view in clf.views_)]))
 

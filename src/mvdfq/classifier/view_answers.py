@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.classifier.views import FittedFilters, FittedWords
-from mvdfq.explain.evidence import Evidence, find_evidence
+from mvdfq.classifier.views import FittedWords
+from mvdfq.explain.evidence import find_evidence
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.views import (
     LEVELS,
@@ -13,7 +13,7 @@ from mvdfq.explain.views import (
     filter_levels,
     with_rows,
 )
-from mvdfq.frames.steps import shares_of
+from mvdfq.explain.words import Evidence
 from mvdfq.machines.filter_words import FilterMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
@@ -27,31 +27,27 @@ def extra_shares(views: list[Any], n_channels: int) -> np.ndarray:
 
     First the rows of views with an encoder, then one row per channel if there are filters.
     """
-    own = [shares_of([v.encoder], n_channels)[v.rows] for v in views if _has_words(v)]
-    filters = np.eye(n_channels if any(isinstance(v, FittedFilters) for v in views) else 0)
+    own = [view.channel_shares(n_channels) for view in views if view.has_own_rows]
+    filters = np.eye(n_channels if any(not view.has_own_rows for view in views) else 0)
     return np.concatenate([*own, filters.reshape(-1, n_channels)])
 
 
 def extra_norms(views: list[Any], shares: list[float], n_channels: int) -> np.ndarray:
     """Return the squared norms of the rows of `extra_shares`."""
-    pairs = list(zip(views, shares, strict=True))
-    own = [view.machine.norms / share for view, share in pairs if _has_words(view)]
-    filters = [v.channel_norms(n_channels) / share for v, share in pairs
-               if isinstance(v, FittedFilters)]  # fmt: skip
+    norms = [view.norms(n_channels) / share for view, share in zip(views, shares, strict=True)]
+    pairs = list(zip(views, norms, strict=True))
+    own = [norm for view, norm in pairs if view.has_own_rows]
+    filters = [norm for view, norm in pairs if not view.has_own_rows]
     return np.concatenate([*own, np.sum(filters, axis=0) if filters else np.empty(0)])
-
-
-def _has_words(view: Any) -> bool:
-    return isinstance(view, FittedWords)
 
 
 def explain_views(plains: list[Explanation], views: list[Any], X: Sequences) -> list[Explanation]:
     """Return explanations by the first kernel with the evidence of all views added."""
-    for view in filter(_has_words, views):
+    for view in (view for view in views if view.has_own_rows):
         read = view.read(X)
         pairs = zip(plains, find_evidence(view.machine, read), strict=True)
         plains = [_with_words(p, e, view, read[[i]]) for i, (p, e) in enumerate(pairs)]
-    filters = [view.machine for view in views if isinstance(view, FittedFilters)]
+    filters = [view.machine for view in views if not view.has_own_rows]
     if not filters:
         return plains
     return [_with_filters(plain, filters, X[i : i + 1]) for i, plain in enumerate(plains)]
@@ -71,7 +67,7 @@ def _with_words(
         [f"{view.name}: {name}" for name in view.machine.reader.row_names_],
         [[one.offsets for one in group.layouts] for group in plan.groups(0)],
         [names[r] for r in view.rows],
-        lambda: shares_of([view.encoder], n_channels)[view.rows],
+        lambda: view.channel_shares(n_channels),
     )
 
 

@@ -1,16 +1,34 @@
 """The command line: ``mvdfq --help`` lists the commands, one file each."""
 
+import atexit
+import os
+import signal
 import sys
+import threading
+from typing import Any
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]
+
+INTERRUPTED = 130
+SAID = "error: interrupted.\n"
 
 
 def main() -> None:
-    """Run the program; Ctrl-C while it starts ends it as Ctrl-C within a command does."""
+    """Run the program; Ctrl-C while it starts or ends is said as Ctrl-C within a command is."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, _end_at_once)
+        # The last thing at exit: all is done, and Python is about to forget the handler.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:
         from mvdfq.cli.app import main as run
 
         run()
     except KeyboardInterrupt:
-        sys.stderr.write("error: interrupted.\n")
-        sys.exit(130)
+        sys.stderr.write(SAID)
+        sys.exit(INTERRUPTED)
+
+
+def _end_at_once(number: int, frame: Any) -> None:
+    """End without a traceback: outside of commands there is nothing to lose or to tidy up."""
+    os.write(2, SAID.encode())
+    os._exit(INTERRUPTED)

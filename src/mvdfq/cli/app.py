@@ -4,9 +4,7 @@ Commands import what they need when they run, so that ``mvdfq --help`` answers a
 """
 
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
@@ -17,11 +15,12 @@ from typer.core import TyperCommand, TyperGroup
 from mvdfq.cli.cache import cache
 from mvdfq.cli.demo import demo
 from mvdfq.cli.doctor import doctor
-from mvdfq.cli.errors import described
+from mvdfq.cli.errors import Described, described
 from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
+from mvdfq.cli.interrupts import watched_interrupts
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
 from mvdfq.cli.remarks import one_line_warnings
@@ -68,9 +67,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"mvdfq {version('mvdfq')}")
+        version()
         raise typer.Exit
 
 
@@ -89,20 +86,9 @@ def version() -> None:
 
     Example: mvdfq version
     """
-    _show_version(True)
+    from importlib.metadata import version as version_of
 
-
-def _watch_interrupts() -> list[int]:
-    """Return a list that grows with every Ctrl-C, which still raises KeyboardInterrupt."""
-    interrupts: list[int] = []
-
-    def remember(number: int, frame: Any) -> None:
-        interrupts.append(number)
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, remember)
-    return interrupts
+    typer.echo(f"mvdfq {version_of('mvdfq')}")
 
 
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -110,30 +96,34 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        interrupts = _watch_interrupts()
-        try:
-            with one_line_warnings():
-                command(*arguments, **options)
-            sys.stdout.flush()
-        except BrokenPipeError:  # the reader of the output has closed it
-            _drop_output()
-        except (Exception, KeyboardInterrupt) as error:
-            # A library may catch the interrupt and fail later: then the user still wants to stop.
-            known = described(KeyboardInterrupt() if interrupts else error)
-            if known is None:
-                raise
-            note(f"error: {known.message}")
-            if known.pointer:
-                text, place = known.pointer
-                note(f"  {text}")
-                note(f"  {' ' * place}^")
-            if known.hint:
-                note(f"hint: {known.hint}")
-            if isinstance(error, OSError) and error.filename is None:
+        with watched_interrupts() as interrupts:
+            try:
+                with one_line_warnings():
+                    command(*arguments, **options)
+                sys.stdout.flush()
+            except BrokenPipeError:  # the reader of the output has closed it
                 _drop_output()
-            raise typer.Exit(known.code) from None
+            except (Exception, KeyboardInterrupt) as error:
+                # A library may catch the interrupt and fail later: the user still wants to stop.
+                _say(error, described(KeyboardInterrupt() if interrupts else error))
 
     return run
+
+
+def _say(error: BaseException, known: Described | None) -> None:
+    """Print what is known about an error and exit; raise what is a fault of the program."""
+    if known is None:
+        raise error
+    note(f"error: {known.message}")
+    if known.pointer:
+        text, place = known.pointer
+        note(f"  {text}")
+        note(f"  {' ' * place}^")
+    if known.hint:
+        note(f"hint: {known.hint}")
+    if isinstance(error, OSError) and error.filename is None:
+        _drop_output()
+    raise typer.Exit(known.code) from None
 
 
 def _drop_output() -> None:

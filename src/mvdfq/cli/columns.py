@@ -28,7 +28,7 @@ Group = Annotated[
 Channels = Annotated[
     str | None,
     typer.Option(
-        help="Columns that are channels, such as x,y,z; default: all that are nothing else.",
+        help="Columns that are channels, such as x,y,z; default: all columns without another role.",
         rich_help_panel=TABLES,
     ),
 ]

@@ -8,7 +8,7 @@ from mvdfq.cli.output import screen_width, table
 
 __all__ = ["show_confusion"]
 
-# A matrix with more classes is not read by anyone; a pipe gets it all the same.
+# People do not read a matrix with more classes; a pipe still gets the whole matrix.
 MOST_CLASSES = 40
 LARGEST = 10
 

@@ -58,15 +58,20 @@ def demo(
         show_json({"classifiers": rows, "why": {**reasons.facts(), "channels": channels},
                    "report": str(written)})  # fmt: skip
         return
+    _show(rows, reasons, channels, test[1])
+    note(f"The same as a page, to open in a browser: {written}", quiet)
+    note(f"The demonstration took {time.perf_counter() - start:.0f} s.", quiet)
+
+
+def _show(rows: list[Any], reasons: Reasons, channels: list[Any], truth: Any) -> None:
+    """Show the results to a person; `truth` are the speakers of the test part."""
     table(rows, "Who is speaking? Trained on the official training part, tested on the test part.")
-    show_text(_comparison(rows, len(test[0])))
+    show_text(_comparison(rows, len(truth)))
     show_text(f"\nWhy is utterance 1 by speaker {reasons.explanation.predicted}? It is truly by "
-              f"speaker {test[1][0]}.\n{reasons.verdict()}")  # fmt: skip
+              f"speaker {truth[0]}.\n{reasons.verdict()}")  # fmt: skip
     table(reasons.rows(), f"\n{reasons.heading()}")
     table(channels, "\nchannels that matter most for all speakers")
     show_text(NEXT)
-    note(f"The same as a page, to open in a browser: {written}", quiet)
-    note(f"The demonstration took {time.perf_counter() - start:.0f} s.", quiet)
 
 
 def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str, Any]]:

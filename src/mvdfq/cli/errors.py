@@ -4,6 +4,7 @@ import errno
 from typing import NamedTuple
 
 from mvdfq._utils.errors import HintedError
+from mvdfq.cli import INTERRUPTED
 from mvdfq.cli.flags import as_flags
 
 __all__ = ["CANNOT_READ_MODEL", "CANNOT_WRITE", "USAGE", "Described", "Refused", "described"]
@@ -13,7 +14,6 @@ CANNOT_READ_DATA = 3
 CANNOT_READ_MODEL = 4
 NO_SENSE = 5
 CANNOT_WRITE = 6
-INTERRUPTED = 130
 
 # Errors of the system while something is written.
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
@@ -47,19 +47,18 @@ class Refused(HintedError):
 
 def described(error: BaseException) -> Described | None:
     """Return what to print about an error; None if the error is a fault of the program."""
-    if isinstance(error, KeyboardInterrupt):  # first: an import that was cut short fails again
+    if isinstance(error, KeyboardInterrupt):
         return Described("interrupted.", "", INTERRUPTED)
-    from mvdfq.classifier.saving.file import ModelFileError
-    from mvdfq.io import ReadError
-
+    # By name: the import of a class that was not raised would take two seconds.
+    kinds = {kind.__name__ for kind in type(error).__mro__}
     # A hint is printed on its own line; a message without a hint is printed as it is.
     message = as_flags(getattr(error, "message", None) or str(error) or type(error).__name__)
     hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
         return Described(message, hint, error.code, error.pointer)
-    if isinstance(error, ReadError):
+    if "ReadError" in kinds:
         return Described(message, hint, CANNOT_READ_DATA)
-    if isinstance(error, ModelFileError):
+    if "ModelFileError" in kinds:
         return Described(message, hint or "mvdfq train writes model files", CANNOT_READ_MODEL)
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         where = error.filename or "standard output"

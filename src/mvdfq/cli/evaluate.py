@@ -11,7 +11,16 @@ from mvdfq.cli import options as o, page, parts as p
 from mvdfq.cli.choices import PROTOCOLS, completed
 from mvdfq.cli.confusion import show_confusion
 from mvdfq.cli.errors import USAGE, Refused
-from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, table
+from mvdfq.cli.output import (
+    Format,
+    note,
+    progress_bar,
+    show_facts,
+    show_json,
+    show_rows,
+    table,
+    working,
+)
 from mvdfq.cli.predict import load, new_data
 from mvdfq.cli.train import labelled
 
@@ -103,37 +112,47 @@ def evaluate(
     if protocol == "homology":
         _homology(clf, read, splits, format, quiet)
         return
-    from mvdfq.evaluation import evaluate as measure
-
     read = labelled(read, data)
     if test is not None:
         read = _with_test_part(read, labelled(options.read(test), test), data)
-    protocol = protocol or ("split" if read.split is not None else "5-fold")
-    recorder = wanted.recorder()
     rules = {
-        "protocol": protocol,
+        "protocol": protocol or ("split" if read.split is not None else "5-fold"),
         "groups": read.groups,
         "split": read.split,
         "seeds": range(seed, seed + seeds),
     }
+    settings = {"data": str(data), **({} if test is None else {"test": str(test)})}
+    _measured(clf, read, data, rules, settings, wanted, format, quiet)
+
+
+def _measured(
+    clf: Any,
+    read: Any,
+    data: Path,
+    rules: dict[str, Any],
+    settings: dict[str, Any],
+    wanted: page.PageOptions,
+    format: Format,
+    quiet: bool,
+) -> None:
+    """Train and test by the rules of a protocol; show the results and write the page."""
+    from mvdfq.evaluation import evaluate as measure
+
+    recorder = wanted.recorder()
     with progress_bar("evaluating", quiet) as progress:
         result = measure(clf, read.X, read.y, progress=progress, visit=recorder, **rules)
-    settings = {
-        "data": str(data),
-        **({} if test is None else {"test": str(test)}),
-        "skipped": len(read.skipped),
-        "classifier": " ".join(repr(clf).split()),
-    }
-    _show(result, settings, format)
+    classifier = " ".join(repr(clf).split())
+    _show(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
     if format is Format.human:
-        note(f"classifier: {settings['classifier']}", quiet)
-    written = wanted.write(clf, read, data, result, recorder, rules)
+        note(f"classifier: {classifier}", quiet)
+    with working("page", quiet or wanted.path is None):
+        written = wanted.write(clf, read, data, result, recorder, rules)
     if written is not None:
         note(f"report: {written}", quiet)
 
 
 def _refuse_with_model(given: dict[str, Any]) -> None:
-    """Raise an error for options that a model which is trained already cannot follow."""
+    """Raise an error for options that do not apply to a trained model."""
     wrong = [name for name, value in given.items() if value]
     if wrong:
         raise Refused(
@@ -158,7 +177,8 @@ def _tested(model: Path, data: Path, *reading: Any) -> tuple[Any, dict[str, Any]
     unknown = sorted({*map(str, read.y.tolist())} - {*map(str, clf.classes_.tolist())})
     if unknown:
         note(f"The model does not know the classes {', '.join(unknown)}: these count as errors.")
-    result = evaluate_fitted(clf, read.X, read.y)
+    with working("predicting", quiet):
+        result = evaluate_fitted(clf, read.X, read.y)
     return result, {"data": str(data), "model": str(model), "skipped": len(read.skipped)}
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
@@ -71,7 +72,14 @@ def explain(
     if format is Format.csv:
         show_rows(reasons.word_rows() if details else reasons.rows(), format)
         return
-    show_text(f"{reasons.name} (sequence {place + 1} of {len(read)})\n{reasons.verdict()}")
+    _show(reasons, f"sequence {place + 1} of {len(read)}", near, details, quiet)
+
+
+def _show(
+    reasons: Reasons, where: str, near: list[dict[str, Any]], details: bool, quiet: bool
+) -> None:
+    """Show the reasons to a person."""
+    show_text(f"{reasons.name} ({where})\n{reasons.verdict()}")
     table(reasons.rows(), f"\n{reasons.heading()}")
     if details:
         table(reasons.word_rows(), "\nwords with the most evidence")
@@ -104,10 +112,11 @@ def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
 
 def _write(explanation: Any, path: Path, top: int) -> None:
     if path.suffix == ".json":
-        path.write_text(json.dumps(explanation.to_dict(top), indent=1), encoding="utf-8")
+        replace_file(path, json.dumps(explanation.to_dict(top), indent=1))
         return
     try:
         figure = explanation.plot()
     except ImportError:
         raise Refused("Pictures need matplotlib.", "pip install 'mvdfq[plot]'") from None
-    figure.savefig(path)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:])

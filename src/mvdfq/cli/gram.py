@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
-from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts
+from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
 from mvdfq.cli.train import check_output
 
 __all__ = ["gram"]
@@ -47,8 +48,8 @@ def gram(
     """Compute the kernel matrix of all pairs of sequences.
 
     Tiles of the matrix are written to a hidden file beside the output, so the same command
-    goes on where an interrupted run stopped. Bins and codebooks are learned on all sequences; of
-    a folder that does not fit into the memory limit, on as many as fit.
+    goes on where an interrupted run stopped. Bins and codebooks are learned on all sequences,
+    or, if a folder does not fit into the memory limit, on as many sequences as fit.
     Example: mvdfq gram recordings/ -o K.npy
     """
     check_output(output, data)
@@ -63,9 +64,8 @@ def gram(
     fitted, names = _fitted(clf, data, options, output)
     with progress_bar("kernel", quiet) as progress:
         stored = _stored(fitted, output, dtype, progress)
-    output.with_suffix(".names.txt").write_text(
-        "".join(f"{printable(name)}\n" for name in names), encoding="utf-8"
-    )
+    lines = "".join(f"{printable(name)}\n" for name in names)
+    replace_file(output.with_suffix(".names.txt"), lines)
     if stored.n_found:
         note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", quiet)
     facts = {
@@ -78,7 +78,7 @@ def gram(
 
 
 def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
-    """Write the matrix; what the system refuses is an output that cannot be written."""
+    """Write the matrix; an error of the system says that the output cannot be written."""
     from mvdfq.gram.checkpoint import store_gram
 
     try:
@@ -98,7 +98,8 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
     blocks = options.blocks(data, parse_memory(clf.memory_limit))
     if blocks is None:
         found = options.read(data)
-        return fitted_kernel(clf, found.X), list(found.names)
+        with working("symbols", options.quiet):
+            return fitted_kernel(clf, found.X), list(found.names)
     read: list[Any] = []
 
     def reading() -> Iterator[Any]:

@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli.inner import class_counts, inner_facts
 from mvdfq.cli.output import Format, key_of, note, show_facts, show_json, table
 from mvdfq.cli.predict import load
@@ -16,8 +17,6 @@ MOST_NAMES = 6
 
 def is_model(path: Path) -> bool:
     """Tell whether a file is a model file; arrays in an .npz file are a zip file too."""
-    from mvdfq.classifier.saving.file import DESCRIPTION
-
     try:
         with zipfile.ZipFile(path) as archive:
             return DESCRIPTION in archive.namelist()

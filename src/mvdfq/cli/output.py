@@ -26,6 +26,7 @@ __all__ = [
     "show_rows",
     "show_text",
     "table",
+    "working",
 ]
 
 
@@ -186,3 +187,12 @@ def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
         return
     with bar:
         yield report_to(bar, title)
+
+
+@contextmanager
+def working(title: str, quiet: bool = False) -> Iterator[None]:
+    """Show that work goes on whose steps are not known."""
+    with progress_bar(title, quiet) as progress:
+        yield
+        if progress is not None:
+            progress(1, 1)

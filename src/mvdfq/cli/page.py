@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.files import replace_file
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import note
 
@@ -124,5 +125,5 @@ def write_explanation(
     files = sound_files(data, [names[which]])
     name = names[which] if files is None else Path(names[which]).name
     text = explanation_page(clf, read.X, which, name, command_line(), files)
-    path.write_text(text, encoding="utf-8")
+    replace_file(path, text)
     note(f"page: {path}", quiet)

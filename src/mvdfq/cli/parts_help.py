@@ -22,7 +22,7 @@ EXAMPLES = {
         "a quantizer, with | between them; + puts quantizers side by side.",
         "--symbols 'direct(n_bins=16)'",
     ),
-    "kernel": ("Kernels, which say which words are counted.", "--kernel 'gapped(8, 6)'"),
+    "kernel": ("Kernels: which words are counted.", "--kernel 'gapped(8, 6)'"),
 }
 
 

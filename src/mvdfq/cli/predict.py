@@ -8,7 +8,7 @@ import typer
 from mvdfq.cli import options as o
 from mvdfq.cli.as_trained import reading_as_trained, remark_other_rate
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
-from mvdfq.cli.output import Format, note, show_rows
+from mvdfq.cli.output import Format, note, show_rows, working
 
 __all__ = ["load", "new_data", "predict"]
 
@@ -35,7 +35,8 @@ def predict(
     """
     clf = load(model)
     read = new_data(clf, data, as_, label, skip_bad, cache, n_jobs, quiet)
-    chances = clf.predict_proba(read.X)
+    with working("predicting", quiet):
+        chances = clf.predict_proba(read.X)
     labels = clf.classes_[chances.argmax(axis=1)]
     truth = _known_labels(read, clf, quiet)
     rows = []

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
 from mvdfq.cli.choices import READINGS, TABLES, completed
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
@@ -228,7 +229,7 @@ def _write(result: Any, folder: Path, quiet: bool) -> None:
         folder.mkdir(exist_ok=True)
         write_csv(result, folder / f"{result.table}.csv")
         write_json(result, folder / f"{result.table}.json")
-        (folder / f"{result.table}.html").write_text(page([result]), encoding="utf-8")
+        replace_file(folder / f"{result.table}.html", page([result]))
     except OSError as error:
         reason = f"{folder} cannot be written to: {error.strerror or error}."
         raise Refused(reason, f"the figures are not lost; {MORE}", CANNOT_WRITE) from None

@@ -74,8 +74,9 @@ EngineName = Annotated[
         "if there is one.",
     ),
 ]
-# The commands that a cluster or a graphics card can work for.
+# The commands that a cluster or a graphics card can work for, and those that only a card can.
 ON_CLUSTER = ("train", "gram", "predict", "evaluate")
+ON_CARD = (*ON_CLUSTER, "reproduce")
 
 IS_CACHED: ContextVar[bool] = ContextVar("IS_CACHED", default=True)
 
@@ -91,6 +92,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
         added |= {name: (kind, None) for name, kind in OPTIONS.items()}
     if command.__name__ in ON_CLUSTER:
         added["scheduler"] = Scheduler, None
+    if command.__name__ in ON_CARD:
         added["engine"] = EngineName, Device.cpu
 
     @wraps(command)
@@ -119,7 +121,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def _card(engine: Device | None) -> Iterator[None]:
-    """Let a graphics card compute; say at once if there is none."""
+    """Let a graphics card compute; raise an error at once if no card is found."""
     if engine in (None, Device.cpu):
         yield
         return

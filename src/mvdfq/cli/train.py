@@ -62,6 +62,11 @@ def train(
     clf.source_["columns"] = o.given_columns() | {"label": label}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
+    _show(clf, read, output, format, quiet)
+
+
+def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> None:
+    """Show what was learned and written."""
     facts = {
         "model": str(output),
         "sequences": len(read),

@@ -13,10 +13,10 @@ N_TRAIN = 270
 def load_japanese_vowels(
     split: Literal["train", "test"] | None = None,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.str_]]:
-    """Load utterances of the vowels /ae/ by nine male speakers [1]_ [2]_.
+    """Load utterances of the vowels /ae/ by nine male speakers.
 
     A frame holds the 12 linear prediction cepstrum coefficients of a piece of speech; the task
-    is to tell who speaks. The data set ships with the package: nothing is downloaded.
+    is to tell who speaks [1]_ [2]_. The data set ships with the package: nothing is downloaded.
 
     Parameters
     ----------

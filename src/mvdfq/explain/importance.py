@@ -5,7 +5,7 @@ import numpy as np
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.machines.alignment import row_units, unit_grams
 from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.standard import WordMachine
+from mvdfq.machines.word_machine import WordMachine
 from mvdfq.machines.word_table import WordTable
 from mvdfq.symbols.base import Symbols
 

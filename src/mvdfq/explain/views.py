@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.evidence import Evidence, WordBlock
 from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.words import Evidence, WordBlock
 from mvdfq.machines.filter_words import FilterMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols

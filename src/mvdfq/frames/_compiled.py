@@ -76,6 +76,14 @@ def add_present(values, sums, n):
 
 
 @njit(nogil=True, cache=True)
+def shift_and_scale(data, mean, scale, out):
+    """Write ``(data - mean) / scale`` channel by channel, in double precision."""
+    for c in range(data.shape[0]):
+        for t in range(data.shape[1]):
+            out[c, t] = (data[c, t] - mean[c]) / scale[c]
+
+
+@njit(nogil=True, cache=True)
 def project(data, mean, components, out):
     """Write ``components @ (data - mean)``, frame by frame.
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_spread
-from mvdfq.frames._compiled import moments
+from mvdfq.frames._compiled import moments, shift_and_scale
 from mvdfq.frames.base import SequenceTransformer, renamed
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
@@ -78,8 +78,7 @@ class Standardize(SequenceTransformer):
         """
         X = self._read(X)
         scaled = np.empty_like(X.data)
-        for c, row in enumerate(X.data):  # one channel at a time, in double precision
-            scaled[c] = (row - self.mean_[c]) / self.scale_[c]
+        shift_and_scale(X.data, self.mean_, self.scale_, scaled)
         return X.with_data(scaled)
 
     def reach(self) -> int:

@@ -58,10 +58,6 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         self.rows_ = self._rows_in_use(collection)
         weights = _check_weights(self.row_weights, len(self.n_symbols_), "row_weights", "row")
         _check_some_weight(weights[self.rows_], "row_weights")
-        groups = None
-        if self.group_weights is not None:
-            n_groups = len(kernel.groups(int(self.n_symbols_[0])))
-            groups = _check_weights(self.group_weights, n_groups, "group_weights", "group")
         collection = self._in_use(collection)
         self.plan_ = Plan(
             kernel,
@@ -69,11 +65,17 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             weights[self.rows_],
             self.manifold,
             self.row_norm,
-            groups,
+            self._checked_group_weights(),
             self.pyramid,
             listed,
         ).with_vocabularies(collection)
         return collection
+
+    def _checked_group_weights(self) -> np.ndarray | None:
+        if self.group_weights is None:
+            return None
+        n_groups = len(self.kernel_.groups(int(self.n_symbols_[0])))
+        return _check_weights(self.group_weights, n_groups, "group_weights", "group")
 
     def _read(self, X: Any, n_symbols: Any = None) -> Ragged:
         """Read sequences of the kind that the kernel compares."""
@@ -217,6 +219,26 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
     kernel.check()
+    _check_values(estimator)
+    if not kernel.has_features and (estimator.manifold or estimator.pyramid > 1):
+        raise ValueError(f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.")
+    if estimator.group_weights is not None and not kernel.has_groups:
+        raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
+    check_word_weights(estimator.word_weights, estimator.min_share)
+    if estimator.word_weights is not None and not kernel.has_features:
+        raise ValueError(f"{kernel!r} is not a sum over words; pass word_weights=None.")
+    _check_n_features(getattr(estimator, "n_features", None), estimator.word_weights)
+    _check_gamma(getattr(estimator, "gamma", None), estimator.normalize)
+    if not kernel.is_definite:
+        warnings.warn(
+            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
+            f"optimum; mvdfq.Mismatch is positive semi-definite.",
+            stacklevel=4,
+        )
+
+
+def _check_values(estimator: SequenceMap) -> None:
+    """Refuse values of single options that do not exist."""
     for name, allowed in [
         ("row_norm", ("none", "cosine")),
         ("constant_rows", ("drop", "keep", "ignore")),
@@ -226,29 +248,22 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
     if not isinstance(estimator.pyramid, int | np.integer) or not 1 <= estimator.pyramid <= 16:
         raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {estimator.pyramid!r}.")
-    if not kernel.has_features and (estimator.manifold or estimator.pyramid > 1):
-        raise ValueError(f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.")
-    if estimator.group_weights is not None and not kernel.has_groups:
-        raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
-    check_word_weights(estimator.word_weights, estimator.min_share)
-    if estimator.word_weights is not None and not kernel.has_features:
-        raise ValueError(f"{kernel!r} is not a sum over words; pass word_weights=None.")
-    if getattr(estimator, "n_features", None) is not None:
-        if estimator.word_weights is not None:
-            raise ValueError(
-                f"word_weights={estimator.word_weights!r} needs one column per word, but "
-                f"n_features={estimator.n_features!r} hashes words; pass n_features=None."
-            )
-        if check_whole(estimator.n_features, "n_features") >= 2**31:
-            raise ValueError(f"n_features must be below 2**31, got {estimator.n_features}.")
-    gamma = getattr(estimator, "gamma", None)
+
+
+def _check_n_features(n_features: Any, word_weights: str | None) -> None:
+    if n_features is None:
+        return
+    if word_weights is not None:
+        raise ValueError(
+            f"word_weights={word_weights!r} needs one column per word, but "
+            f"n_features={n_features!r} hashes words; pass n_features=None."
+        )
+    if check_whole(n_features, "n_features") >= 2**31:
+        raise ValueError(f"n_features must be below 2**31, got {n_features}.")
+
+
+def _check_gamma(gamma: Any, normalize: bool) -> None:
     if gamma is not None:
         check_positive(gamma, "gamma")
-        if not estimator.normalize:
+        if not normalize:
             raise ValueError("gamma needs normalize=True, got normalize=False.")
-    if not kernel.is_definite:
-        warnings.warn(
-            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
-            f"optimum; mvdfq.Mismatch is positive semi-definite.",
-            stacklevel=4,
-        )

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.portions import portions, stacked, vocabulary_of
-from mvdfq.gram.tiles import inverse_root
+from mvdfq.gram.sums import inverse_root
 from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
 from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted, weigh_words
 from mvdfq.kernels import Kernel

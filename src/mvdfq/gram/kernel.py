@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
-from mvdfq.gram.tiles import Gram, gram, inverse_root
+from mvdfq.gram.sums import Gram, inverse_root
+from mvdfq.gram.tiles import gram
 from mvdfq.gram.weights import WORD_WEIGHTS, weigh_words
 from mvdfq.kernels import Kernel
 from mvdfq.sequences import Ragged

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mvdfq._engines import cpu
+from mvdfq._engines import product_loops
 from mvdfq.gram.factors import WordFactors
 from mvdfq.kernels.counting import EXACT_SINGLE, Columns
 
@@ -46,24 +46,23 @@ class Products:
         if columns.multiplicity is not None:
             times = np.repeat(np.sqrt(columns.multiplicity), np.diff(columns.indptr))
             value = value * times.astype(value.dtype)
-        cpu.add_squares(columns.sequence, value, self.total)
+        product_loops.add_squares(columns.sequence, value, self.total)
         degree = np.diff(columns.indptr)
         used = np.full(len(degree), True)
         if self.factors is not None:
             factors = self.factors.of(columns.words, self.base)
             used = factors > 0
             value = value * np.repeat(factors, degree).astype(self._precision(bound))
-            cpu.add_squares(columns.sequence, value, self.own)
-        left = right = degree
+            product_loops.add_squares(columns.sequence, value, self.own)
+        left = degree
         if not self.symmetric:
-            left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
-            right = degree - left
-        work = left * right * used
+            left = product_loops.left_degrees(columns.indptr, columns.sequence, self.n_left)
+        work = left * (degree if self.symmetric else degree - left) * used
         dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
         # the diagonal is known, so a word of only one sequence adds nothing
         is_shared = work > (1 if self.symmetric else 0)
         self._add_frequent(columns, value, np.flatnonzero(dense), bound)
-        cpu.add_outer_products(
+        product_loops.add_outer_products(
             columns.indptr,
             columns.indptr[:-1] + left,
             columns.sequence,
@@ -96,7 +95,7 @@ class Products:
         for first in range(0, len(which), DENSE_COLUMNS):
             part = which[first : first + DENSE_COLUMNS]
             block = np.zeros((len(part), self.n_sequences), dtype=self._precision(bound))
-            cpu.fill_dense(columns.indptr, columns.sequence, value, part, block)
+            product_loops.fill_dense(columns.indptr, columns.sequence, value, part, block)
             self._add_product(block.T)
 
     def _add_product(self, block: np.ndarray) -> None:

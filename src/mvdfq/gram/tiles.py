@@ -5,7 +5,7 @@ The cut depends only on the data and the memory limit, and the pieces are added 
 order, so that the result does not depend on the number of threads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
@@ -17,46 +17,17 @@ from mvdfq._engines.choice import current_engine, use_engine
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.blocks import BlockRows, KeptCounts
+from mvdfq.gram.cuts import Tile, plan_tiles
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.products import Products
+from mvdfq.gram.sums import Gram, add_row, mirror_tiles
 from mvdfq.sequences import Ragged
 
-__all__ = [
-    "Gram",
-    "Tile",
-    "compute_tiles",
-    "gram",
-    "inverse_root",
-    "mirror_upper",
-    "plan_tiles",
-    "row_scale",
-]
+__all__ = ["compute_tiles", "gram"]
 
-# Sequences per tile. Measured on 3000 to 8000 sequences and six kernels: tiles of 2048 take up to
-# 1.7 times as long, since they do not fit into the cache; tiles of 512 take up to 1.4 times as
-# long, since every block is counted and joined more often.
-TILE = 1024
-# In the dynamic program every pair of sequences takes long: small tiles keep all threads busy.
-TILE_OF_PAIRS = 64
 # Pieces per tile, so that threads can share the work; each piece costs one addition of a whole
 # tile.
 PIECES = 16
-
-
-Tile = tuple[slice, slice]
-
-
-@dataclass(frozen=True)
-class Gram:
-    """Kernel values of left (rows) and right (columns), and of each sequence with itself.
-
-    `scale` holds the factor by which each row of each left sequence was multiplied.
-    """
-
-    values: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    scale: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -88,10 +59,14 @@ def gram(
         if found is not None:
             return found
         with use_engine("cpu"):
-            return gram(
-                left, right, plan, n_jobs=n_jobs, memory_limit=memory_limit, progress=progress
-            )
-    budget = parse_memory(memory_limit)
+            return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
+    return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
+
+
+def _in_tiles(
+    left: Ragged, right: Ragged | None, plan: Plan, budget: int, n_jobs: int | None, progress: Any
+) -> Gram:
+    """Compute the kernel tile by tile."""
     tiles, task_bytes = plan_tiles(left, right, plan, budget)
     n_right = len(left if right is None else right)
     scale = np.ones((len(plan.row_weights), len(left)))
@@ -105,7 +80,7 @@ def gram(
         if right is not None and rows.start == 0:
             out.right[columns] = part.right
     if right is None:
-        _mirror(out.values, out.left, tiles)
+        mirror_tiles(out.values, out.left, tiles)
         return Gram(out.values, out.left, out.left, out.scale)
     return out
 
@@ -140,11 +115,15 @@ def compute_tiles(
     bytes.
     """
     engine = current_engine()
-    if engine.name == "dask":
-        yield from _on_cluster(engine, (left, right), plan, tiles, zeros, memory[0], progress)
-        return
-    if engine.name == "gpu":
-        yield from _on_card(engine.device, (left, right), plan, tiles, zeros, memory[0], progress)
+    if engine.name != "cpu":
+        elsewhere = _on_cluster if engine.name == "dask" else _on_card
+        with closing(elsewhere(engine, left, right, plan, tiles, memory[0])) as parts:
+            for done, (tile, part) in enumerate(parts, start=1):
+                values = zeros(tile)
+                values += part.values
+                if progress is not None:
+                    progress(done, len(tiles))
+                yield tile, replace(part, values=values)
         return
     budget, task_bytes = memory
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
@@ -162,52 +141,30 @@ def compute_tiles(
 
 
 def _on_card(
-    device: str,
-    sides: tuple[Ragged, Ragged | None],
-    plan: Plan,
-    tiles: list[Tile],
-    zeros: Callable[[Tile], np.ndarray],
-    budget: int,
-    progress: Callable[[int, int], None] | None,
-) -> Iterator[tuple[Tile, Gram]]:
-    """Yield every tile as `compute_tiles` does, computed by a graphics card if it can."""
-    left, right = sides
-    for done, tile in enumerate(tiles, start=1):
-        rows, columns = tile
-        other = (
-            None
-            if right is None and rows == columns
-            else (left if right is None else right)[columns]
-        )
-        part = _on_gpu(left[rows], other, plan, device, budget, None)
+    engine: Any, left: Ragged, right: Ragged | None, plan: Plan, tiles: list[Tile], budget: int
+) -> Generator[tuple[Tile, Gram], None, None]:
+    """Yield every tile, computed by a graphics card if the card can do so."""
+    for rows, columns in tiles:
+        is_square = right is None and rows == columns
+        other = None if is_square else (left if right is None else right)[columns]
+        part = _on_gpu(left[rows], other, plan, engine.device, budget, None)
         if part is None:
             with use_engine("cpu"):
                 part = tile_of(left[rows], other, plan, budget)
-        values = zeros(tile)
-        values += part.values
-        if progress is not None:
-            progress(done, len(tiles))
-        yield tile, replace(part, values=values)
+        yield (rows, columns), part
 
 
 def _on_cluster(
-    engine: Any,
-    sides: tuple[Ragged, Ragged | None],
-    plan: Plan,
-    tiles: list[Tile],
-    zeros: Callable[[Tile], np.ndarray],
-    budget: int,
-    progress: Callable[[int, int], None] | None,
-) -> Iterator[tuple[Tile, Gram]]:
-    """Yield every tile as `compute_tiles` does; one task of a cluster computes one tile."""
+    engine: Any, left: Ragged, right: Ragged | None, plan: Plan, tiles: list[Tile], budget: int
+) -> Generator[tuple[Tile, Gram], None, None]:
+    """Yield every tile; one task of a cluster computes one tile."""
     from mvdfq._engines.cluster import client_of, kept_on, run_on_cluster  # Dask is optional
 
-    left, right = sides
-    other = left if right is None else right
     with client_of(engine) as client:
         rows = {a.start: a for a, _ in tiles}
         blocks = {a: kept_on(client, left[cut]) for a, cut in rows.items()}
         columns = {b.start: b for _, b in tiles if right is not None or b.start not in rows}
+        other = left if right is None else right
         others = {b: kept_on(client, other[cut]) for b, cut in columns.items()}
         others = others if right is not None else blocks | others
         held = kept_on(client, plan)
@@ -216,12 +173,7 @@ def _on_cluster(
              None if right is None and tile[0] == tile[1] else others[tile[1].start], held, budget)
             for tile in tiles
         )  # fmt: skip
-        for done, (tile, part) in enumerate(run_on_cluster(client, tile_of, jobs), start=1):
-            values = zeros(tile)
-            values += part.values
-            if progress is not None:
-                progress(done, len(tiles))
-            yield tile, replace(part, values=values)
+        yield from run_on_cluster(client, tile_of, jobs)
 
 
 def tile_of(left: Ragged, right: Ragged | None, plan: Plan, budget: int) -> Gram:
@@ -239,7 +191,7 @@ def _tile_sum(plan: Plan, values: np.ndarray, parts: Iterator[tuple[Job, Product
     scale = np.ones((len(plan.row_weights), n_left))
     out = Gram(values, np.zeros(n_left), np.zeros(n_right), scale)
     for r, alike in groupby(parts, key=lambda pair: pair[0].row):
-        _add_row(out, plan, r, [(job.weight, done) for job, done in alike])
+        add_row(out, plan, r, [(job.weight, done) for job, done in alike])
     return out
 
 
@@ -248,22 +200,6 @@ def _reported(results: Iterator, total: int, progress: Callable[[int, int], None
     for done, result in enumerate(results, start=1):
         progress(done, total)
         yield result
-
-
-def _mirror(values: np.ndarray, own: np.ndarray, tiles: list[Tile]) -> None:
-    """Fill the lower triangle tile by tile, without a second matrix."""
-    for rows, columns in tiles:
-        if rows == columns:
-            mirror_upper(values[rows, rows], own[rows])
-        else:
-            values[columns, rows] = values[rows, columns].T
-
-
-def mirror_upper(values: np.ndarray, own: np.ndarray) -> None:
-    """Make a square matrix symmetric by its upper triangle; write `own` to its diagonal."""
-    upper = np.triu(values, 1)
-    np.add(upper, upper.T, out=values)
-    np.fill_diagonal(values, own)
 
 
 def _pieces(plan: Plan) -> Iterator[tuple[int, float, tuple[tuple[int, Any], ...]]]:
@@ -301,92 +237,3 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: KeptCou
         else:
             counted.add_to(products)
     return products
-
-
-def _add_row(out: Gram, plan: Plan, r: int, parts: list[tuple[float, Products]]) -> None:
-    """Add the kernel of one row to the tile, normalized and weighted as the plan says."""
-    first = parts[0][1]
-    number = _number_type(parts)
-    total = np.sum([part.total for _, part in parts], axis=0)
-    own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
-    values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
-    if plan.normalises_rows:
-        scale = row_scale(plan, own, total)
-        values *= scale[: first.n_left, None]
-        values *= scale[first.first_right :]
-        own *= scale**2
-        out.scale[r] = scale[: first.n_left]
-    weight = plan.row_weights[r]
-    out.values[...] += values if weight == 1 else weight * values
-    out.left[...] += weight * own[: first.n_left]
-    out.right[...] += weight * own[first.first_right :]
-
-
-def _weighted_sum(terms: list[tuple[Any, np.ndarray]]) -> np.ndarray:
-    """Return the weighted sum of arrays; overwrites the arrays, each as large as a tile."""
-    terms = [(weight, values.astype(type(weight), copy=False)) for weight, values in terms]
-    weight, total = terms[0]
-    total *= weight
-    for weight, values in terms[1:]:
-        values *= weight
-        total += values
-    return total
-
-
-def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
-    """Return float64, or an extended type if whole numbers may exceed 2**53.
-
-    Mismatch weights grow with the alphabet and alternate in sign, so rounding errors would show.
-    """
-    largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
-    return np.longdouble if largest >= 2**53 else np.float64
-
-
-def row_scale(plan: Plan, own: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return the factors that scale a row of each sequence to unit length, or to counts of sum 1.
-
-    `own` are the squared norms with the weights of groups and words, `total` the squared norms
-    without these weights: for square roots of counts, the sums of the counts.
-    """
-    return inverse_root(own if plan.row_norm == "cosine" else total)
-
-
-def inverse_root(own: np.ndarray) -> np.ndarray:
-    """Return ``1 / sqrt(own)``; 0 for a sequence without words."""
-    return np.divide(1, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
-
-
-def plan_tiles(
-    left: Ragged, right: Ragged | None, plan: Plan, budget: int
-) -> tuple[list[Tile], int]:
-    """Return tiles so small that two tasks fit into the budget, and the bytes of one task."""
-    per_frame = plan.bytes_per_frame
-    other = left if right is None else right
-    size = TILE if per_frame else TILE_OF_PAIRS
-    while True:
-        rows = _cut(left, size)
-        columns = rows if right is None else _cut(right, size)
-        frames = _most_frames(left, rows)
-        if right is not None or len(rows) > 1:
-            frames += _most_frames(other, columns)
-        need = per_frame * frames + 3 * 8 * min(size, len(left)) * min(size, len(other))
-        if need * 2 <= budget or size == 1:
-            break
-        size = -(-size // 2)
-    if need > budget:
-        raise ValueError(
-            f"memory_limit must be at least about {need} bytes, which the longest pair of "
-            f"sequences needs, got {budget} bytes; pass a larger memory_limit."
-        )
-    tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
-    return tiles, max(need, 1)
-
-
-def _cut(collection: Ragged, size: int) -> list[slice]:
-    n = len(collection)
-    return [slice(a, min(a + size, n)) for a in range(0, max(n, 1), size)]
-
-
-def _most_frames(collection: Ragged, cuts: list[slice]) -> int:
-    offsets = collection.offsets
-    return max((int(offsets[c.stop] - offsets[c.start]) for c in cuts), default=0)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq.gram.cuts import Tile
 from mvdfq.gram.journal import Journal, is_journal
-from mvdfq.gram.tiles import Tile
 
 __all__ = ["Unfinished", "remove_others"]
 

@@ -10,7 +10,7 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.tiles import row_scale
+from mvdfq.gram.sums import row_scale
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged

@@ -14,8 +14,8 @@ from mvdfq.io.text import MISSING, Source, channel_values, numbers
 
 __all__ = ["FORMAT"]
 
-# Quantifiers are possessive (a second + after each): a line of spaces would otherwise be tried in
-# every way to part the spaces, which takes a time that grows with the cube of the length.
+# Quantifiers are possessive (a second + after each). Otherwise the expression would try every way
+# to split a line of spaces, in a time that grows with the cube of the length.
 QUOTED = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\""""
 CELL = re.compile(rf"\s*+({QUOTED}|[^,'\"]*+)\s*+(,|$)")
 ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORECASE)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from mvdfq.io.base import ReadError
+from mvdfq.io.steady import unchanged
 from mvdfq.io.text import Source
 
 __all__ = ["LABELS", "as_offsets", "column", "read_archive", "read_array", "required"]
@@ -27,14 +28,18 @@ def _damage_is_said(source: Source, what: str) -> Iterator[None]:
         yield
     except ReadError:
         raise
-    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise all sorts
+    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
         source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
 
 
 def read_array(source: Source) -> np.ndarray:
     """Read the array of an .npy file."""
     size = source.path.stat().st_size
-    with open(source.path, "rb") as file, _damage_is_said(source, "the array"):
+    with (
+        open(source.path, "rb") as file,
+        unchanged(file, source.path),
+        _damage_is_said(source, "the array"),
+    ):
         values = _read(source, file, size, "the array")
     source.tell(size, size)
     return values
@@ -43,7 +48,12 @@ def read_array(source: Source) -> np.ndarray:
 def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndarray]:
     """Read the named arrays of an .npz file, by name; all arrays if no names are given."""
     arrays = {}
-    with _damage_is_said(source, "the archive"), zipfile.ZipFile(source.path) as archive:
+    with (
+        _damage_is_said(source, "the archive"),
+        open(source.path, "rb") as raw,
+        unchanged(raw, source.path),
+        zipfile.ZipFile(raw) as archive,
+    ):
         files = [f"{name}.npy" for name in names]
         found = [member for member in archive.infolist() if member.filename.endswith(".npy")]
         members = [member for member in found if member.filename in files or not names]
@@ -109,7 +119,7 @@ def as_offsets(source: Source, name: str, values: np.ndarray, n: int) -> np.ndar
 def column(
     source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
 ) -> np.ndarray | None:
-    """Return the array that has one of the names in `keys`, with `n` values; None if none has."""
+    """Return the array that has one of the names in `keys`, with `n` values, or None."""
     for key in keys:
         if key in arrays:
             values = arrays[key]

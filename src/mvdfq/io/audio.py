@@ -4,6 +4,7 @@ What a file holds (`audio_features`), and what all files of a folder hold, by se
 and with a cache (`read_audio`).
 """
 
+import os
 import signal
 import warnings
 from collections import Counter
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.processes import end_with_parent
 from mvdfq._utils.threads import n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
@@ -45,7 +47,7 @@ def read_audio(
     mixed to one channel. `path` is a folder with one sub-folder per class (files may lie deeper),
     a folder with a table ``metadata.csv`` (columns ``file_name,label[,group]``), or files without
     labels: a folder of files, a list of files or a single file. Names that begin with a dot are
-    ignored, and so are files beside the class folders that are not sound.
+    ignored. Files beside the class folders are ignored if they are not sound.
 
     An error names a file that is empty, damaged, not sound, silent, shorter than a window or
     longer than the recipe allows. A class with one file is read, with a warning.
@@ -181,7 +183,9 @@ def _each(
     results: Any = ()
     try:
         with _without_interrupts():
-            results = parallel(joblib.delayed(attempt)(*job) for job in jobs)
+            results = parallel(
+                joblib.delayed(_in_worker)(os.getpid(), attempt, job) for job in jobs
+            )
         # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result
@@ -192,12 +196,17 @@ def _each(
                 results.close()
 
 
+def _in_worker(parent: int, attempt: Callable[..., Any], job: tuple[Any, ...]) -> Any:
+    end_with_parent(parent)
+    return attempt(*job)
+
+
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Hold Ctrl-C back for the moment in which processes are started.
 
-    The processes inherit this for good, so that they print no tracebacks; the process that started
-    them ends them. A Ctrl-C that comes in this moment is raised after it.
+    The processes inherit this setting, so that they never print tracebacks; the process that
+    started them ends them. A Ctrl-C that comes in this moment is raised after the moment.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -206,7 +215,7 @@ def _without_interrupts() -> Iterator[None]:
 
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-    for tracker in (resource_tracker, loky_tracker):  # they let Ctrl-C through when they start
+    for tracker in (resource_tracker, loky_tracker):  # a tracker unblocks Ctrl-C when it starts
         tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -242,8 +251,8 @@ def audio_features(
         if found is not None and found.ndim == 2 and len(found) == recipe.n_rows:
             return found
         features = decoded_features(stream, shown(file), recipe)
-        if cache is not None and entry is not None:
-            cache.store(entry, features)
+    if cache is not None and entry is not None:  # after the file is known to be unchanged
+        cache.store(entry, features)
     return features
 
 

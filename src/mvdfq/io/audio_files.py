@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from mvdfq.io.base import ReadError
 from mvdfq.io.formats import Glimpse
+from mvdfq.io.steady import unchanged
 
 __all__ = [
     "FORMATS",
@@ -26,8 +27,8 @@ __all__ = [
 FEW = 20
 LEAVE_OUT = "leave it out with skip_bad=True"
 MEND = f"repair or remove the file, or {LEAVE_OUT}"
-# How the names of sound files end, of formats that are not read too: such a file is an error, and
-# is not passed over.
+# Endings of the names of sound files, also of formats that are not read: a file with such an ending
+# is an error, and is not passed over.
 ENDINGS = frozenset(
     "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
     "ape wv mpc amr ra spx".split()
@@ -61,7 +62,7 @@ def _ends_as_sound(name: str) -> bool:
 
 
 def holds_sound(glimpse: Glimpse) -> bool:
-    """Is the file sound, or one of the first files of the folder, or are all called sound?"""
+    """Is the file, or one of the first files of the folder, sound, or are all called sound?"""
     if is_sound(glimpse):
         return True
     files = _some_files(glimpse.path)
@@ -71,7 +72,7 @@ def holds_sound(glimpse: Glimpse) -> bool:
 
 
 def _some_files(folder: Path) -> list[Path]:
-    """A few files of a folder and of its sub-folders, without hidden files; best by their names."""
+    """A few files of a folder and of its sub-folders, without hidden files; sound by name first."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -103,7 +104,7 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
         if isinstance(error, ReadError):
             raise
         raise unreadable(file, error) from None
-    with stream:
+    with stream, unchanged(stream, shown(file)):
         yield stream
 
 

@@ -121,7 +121,7 @@ class Dataset:
         return replace(self, X=X, names=[self.names[i] for i in indices], **columns)
 
     def joined(self, other: "Dataset") -> "Dataset":
-        """Return one data set: these sequences, then those of `other`.
+        """Return one data set: these sequences, then the sequences of `other`.
 
         Labels, groups and splits are left out if only one of the two data sets has them.
         """

@@ -11,6 +11,7 @@ from mvdfq.io.folder import csv_files
 from mvdfq.io.listing import list_audio
 from mvdfq.io.reading import read
 from mvdfq.io.records import recognise
+from mvdfq.io.steady import State, changed, state_of
 
 __all__ = ["FolderBlocks"]
 
@@ -21,8 +22,8 @@ MOST_FILES, MOST_BYTES = 512, 2**28
 class FolderBlocks:
     r"""Read the sound files or tables of a folder block by block, as often as needed.
 
-    Iterating yields one `Dataset` per block of files. Names are those of `read`; labels and groups
-    are not read.
+    Iterating yields one `Dataset` per block of files. Names are the same as with `read`; labels and
+    groups are not read.
 
     Parameters
     ----------
@@ -72,6 +73,7 @@ class FolderBlocks:
                 path, "is not a folder of sound files or tables", "mvdfq.io.read reads other data"
             )
         self.files, self._names, self.problems = self._listed()
+        self._states: dict[Path, State] = {}
 
     def _listed(self) -> tuple[list[Path], dict[str, str], list[ReadError]]:
         """List the files, their names by path, and what is wrong with the folder."""
@@ -98,10 +100,18 @@ class FolderBlocks:
                 # every call of `read` numbers words anew
                 problem = "columns of text cannot be read in blocks of files"
                 raise ReadError(self.path, problem, "read the whole folder, with a larger limit")
+            self._check_unchanged(files)
             done += len(files)
             if self.progress is not None:
                 self.progress(done, len(self.files))
             yield replace(block, names=[self._names[str(Path(name))] for name in block.names])
+
+    def _check_unchanged(self, files: list[Path]) -> None:
+        """Raise an error for a file that is not as it was when it was read before."""
+        for file in files:
+            state = state_of(file)
+            if self._states.setdefault(file, state) != state:
+                raise changed(file)
 
     def _cut(self) -> Iterator[list[Path]]:
         """Cut the list of files into blocks."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from mvdfq._utils.files import replace_file
 from mvdfq._utils.folders import cache_folder
+from mvdfq._utils.locks import remove_unheld
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.sources import source_digest
 from mvdfq._utils.version import version_of
@@ -129,4 +130,6 @@ class FeatureCache:
                 break
             entry.path.unlink(missing_ok=True)
             total, n_removed = total - entry.size, n_removed + 1
+        for path in self.folder.glob("[0-9a-f][0-9a-f]/.*.unfinished"):  # of killed processes
+            remove_unheld(path)
         return n_removed

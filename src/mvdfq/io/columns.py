@@ -74,7 +74,7 @@ class Roles:
 class Columns:
     """The columns as the user names them, by name or by number; the default finds them.
 
-    `label`, `group` and `time` may be None: the table has none, or is not asked for it.
+    `label`, `group` and `time` may be None: the column is not there, or must not be read.
     """
 
     label: str | int | None = "label"
@@ -123,7 +123,7 @@ class Columns:
     def _places(
         self, source: Source, header: Sequence[str], chosen: Sequence[int]
     ) -> dict[str, int]:
-        """Return the columns that the user names, and those with a known name, but for times."""
+        """Return the columns that the user names, and columns with a known name, except times."""
         wishes = {key: getattr(self, key) for key in NAMES if getattr(self, key) not in (None, key)}
         if self._unit(header) is not None:
             wishes["time"] = str(self.time).rpartition(":")[0]

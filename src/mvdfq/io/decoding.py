@@ -1,6 +1,6 @@
 """The samples of a sound file, block by block: decoded, mixed to one channel, checked, resampled.
 
-Memory does not grow with the length of the file but for the features made of it.
+Of all memory, only the features grow with the length of the file.
 """
 
 import os
@@ -21,7 +21,7 @@ __all__ = ["Header", "decoded_features", "header_of", "resampled"]
 
 # Samples decoded at a time, over all channels: 1 MB.
 BLOCK = 2**18
-# Rates that are resampled; the filter between two of them grows with the larger one.
+# Rates that are resampled; the filter between two rates grows with the larger rate.
 RATES = 1000, 384_000
 # A stream of unknown length announces 2**63 - 1 frames: it is measured while it is read.
 UNKNOWN = 2**62
@@ -48,7 +48,7 @@ def decoded_features(stream: BinaryIO, name: str, recipe: AudioRecipe) -> np.nda
 
 
 def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = False) -> Header:
-    """Return the header of an open file; errors are those of `decoded_features`.
+    """Return the header of an open file; errors are the same as in `decoded_features`.
 
     Only with `deep` are the samples decoded and checked too.
     """
@@ -64,8 +64,8 @@ def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = Fal
 
 @contextmanager
 def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
-    """Open sound, check its header, and say what the decoder says about damage."""
-    import soundfile  # here, so that all else works without the library it loads
+    """Open sound, check its header, and turn errors of the decoder into a ReadError."""
+    import soundfile  # here: all else works without libsndfile
 
     _check_whole(stream, name)
     is_silent = stream.read(4) in SILENT
@@ -76,7 +76,7 @@ def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
             yield sound
     except soundfile.LibsndfileError as error:
         reason = error.error_string.removeprefix("Error : ").rstrip(".")
-        if "does not exist" in reason:  # said of a stream in which no frame of MP3 is found
+        if "does not exist" in reason:  # no frame of MP3 was found
             reason = "no sound is found in the file"
         raise ReadError(name, f"is damaged or not sound ({reason})", f"{FORMATS}; {MEND}") from None
 

@@ -10,7 +10,8 @@ import numpy as np
 from mvdfq.io.base import ReadError
 from mvdfq.io.formats import Glimpse
 from mvdfq.io.text import read_lines
-from mvdfq.sequences.containers import Sequences, check_collection, offsets_of
+from mvdfq.sequences.check import check_collection
+from mvdfq.sequences.containers import Sequences, offsets_of
 
 __all__ = [
     "ALPHABETS",

@@ -22,9 +22,9 @@ METADATA = "metadata.csv"
 class AudioListing(Short):
     """The sound files of a folder, and their names, labels and groups.
 
-    Labels and groups are empty if there are none. Problems of the folder are in the order of
-    names, or of `metadata.csv`. Files in a folder that are not sound, such as pictures of covers,
-    are passed over.
+    Labels and groups are empty lists if the folder does not name them. Problems of the folder are
+    in the order of names, or of `metadata.csv`. Files in a folder that are not sound, such as
+    pictures of covers, are passed over.
     """
 
     files: list[Path] = field(default_factory=list)

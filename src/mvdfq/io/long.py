@@ -45,10 +45,10 @@ class Growing:
     words: dict[str, dict[str, int]] = field(default_factory=dict)
     chunks: dict[str, list[np.ndarray]] = field(default_factory=dict)
     is_text: dict[str, bool] = field(default_factory=dict)
-    # By the code of the sequence: the file it has to itself, and what is wrong with it.
+    # By the code of a sequence: its file, if the file holds only this sequence, and its error.
     paths: dict[int, Path] = field(default_factory=dict)
     bad: dict[int, ReadError] = field(default_factory=dict)
-    # By the code of the sequence: seconds per unit of its times, None if not known.
+    # By the code of a sequence: seconds per unit of its times, None if not known.
     units: dict[int, float | None] = field(default_factory=dict)
     is_named: bool = True
     # What a place in the file is called: Parquet has no lines.
@@ -142,13 +142,7 @@ class Growing:
         table = _without(table, np.array(sorted(self.bad), dtype=np.int64))
         if not table["id"].size:
             self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
-        long = {key: table[key] for key in ("id", "time")}
-        # A user may call a channel "id" or "time": the colon keeps the names apart.
-        long |= {f":{name}": table[f":{name}"] for name in self.channels}
-        X, ids, _ = from_long_table(long)
-        flags = tuple(self.is_text.get(name, False) for name in self.channels)
-        names = tuple(self.channels) if self.is_named else None
-        X = replace(X, channel_names=names, symbolic=flags if any(flags) else ())
+        X, ids = self._sequences(table)
         _remark_constants(self.source, X)
         X = at_one_rate(self.source, X, self._seconds(table, ids), self.columns.resample)
         _, first = np.unique(table["id"], return_index=True)
@@ -167,6 +161,16 @@ class Growing:
             skipped=skipped,
             remarks=tuple(self.source.remarks),
         )
+
+    def _sequences(self, table: Mapping[str, np.ndarray]) -> tuple[Sequences, np.ndarray]:
+        """Return the sequences with their channels, and the number of each sequence."""
+        long = {key: table[key] for key in ("id", "time")}
+        # A user may call a channel "id" or "time": the colon keeps the names apart.
+        long |= {f":{name}": table[f":{name}"] for name in self.channels}
+        X, ids, _ = from_long_table(long)
+        flags = tuple(self.is_text.get(name, False) for name in self.channels)
+        names = tuple(self.channels) if self.is_named else None
+        return replace(X, channel_names=names, symbolic=flags if any(flags) else ()), ids
 
     def _seconds(self, table: Mapping[str, np.ndarray], ids: np.ndarray) -> list[np.ndarray | None]:
         """Return the times of each sequence in seconds; None if the unit is not known."""

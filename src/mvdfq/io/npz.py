@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mvdfq._utils.files import replacing
 from mvdfq.io.arrays import LABELS, as_offsets, column, read_archive, read_array, required
 from mvdfq.io.base import Dataset
 from mvdfq.io.formats import Format
@@ -193,7 +194,7 @@ def write_npz(
 ) -> None:
     """Write sequences with labels, names, groups and splits as one .npz file for `read_series`.
 
-    The arrays are those of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
+    The file holds the arrays of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
     Nothing is pickled; `numpy.load` reads the file too.
 
     Parameters
@@ -234,7 +235,7 @@ def write_npz(
     arrays["symbolic"] = np.array(X.symbolic) if X.symbolic else None
     arrays["sampling_rate"] = None if X.sampling_rate is None else np.float64(X.sampling_rate)
     stored = {key: values for key, values in arrays.items() if values is not None}
-    with open(path, "wb") as file:  # NumPy would add an ending to a name
+    with replacing(Path(path)) as file:
         np.savez_compressed(file, **stored)
 
 

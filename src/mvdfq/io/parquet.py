@@ -6,6 +6,7 @@ from mvdfq.io.base import Dataset
 from mvdfq.io.columns import COLUMNS, Columns
 from mvdfq.io.formats import Format
 from mvdfq.io.long import Growing, check_long
+from mvdfq.io.steady import unchanged
 from mvdfq.io.tables import CHUNK, LOOK
 from mvdfq.io.text import Source
 
@@ -20,7 +21,11 @@ def read_parquet(source: Source, **options: Any) -> Dataset:
     except ImportError:
         source.fail("reading Parquet needs pyarrow", "pip install pyarrow")
     try:
-        with ParquetFile(source.path) as file:
+        with (
+            open(source.path, "rb") as raw,
+            unchanged(raw, source.path),
+            ParquetFile(source.path) as file,
+        ):
             return _read_batches(source, Columns(**options), file)
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         source.fail(f"the file is damaged or cut short ({error})"[:300])

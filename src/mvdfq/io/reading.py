@@ -58,11 +58,12 @@ def read(
         that counts from 0; ``"none"`` if a table has no labels.
 
     id, time, group : str or int, default=None
-        Columns of a table, by name or number, as in `read_series`; ``"none"`` if there is none.
-        By default columns are recognised by name and content, and `Dataset.remarks` says how.
+        Columns of a table, by name or number, as in `read_series`; ``"none"`` if a table does not
+        have the column. By default columns are recognised by name and content, and
+        `Dataset.remarks` says how.
 
     channels : sequence of str or int, default=None
-        Columns of a table that are channels; by default all columns that are nothing else.
+        Columns of a table that are channels; by default all columns without another role.
 
     resample : float, default=None
         Rows per second that all sequences of a table are brought to, as in `read_series`.
@@ -184,7 +185,7 @@ def read_series(
         The column of groups, if there is one; by default it is recognised by its name.
 
     channels : sequence of str or int, default=None
-        The columns that are channels; by default all columns that are nothing else. Columns that
+        The columns that are channels; by default all columns without another role. Columns that
         are not listed are left out.
 
     resample : float, default=None

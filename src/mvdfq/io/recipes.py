@@ -1,4 +1,4 @@
-"""Recipes: all that is chosen on the way from sound to rows of numbers, and that way itself.
+"""Recipes: the settings that turn sound into rows of numbers, and the computation itself.
 
 Parameters have librosa's names, defaults and meaning where both have them.
 """
@@ -173,7 +173,7 @@ class AudioRecipe:
         mel, bands = [], []
         for power in self.spectra(blocks):
             logs = self.logarithm(power @ self._mel_weights(power.dtype))
-            # Where loudness is cut relative to the loudest frame, that has to be seen first.
+            # If loudness is cut relative to the loudest frame, all frames must be read first.
             mel.append(logs if self._cuts else self._cepstra(logs))
             if self.fft64:
                 bands.append(self.logarithm(band_means(power, N_BANDS)))
@@ -190,12 +190,12 @@ class AudioRecipe:
     def spectra(self, blocks: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
         """Yield the power of the frames of a signal, of shape (n_frames, n_bins)."""
         width, span, n_parts = self.window_samples, self.frame_samples, 0
-        # in double precision, cast to that of the signal
+        # in double precision; cast below to the precision of the signal
         window = window_values(self.window, width)
         first = (span - width) // 2  # the window stands in the middle of its frame
         for frames in frames_of(self._padded(blocks), self.hop_length, span):
-            # Where in the n_fft samples the window stands shifts the phase alone, so that the
-            # zeros may all follow it.
+            # The place of the window within the n_fft samples changes the phase alone, so all
+            # zeros may follow the window.
             part = frames[:, first : first + width]
             values = scipy.fft.rfft(part * window.astype(part.dtype), self.n_fft, axis=1)
             power = values.real**2
@@ -243,10 +243,10 @@ _GTZAN = AudioRecipe(
 
 #: Recipes by name. ``"gtzan"`` gives the GTZAN features of the paper's experiments,
 #: ``"librosa"`` has librosa's defaults with 13 coefficients.
-#: ``"default"`` is for speech and music of any rate: 25 ms windows every 10 ms at 16 kHz. One rate
-#: for all, since rows of recordings of several rates must mean the same; 16 kHz, since up to 8 kHz
-#: speech has all it needs and music nearly all. ``"telephone"`` is the same at 8 kHz: where all
-#: recordings have that rate, no band is spent on what they do not hold.
+#: ``"default"`` is for speech and music of any rate: 25 ms windows every 10 ms at 16 kHz. All
+#: recordings are brought to this rate, so that a row means the same in every recording. The
+#: frequencies up to 8 kHz hold all of speech and most of music. ``"telephone"`` is the same at
+#: 8 kHz: if all recordings have this rate, no band lies above their highest frequency.
 AUDIO_RECIPES = {
     "default": replace(_GTZAN, sr=16000, n_fft=512, win_length=400, hop_length=160),
     "gtzan": _GTZAN,

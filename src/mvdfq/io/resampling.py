@@ -8,7 +8,7 @@ import numpy as np
 from mvdfq.io.text import Source
 from mvdfq.io.times import rate_of
 from mvdfq.sequences import Sequences, offsets_of
-from mvdfq.sequences.containers import check_sampling_rate
+from mvdfq.sequences.check import check_sampling_rate
 
 __all__ = ["at_one_rate", "resampled"]
 
@@ -42,11 +42,7 @@ def at_one_rate(
     rates = rates[np.isfinite(rates)]
     if not rates.size:
         return X
-    middle = float(np.median(rates))
-    plain = float(
-        f"{middle:.4g}"
-    )  # times are rounded: 50, not 50.0000477, but not 0.01667 for 1/60
-    middle = plain if abs(plain - middle) <= 1e-5 * middle else middle
+    middle = _round_rate(float(np.median(rates)))
     if _differ(rates, middle).any():
         low, high = rates.min(), rates.max()
         source.remark(
@@ -62,6 +58,12 @@ def at_one_rate(
             f"resample={middle:g} puts missing values into the gaps"
         )
     return replace(X, sampling_rate=middle)
+
+
+def _round_rate(rate: float) -> float:
+    """Return 50 for 50.0000477, since times are rounded, but not 0.01667 for 1/60."""
+    plain = float(f"{rate:.4g}")
+    return plain if abs(plain - rate) <= 1e-5 * rate else rate
 
 
 def _differ(rates: np.ndarray, rate: float) -> np.ndarray:

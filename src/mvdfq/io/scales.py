@@ -15,7 +15,8 @@ import numpy as np
 
 from mvdfq.io.tables import named_rows
 from mvdfq.io.text import Source
-from mvdfq.sequences.containers import Sequences, check_collection, offsets_of
+from mvdfq.sequences.check import check_collection
+from mvdfq.sequences.containers import Sequences, offsets_of
 
 __all__ = [
     "AMINO_ACIDS",

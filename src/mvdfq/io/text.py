@@ -13,6 +13,7 @@ from typing import IO, NoReturn
 import numpy as np
 
 from mvdfq.io.base import ReadError
+from mvdfq.io.steady import unchanged
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = [
@@ -93,7 +94,11 @@ class Source:
         """
         try:
             size, untold = self.path.stat().st_size, 0
-            with open(self.path, "rb") as raw, _as_text(raw) as text:
+            with (
+                open(self.path, "rb") as raw,
+                _as_text(raw) as text,  # closes `raw`
+                unchanged(raw, self.path),
+            ):
                 for number, line in enumerate(self._limited(text), 1):
                     untold += len(line)
                     if untold >= STEP:

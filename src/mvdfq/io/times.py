@@ -54,7 +54,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
     iso = [_iso(time, day, american) for time, day in zip(times, days, strict=True)]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # NumPy has no time zones, and reads them right
+            warnings.simplefilter("ignore")  # of time zones, which NumPy reads right
             return np.array(iso, "datetime64[ns]").astype(np.int64)
     except ValueError:
         hint = "; time=None keeps the order of the rows"

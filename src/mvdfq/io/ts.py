@@ -3,13 +3,15 @@
 import gzip
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from mvdfq._utils.files import replacing
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
@@ -129,7 +131,7 @@ def _label(word: str, header: _Header) -> Any:
     if header.targetlabel:
         return float(numbers(word)[0])
     if header.words.strip() and f" {' '.join(word.lower().split())} " not in header.words:
-        raise ValueError(f"label {word[:40]!r} is not among those of @classLabel")
+        raise ValueError(f"label {word[:40]!r} is not among the labels of @classLabel")
     return word
 
 
@@ -221,11 +223,17 @@ def write_ts(
     name = re.sub(r"\s+", "_", problem_name or Source(path).stem)
     head = [f"# {line}" for line in comment.splitlines()] + [f"@problemName {name}"]
     head += [*_header_lines(sequences), _label_line(labels), "@data"]
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "wt", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in head)
+    with replacing(path) as raw, _packed(raw, path) as file:
+        file.write("".join(f"{line}\n" for line in head).encode())
         for i, x in enumerate(sequences):
-            file.write(_case_line(x) + (f":{labels[i]}\n" if labels else "\n"))
+            file.write((_case_line(x) + (f":{labels[i]}\n" if labels else "\n")).encode())
+
+
+def _packed(file: BinaryIO, path: Path) -> Any:
+    """Return what writes to the file: compressed if the path ends in .gz."""
+    if path.suffix == ".gz":
+        return gzip.GzipFile(path.stem, "wb", fileobj=file)
+    return nullcontext(file)
 
 
 def _labels_to_write(y: Any, n_sequences: int) -> list[Any]:

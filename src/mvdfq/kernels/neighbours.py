@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines import cpu
+from mvdfq._engines import kernel_loops
 from mvdfq.kernels.counting import Columns, GroupTask, Row
 from mvdfq.kernels.keys import find_words, pack_words, word_codes
 from mvdfq.kernels.layouts import Group, Layout
@@ -225,9 +225,9 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
     for p, q in combinations(range(words.shape[1]), 2):
         group = pack_words(np.delete(words, (p, q), axis=1))
         order = np.argsort(group, kind="stable")
-        size = cpu.count_grid(words, order, group, p, q, words[:0])
+        size = kernel_loops.count_grid(words, order, group, p, q, words[:0])
         grid = np.empty((size, words.shape[1]), dtype=words.dtype)
-        cpu.count_grid(words, order, group, p, q, grid)
+        kernel_loops.count_grid(words, order, group, p, q, grid)
         found.append(_distinct(grid))
     return _distinct(np.concatenate(found))
 
@@ -270,7 +270,7 @@ def _blocks(
         n = int(sizes[a:b].sum())
         indptr, sequence = np.zeros(b - a + 1, np.int64), np.empty(n, np.uint32)
         count = np.empty(n, np.float64)
-        n = cpu.add_neighbours(
+        n = kernel_loops.add_neighbours(
             ids[a:b],
             gapped.factors,
             gapped.indptr,

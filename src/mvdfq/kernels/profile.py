@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines import cpu
+from mvdfq._engines import kernel_loops
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.kernels.base import Kernel
 from mvdfq.kernels.counting import Columns, Row, count_entries
 from mvdfq.kernels.keys import KEY_BITS, bits
 from mvdfq.kernels.layouts import LONGEST_WORD
-from mvdfq.sequences.containers import Ragged, Sequences, refuse
+from mvdfq.sequences.check import refuse
+from mvdfq.sequences.containers import Ragged, Sequences
 
 __all__ = ["Profile", "ProfileTask"]
 
@@ -131,7 +132,7 @@ class ProfileTask:
         """Return the entries of all hits; with size 0, an array of as many entries as hits."""
         out = np.empty(size, dtype=np.uint64)
         least = row.data.min(axis=0)
-        n = cpu.emit_profile(
+        n = kernel_loops.emit_profile(
             row.data, least, row.offsets, self.k, self.sigma, *self.cell, key_shift, out
         )
         return out if size else np.empty(n, dtype=np.uint64)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines import cpu
+from mvdfq._engines import kernel_loops
 from mvdfq._utils.checks import check_decay, check_whole
 from mvdfq.kernels.base import Kernel
 from mvdfq.kernels.counting import Row
@@ -100,7 +100,7 @@ class SubsequenceTask:
 
     def add_to(self, products: Any, row: Row) -> None:
         """Add the kernel of all pairs to `products`."""
-        cpu.add_subsequence_products(
+        kernel_loops.add_subsequence_products(
             row.data,
             row.offsets,
             self.k,

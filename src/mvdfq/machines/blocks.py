@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from mvdfq._engines.passes import gather_counts, sum_counts, weigh_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.tiles import inverse_root
+from mvdfq.gram.sums import inverse_root
 from mvdfq.machines.dense_words import count_words
 from mvdfq.machines.standard import column_sums
 from mvdfq.symbols.base import Symbols

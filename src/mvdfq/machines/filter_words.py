@@ -6,8 +6,8 @@ are those of `standard.py`. Filters, thresholds and words are read in one compil
 much faster than rows of symbols and gives the same numbers.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +19,7 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
-from mvdfq.machines.standard import StandardGram, on_gpu
+from mvdfq.machines.standard import Scale, StandardGram, on_gpu, on_host
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import ThresholdQuantizer
 
@@ -65,7 +65,7 @@ class FilterMachine(Short):
     """A machine that keeps one weight per word of every row, and column.
 
     `weights` is (n_rows, 10, n_columns); `norms` is the share of each row in the squared norms of
-    the machines.
+    the machines. `scales` are the means and deviations of the words; model files do not hold them.
     """
 
     encoder: Pipeline
@@ -73,6 +73,7 @@ class FilterMachine(Short):
     intercepts: np.ndarray
     norms: np.ndarray
     n_jobs: int | None = None
+    _scales: list[Scale] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_gram(
@@ -81,16 +82,26 @@ class FilterMachine(Short):
         """Return the machine with these coefficients of the training sequences."""
         (learned,) = gram.learned(coefficients)
         weights = learned.weights.astype(np.float32)
-        return cls(encoder, weights, learned.intercepts, learned.norms, gram.n_jobs)
+        return cls(encoder, weights, learned.intercepts, learned.norms, gram.n_jobs, gram.scales)
+
+    @property
+    def scales(self) -> list[Scale]:
+        """The scale of all words, in a list; empty for a machine that was read from a file."""
+        return self._scales
+
+    def features(self, X: Sequences) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences."""
+        for scale in self.scales:
+            yield on_host(scale.features(filter_shares(self.encoder, X, self.n_jobs)))
 
     def of(self, X: Sequences) -> np.ndarray:
         """Return the margins of sequences, (n_sequences, n_columns)."""
         n_columns = self.weights.shape[2]
-        weights = self.weights.reshape(-1, n_columns).astype(float)
+        weights = self.weights.reshape(-1, n_columns)
         engine = current_engine()
         if engine.name == "gpu":
             shares = _on_gpu(self.encoder, X, engine.device)
-            return on_gpu().product(shares.T, weights) + self.intercepts
+            return on_gpu().product(shares.T, weights.astype(float)) + self.intercepts
         read = _Reader(self.encoder, X)
 
         def weighed(block: slice) -> np.ndarray:

@@ -12,17 +12,11 @@ from mvdfq._utils.short import Short
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
-from mvdfq.gram.tiles import Gram, inverse_root
+from mvdfq.gram.sums import Gram, inverse_root
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import (
-    TableTooLarge,
-    WordTable,
-    dense_table,
-    has_table,
-    learned_table,
-    sum_up,
-)
+from mvdfq.machines.table_sums import TableTooLarge, dense_table, learned_table, sum_up
+from mvdfq.machines.word_table import WordTable, has_table
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["KernelMachine", "LinearMachine", "Machine"]

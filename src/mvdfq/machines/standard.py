@@ -10,8 +10,8 @@ are made one piece of rows after another and added to the kernel matrix; after t
 weights of words are all that is kept.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from itertools import pairwise
@@ -25,15 +25,11 @@ from mvdfq._engines.choice import current_engine, side_by_side
 from mvdfq._utils.memory import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.tiles import inverse_root
 from mvdfq.kernels import Kernel
 from mvdfq.machines.dense_words import count_words
-from mvdfq.machines.machine import Machine
-from mvdfq.machines.svm import Margins
-from mvdfq.machines.word_table import DENSE_WORDS, WordTable, dense_table, first_slots
+from mvdfq.machines.table_sums import DENSE_WORDS
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
@@ -41,10 +37,8 @@ __all__ = [
     "Piece",
     "Scale",
     "StandardGram",
-    "WordMachine",
     "column_sums",
     "countable",
-    "first_slots",
     "fit_words",
     "on_gpu",
     "on_host",
@@ -268,117 +262,3 @@ def _is_on_host(values: Any) -> bool:
 def on_gpu() -> Any:
     """Return the module for graphics cards; torch is optional, and slow to import."""
     return import_module("mvdfq.machines.on_gpu")
-
-
-@dataclass(repr=False)
-class WordMachine(Machine):
-    """A machine that keeps one weight per word and column.
-
-    `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
-    `GroupTable` does. `norms` is the share of each row in the squared norms of the machines.
-    `train` are the training sequences, for similarities; None in a view.
-    """
-
-    reader: SequenceFeatures
-    values: list[np.ndarray] = field(default_factory=list)
-    norms: np.ndarray = field(default_factory=lambda: np.empty(0))
-    train: Symbols | None = None
-    min_share: float = 0.0
-
-    @classmethod
-    def from_gram(
-        cls, gram: StandardGram, reader: SequenceFeatures, coefficients: np.ndarray
-    ) -> "WordMachine":
-        """Return the machine with these coefficients of the training sequences."""
-        pieces, n_columns = gram.learned(coefficients), coefficients.shape[1]
-        machine = cls.of_learned(reader, pieces, n_columns, gram.n_jobs)
-        machine.once("scales", lambda _: gram.scales)  # known: not to be learned again
-        return machine
-
-    @classmethod
-    def of_learned(
-        cls,
-        reader: SequenceFeatures,
-        pieces: Iterable[Learned],
-        n_columns: int,
-        n_jobs: int | None,
-    ) -> "WordMachine":
-        """Return the machine that learned these pieces, which hold all rows."""
-        plan = reader.plan_
-        firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
-        values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
-        norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
-        for learned in pieces:
-            intercepts += learned.intercepts
-            norms[learned.rows] = learned.norms
-            # tables divide by the mean of rows, as kernels do
-            _place(learned.weights * reader.row_mean(), learned.rows, firsts, values)
-        margins = Margins(np.zeros((0, n_columns)), intercepts)
-        return cls(reader, margins, None, n_jobs, values=values, norms=norms)
-
-    def of(self, collection: Any) -> np.ndarray:
-        """Return the margins of sequences; words with unseen symbols do not count."""
-        assert self.table is not None
-        margins, norms = self.table.margins(collection, self.n_jobs)
-        warn_wordless(norms)
-        return margins + self.margins.intercepts
-
-    @property
-    def train_symbols(self) -> Any:
-        """The training sequences, as `reader` reads them; None in a view."""
-        return self.train
-
-    def features(self, collection: Symbols) -> Iterator[np.ndarray]:
-        """Yield the standardized words of sequences, a few rows at a time."""
-        pieces = pieces_of(collection.without_unseen(), self.reader.plan_)
-        for (_, make), scale in zip(pieces, self._scales(), strict=True):
-            yield on_host(scale.features(make()))
-
-    def _scales(self) -> list["Scale"]:
-        """Return the scales of all pieces; a machine from a file learns the scales again."""
-        return self.once("scales", lambda _: self._learn_scales())
-
-    def _learn_scales(self) -> list["Scale"]:
-        """Return the scales of all pieces, learned from the training sequences."""
-        assert self.train is not None
-        pieces = pieces_of(self.train, self.reader.plan_)
-        return [Scale.of(make(), self.min_share) for _, make in pieces]
-
-    @property
-    def n_words(self) -> int:
-        """Number of words that are not left out, by which the training kernel matrix is divided."""
-        return max(sum(scale.kept.size for scale in self._scales()), 1)
-
-    def compare(self, left: Symbols, right: Symbols) -> np.ndarray:
-        """Return the cosines of the features of left and right sequences."""
-        products = np.zeros((len(left), len(right)))
-        own, other = np.zeros(len(left)), np.zeros(len(right))
-        for a, b in zip(self.features(left), self.features(right), strict=True):
-            products += a @ b.T
-            own += np.einsum("ij,ij->i", a, a)
-            other += np.einsum("ij,ij->i", b, b)
-        return products * inverse_root(own)[:, None] * inverse_root(other)
-
-    def similarities(self, collection: Any) -> np.ndarray:
-        """Return the cosines of the features of sequences and of the training sequences."""
-        assert self.train is not None
-        return self.compare(collection, self.train)
-
-    def _build(self) -> WordTable:
-        plan = self.reader.plan_
-        return dense_table(
-            plan, np.arange(len(plan.n_symbols)), self.values, self.reader.row_mean()
-        )
-
-
-def _place(
-    weights: np.ndarray, rows: np.ndarray, firsts: list[np.ndarray], values: list[np.ndarray]
-) -> None:
-    """Copy the weights of some rows, in the order of `root_shares`, to the slots of their words."""
-    for i, r in enumerate(rows.tolist()):
-        start = 0
-        for first, slots in zip(firsts, values, strict=True):
-            mine = slots[first[r] : first[r + 1]]
-            stop = start + mine.shape[0] * mine.shape[1]
-            mine[:] = weights[i, start:stop].reshape(mine.shape)
-            start = stop

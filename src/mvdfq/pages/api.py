@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
@@ -73,7 +74,7 @@ class Report:
                 f"path={str(path)!r} would replace {foreign[0]}, which is not part of a report; "
                 f"name another page, such as {path.stem}-report.html."
             )
-        path.write_text(page(self.data, self.clips), encoding="utf-8")
+        replace_file(path, page(self.data, self.clips))
         write_json(self.data, path.with_suffix(".json"))
         write_csv(self.data, path.with_suffix(".csv"))
         return Report(self.data, self.clips, path)

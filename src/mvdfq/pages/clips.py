@@ -43,7 +43,10 @@ def sound_clips(
         file = files[place]
         if file is None or len(clips) >= MOST_CLIPS:
             continue
-        kind, data, start, seconds = _clip(file, middle)
+        try:
+            kind, data, start, seconds = _clip(file, middle)
+        except (RuntimeError, OSError):  # the file has gone or changed since it was read
+            continue
         total += len(data) * 4 // 3
         if total > MOST_BYTES:
             break

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.explanation import Explanation, Reason
+from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.reason import Reason
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.pages.batches import explanations
 from mvdfq.pages.choice import chosen

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.explanation import Explanation, Reason
+from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.reason import Reason
 from mvdfq.pages.batches import explanations
 from mvdfq.pages.choice import typical
 from mvdfq.pages.run import Run

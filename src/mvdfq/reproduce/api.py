@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mvdfq._engines.choice import current_engine
 from mvdfq._utils.folders import cache_folder
 from mvdfq._utils.threads import Report, n_threads
 from mvdfq._utils.version import version_of
@@ -138,7 +139,7 @@ def run(
     rows, facts = work(table, options, store)
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
     facts |= {"versions": _versions(), "processor": processor()}
-    facts |= {} if kept else {"threads": n_threads(n_jobs)}
+    facts |= {} if kept else {"threads": n_threads(n_jobs), "engine": current_engine().name}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
 
 
@@ -152,7 +153,7 @@ def check_request(table: str, readings: Sequence[str], protocols: Sequence[str])
 def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
     for name in asked:
         if name not in known:
-            hint = f"one of {', '.join(known)}" if known else "this table has none"
+            hint = f"one of {', '.join(known)}" if known else f"this table has no {what}s"
             raise ValueError(f"There is no {what} {name!r}; {hint}.")
 
 

@@ -14,9 +14,9 @@ from mvdfq.kernels import Kernel
 
 __all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
 
-# A reading is one answer to the question which settings the paper used: the settings printed in
-# the text, the settings in comments of its source, the settings that inner validation chooses, or
-# settings that were found by trying which settings give the printed figures.
+# A reading is one answer to the question which settings the paper used. "text": the settings
+# printed in the text. "comment": the settings in comments of its source. "tuned": the settings
+# that inner validation chooses. "inferred": settings that were tried because they give the figures.
 READINGS = ("text", "comment", "tuned", "inferred")
 # Quantizers in words, for people, and the parameters that the words tell. A quantizer with other
 # changed parameters is written out.

@@ -112,7 +112,7 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _is_about(claim: Claim, known: set[Place]) -> bool:
-    """Return whether both sides are known; a figure of the literature need not be."""
+    """Return whether our rows hold both sides; a figure of the literature is always known."""
     is_quoted = _figure(claim.before).setting == LITERATURE
     return bool({*claim.after} & known and (is_quoted or {*claim.before} & known))
 

@@ -4,9 +4,11 @@ import csv
 import json
 import math
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from mvdfq._utils.files import replace_file
 from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.result import Result, Row
 
@@ -35,16 +37,17 @@ def csv_rows(result: Result) -> list[dict[str, Any]]:
 def write_csv(result: Result, path: str | Path) -> None:
     """Write the rows of a result as CSV."""
     rows = csv_rows(result)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*rows[0]] if rows else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    file = StringIO()
+    writer = csv.DictWriter(file, [*rows[0]] if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    replace_file(Path(path), file.getvalue())
 
 
 def write_json(result: Result, path: str | Path) -> None:
     """Write rows, remarks, claims and facts of a result as JSON."""
     text = json.dumps(result.to_dict(), indent=1, default=str, allow_nan=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    replace_file(Path(path), text + "\n")
 
 
 def read_json(path: str | Path) -> Result:

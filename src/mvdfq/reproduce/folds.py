@@ -197,6 +197,6 @@ def _measured(
 
 
 def _scheme(record: Record, scheme: str) -> str:
-    """Return the scheme asked for; if none is asked for, the scheme that validates best."""
+    """Return the given scheme; if it was not run, the scheme that validates best."""
     said = record["said"]
     return scheme if scheme in said else max(said, key=lambda name: said[name]["score"])

@@ -58,7 +58,7 @@ PROFILE_SCORES = Alphabet("log-odds", DirectQuantizer(129, strategy="kmeans"))
 # The first kernel has the distances of the text; the key names the setting of the second.
 TRIPLES = {"": Spatial(3, 1, 5), "d=3": Spatial(3, 1, 3)}
 # Widths of the RBF by the number of mismatches: mismatches make words similar already, so the
-# widths are smaller. The text reading takes the second width; the paper gives none.
+# widths are smaller. The text reading takes the second width; the paper does not give a width.
 WIDTHS = {0: (0.35, 0.5, 0.7), 1: (0.15, 0.25, 0.35)}
 
 

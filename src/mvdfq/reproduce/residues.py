@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.tiles import inverse_root
+from mvdfq.gram.sums import inverse_root
 from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
 from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.scop import ProteinSet
@@ -60,8 +60,8 @@ def protein_gram(
     """Return the normalized kernel values of all pairs of proteins.
 
     Nothing is learned from the proteins: bins and bits are learned from the twenty amino acids,
-    and every whole score of a profile is a symbol. The range of slopes alone is that of all
-    proteins, because amino acids have no slopes.
+    and every whole score of a profile is a symbol. Only the range of slopes is learned from
+    all proteins, because a single amino acid does not have a slope.
     """
     if isinstance(method, MeanMethod):
         parts = [protein_gram(part, data, n_jobs, memory_limit) for part in method.methods]
@@ -108,9 +108,9 @@ def rbf_gram(
 
     where :math:`c_u` counts the words within `m` mismatches of :math:`u`, :math:`p` is the point of
     a residue, and :math:`\sigma` is `width` times the mean distance between two amino acids. The
-    RBF is a product over positions, so counts are multiplied by the root of one 20 x 20 matrix
-    along every position, and no matrix of size :math:`20^k \times 20^k` is needed. Words with any
-    other letter are not counted. Values are normalized; a protein without words has the value 0.
+    RBF is a product over positions. So counts are multiplied by the root of one 20 x 20 matrix
+    along every position, and a matrix of size :math:`20^k \times 20^k` is not needed. Words with
+    any other letter are not counted. Values are normalized; a protein without words has value 0.
 
     .. [1] N. C. Toussaint, C. Widmer, O. Kohlbacher, G. Raetsch, "Exploiting physico-chemical
        properties in string kernels", BMC Bioinformatics 11(S8), 2010.

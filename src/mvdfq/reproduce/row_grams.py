@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.gram.tiles import inverse_root
+from mvdfq.gram.sums import inverse_root
 from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.shelf import Shelf
 from mvdfq.symbols.base import Symbols

@@ -66,7 +66,7 @@ def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
     if table not in MATRICES:
         groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric))
         return [_list(_title(*key), same) for key, same in groups.items()]
-    # Each scheme has its own matrix, and so has each alphabet that the paper does not have.
+    # Each scheme, and each alphabet that the paper does not have, gets its own matrix.
     groups = grouped(
         rows, lambda row: (row.reading, row.protocol, row.metric, _other(row), row.scheme)
     )
@@ -190,7 +190,7 @@ def _missing(places: Sequence[tuple[Row, str]]) -> Block:
 
 
 def _claims(result: Result) -> list[Block]:
-    """Return a block of claims for each protocol that was measured; one block if none was."""
+    """Return a block of claims for each measured protocol, or one block without our figures."""
     protocols = [*dict.fromkeys(each for claim in result.claims for each in claim["ours"] or {})]
     return [_claims_of(protocol, result) for protocol in protocols or ["not measured"]]
 

@@ -29,7 +29,7 @@ def verdict(result: Result) -> tuple[str, str]:
         return _points(percents)
     if counts := [row for row in both if row.metric in COUNTS]:
         equal = sum(_ours(row) == _paper(row) for row in counts)
-        return f"{equal} of {len(counts)}", "counts are equal to those of the paper."
+        return f"{equal} of {len(counts)}", "counts are equal to the counts of the paper."
     return "", "None of the figures of this table was computed."
 
 

@@ -1,4 +1,4 @@
-"""A sequence as one short vector that does not know time."""
+"""A sequence as one short vector that ignores time."""
 
 import numpy as np
 

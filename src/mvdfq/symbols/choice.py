@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.utils import check_random_state
 
-from mvdfq.sequences.containers import check_collection
+from mvdfq.sequences.check import check_collection
 
 __all__ = ["choose_n_bins"]
 

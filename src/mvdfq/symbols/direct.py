@@ -9,7 +9,8 @@ from mvdfq._engines.choice import on_card
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.scale import centred
-from mvdfq.sequences.containers import Sequences, is_number
+from mvdfq.sequences.check import is_number
+from mvdfq.sequences.containers import Sequences
 from mvdfq.symbols._compiled import count_thresholds
 from mvdfq.symbols.base import Symbols, code_dtype
 from mvdfq.symbols.bins import (

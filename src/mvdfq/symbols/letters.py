@@ -1,5 +1,6 @@
 """Strings as symbols: one row, one code per character."""
 
+from collections.abc import Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
@@ -12,7 +13,7 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import letter_name
 from mvdfq.symbols.values import MISSING, encode_values, to_symbols
 
-__all__ = ["Letters", "is_nucleic", "letters_of"]
+__all__ = ["Letters", "is_nucleic", "is_protein", "letters_of"]
 
 # Letters that DNA, RNA and proteins are written with. Text in a language holds O or J almost
 # always, so these two rare residue codes are left out: text must not pass as a protein.
@@ -42,11 +43,15 @@ class Letters(SequenceTransformer):
         the 20 amino acids and otherwise only B, Z, X, U, ``*`` and gaps. ``"auto"`` never folds
         where `alphabet` is given.
 
+    groups : sequence of str, default=None
+        Characters that share one symbol: ``("ILMV", "FWY")`` reads I, L, M and V as one symbol, and
+        F, W and Y as another. A character outside all groups keeps a symbol of its own.
+
     Attributes
     ----------
     alphabets_ : list of str
         The alphabet of each row. A string is one row; a list of strings has one row per
-        string.
+        string. The first character of a group stands for the group.
 
     folds_case_ : list of bool
         Whether the case of each row is folded.
@@ -64,15 +69,26 @@ class Letters(SequenceTransformer):
 
     >>> Letters().fit(["ACGTacgt"]).alphabets_, Letters().fit(["Anna"]).alphabets_
     (['ACGT'], ['Aan'])
+
+    Similar residues share a symbol:
+
+    >>> Letters(groups=("ILMV", "KR")).fit_transform(["MKVLR"])[0]
+    array([[0, 1, 0, 0, 1]], dtype=uint8)
     """
 
     alphabets_: list[str]
     # None in model files of earlier versions: case is kept.
     folds_case_: list[bool] | None = None
 
-    def __init__(self, alphabet: str | None = None, fold_case: bool | str = "auto") -> None:
+    def __init__(
+        self,
+        alphabet: str | None = None,
+        fold_case: bool | str = "auto",
+        groups: Sequence[str] | None = None,
+    ) -> None:
         self.alphabet = alphabet
         self.fold_case = fold_case
+        self.groups = groups
 
     def fit(self, X: Any, y: Any = None) -> "Letters":
         """Learn the alphabet.
@@ -91,6 +107,7 @@ class Letters(SequenceTransformer):
             The fitted transformer.
         """
         _check_fold_case(self.fold_case)
+        _check_groups(self.groups)
         if self.alphabet is not None:
             _check_alphabet(self.alphabet, self.fold_case)
         X = _only_letters(self._read_training(X))
@@ -102,13 +119,26 @@ class Letters(SequenceTransformer):
     def _alphabet(self, row: np.ndarray, folds: bool) -> str:
         """Return the alphabet of a row: as given, or as learned."""
         if self.alphabet is None:
-            return letters_of(_fold(row) if folds else row)
-        return self.alphabet.translate(TO_UPPER) if folds else self.alphabet
+            return letters_of(self._read_row(row, folds))
+        given = self.alphabet.translate(TO_UPPER) if folds else self.alphabet
+        return "".join(dict.fromkeys(given.translate(self._first_of_group(folds))))
+
+    def _read_row(self, row: np.ndarray, folds: bool) -> np.ndarray:
+        """Return the characters of a row; the first character stands for its group."""
+        row = _fold(row) if folds else row
+        for code, first in self._first_of_group(folds).items():
+            row = np.where(row == code, first, row) if code != first else row
+        return row
+
+    def _first_of_group(self, folds: bool) -> dict[int, int]:
+        """Return the code of the first character of the group, by the code of the character."""
+        groups = [group.translate(TO_UPPER) if folds else group for group in self.groups or ()]
+        return {ord(letter): ord(group[0]) for group in groups for letter in group}
 
     def _folds(self, present: str) -> bool:
         if self.fold_case != "auto":
             return bool(self.fold_case)
-        return self.alphabet is None and _is_biological(present)
+        return self.alphabet is None and (is_nucleic(present) or is_protein(present))
 
     def transform(self, X: Any) -> Symbols:
         """Encode the characters.
@@ -125,7 +155,7 @@ class Letters(SequenceTransformer):
         """
         X = self._read(_only_letters(check_sequences(X)))
         folds = self.folds_case_ or [False] * X.n_rows
-        values = [_fold(row) if one else row for row, one in zip(X.data, folds, strict=True)]
+        values = [self._read_row(*pair) for pair in zip(X.data, folds, strict=True)]
         rows = [self._encode(*pair) for pair in zip(values, self.alphabets_, strict=True)]
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
         return to_symbols(X, rows, sizes, X.channel_names)
@@ -140,7 +170,17 @@ class Letters(SequenceTransformer):
 
     def symbol_names(self) -> list[list[str]]:
         """Return one name per character of every row."""
-        return [[letter_name(letter) for letter in alphabet] for alphabet in self.alphabets_]
+        folds = self.folds_case_ or [False] * len(self.alphabets_)
+        return [
+            [self._name(letter, one) for letter in alphabet]
+            for alphabet, one in zip(self.alphabets_, folds, strict=True)
+        ]
+
+    def _name(self, letter: str, folds: bool) -> str:
+        """Return the name of a character, or all characters of its group."""
+        first_of = self._first_of_group(folds)
+        group = [letter_name(chr(code)) for code, first in first_of.items() if chr(first) == letter]
+        return f"[{''.join(group)}]" if len(group) > 1 else letter_name(letter)
 
     def check_learned(self) -> None:
         """Raise an error unless every row has an alphabet."""
@@ -172,15 +212,17 @@ def letters_of(values: np.ndarray) -> str:
     return "".join(map(chr, np.unique(values[~np.isnan(values)]).astype(int).tolist()))
 
 
-def _is_biological(letters: str) -> bool:
-    """Tell whether these are the letters of DNA, RNA or proteins, in any mix of cases."""
+def is_protein(letters: str) -> bool:
+    """Tell whether these are the letters of proteins: most residues, and ambiguity codes."""
     found = set(letters.translate(TO_UPPER))
-    is_protein = len(found & RESIDUES) >= MIN_RESIDUES and found <= RESIDUES | RESIDUE_CODES
-    return is_protein or is_nucleic(letters)
+    return len(found & RESIDUES) >= MIN_RESIDUES and found <= RESIDUES | RESIDUE_CODES
 
 
 def is_nucleic(letters: str) -> bool:
-    """Tell whether these are the letters of DNA or RNA: all four bases, and ambiguity codes."""
+    """Tell whether these are the letters of DNA or RNA: all four bases, and ambiguity codes.
+
+    Upper and lower case may be mixed.
+    """
     found = set(letters.translate(TO_UPPER))
     return any(bases <= found <= bases | BASE_CODES for bases in BASES)
 
@@ -194,6 +236,16 @@ def _fold(values: np.ndarray) -> np.ndarray:
 def _check_fold_case(fold_case: Any) -> None:
     if not isinstance(fold_case, bool | np.bool_) and fold_case != "auto":
         raise ValueError(f"fold_case must be True, False or 'auto', got {fold_case!r}.")
+
+
+def _check_groups(groups: Any) -> None:
+    if groups is None:
+        return
+    if isinstance(groups, str) or not all(isinstance(group, str) and group for group in groups):
+        raise ValueError(f"groups must be strings such as ('ILMV', 'KR'), got {groups!r}.")
+    letters = "".join(groups)
+    if len(set(letters)) != len(letters):
+        raise ValueError(f"groups must hold each character once, got {groups!r}.")
 
 
 def _check_alphabet(alphabet: Any, fold_case: bool | str) -> None:

@@ -17,14 +17,14 @@ import numpy as np
 from mvdfq._utils.files import replacing
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import version_of
-from mvdfq.classifier.saving.checks import TreeError
+from mvdfq.classifier.saving import DESCRIPTION
+from mvdfq.classifier.saving.demands import TreeError
 from mvdfq.classifier.saving.tree import DTYPES, MOST_VALUES, TreeReader, TreeWriter
 
 __all__ = ["ModelFileError", "load", "save_model"]
 
 FORMAT = "mvdfq model"
 SCHEMA = 1
-DESCRIPTION = "model.json"
 # A description usually has a few kilobytes; the limit allows models of thousands of parts.
 LARGEST_DESCRIPTION = 2**26
 # A value of JSON takes at least 64 bytes as an object of Python: a description of many empty

@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq.classifier.registry import EXPORTED
-from mvdfq.classifier.saving.checks import TreeError, check, require
+from mvdfq.classifier.saving.checks import check
+from mvdfq.classifier.saving.demands import TreeError, require
 from mvdfq.classifier.saving.kinds import check_kinds
 from mvdfq.frames.learned import LearnedError
 
@@ -35,7 +36,7 @@ CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
     **dict.fromkeys(["FittedFilters", "FittedWords"], "mvdfq.classifier.views"),
     **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machines.machine"),
-    "WordMachine": "mvdfq.machines.standard",
+    "WordMachine": "mvdfq.machines.word_machine",
     "FilterMachine": "mvdfq.machines.filter_words",
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",

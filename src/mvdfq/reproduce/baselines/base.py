@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trainer, check_targets
 from mvdfq.reproduce.baselines.machines import fit_radial
-from mvdfq.sequences.containers import Sequences, check_sequences, refuse
+from mvdfq.sequences.check import check_sequences, refuse
+from mvdfq.sequences.containers import Sequences
 
 __all__ = ["SEED", "Baseline", "VectorClassifier", "needed", "trainer_of", "whole_frames"]
 

@@ -12,7 +12,8 @@ from mvdfq._utils.checks import check_whole
 from mvdfq.reproduce.baselines.base import SEED, Baseline
 from mvdfq.reproduce.baselines.blocks import averaged
 from mvdfq.reproduce.baselines.mixture import fit_mixtures, summed_likelihoods
-from mvdfq.sequences.containers import Sequences, refuse
+from mvdfq.sequences.check import refuse
+from mvdfq.sequences.containers import Sequences
 
 __all__ = ["NMFBases", "spectral_bases"]
 

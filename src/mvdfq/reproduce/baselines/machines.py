@@ -37,7 +37,7 @@ def fit_radial(vectors: np.ndarray, trainer: Trainer) -> RadialMachine:
     """Choose width and penalty by inner validation, and train on all vectors."""
     gammas = [width / vectors.shape[1] for width in WIDTHS]
     trained = [trainer(_radial(vectors, gamma)) for gamma in gammas]
-    # Of equal scores the widest kernel is taken; so it is without inner folds (NaN).
+    # Of equal scores, and without inner folds (NaN), the widest kernel is taken.
     best = int(np.argmax([np.nan_to_num(result.score) for result in trained]))
     scaler = StandardScaler().fit(vectors)
     return RadialMachine(

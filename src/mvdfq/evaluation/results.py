@@ -1,17 +1,11 @@
-"""Evaluation of a classifier: protocols cut the data into folds, metrics judge the predictions.
+"""The predictions of all folds, and the metrics that judge the predictions."""
 
-A classifier learns from the training part of each fold alone. No data set is named here.
-"""
-
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
-from sklearn.base import clone
 from sklearn.metrics import (
     average_precision_score,
     confusion_matrix,
@@ -19,13 +13,11 @@ from sklearn.metrics import (
     recall_score,
     roc_auc_score,
 )
-from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
 from mvdfq._utils.markup import table
 from mvdfq._utils.short import Short
-from mvdfq._utils.threads import Report
 
-__all__ = ["Evaluation", "Fold", "evaluate", "evaluate_fitted", "folds_of", "roc50"]
+__all__ = ["Evaluation", "Fold", "roc50"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,108 +90,6 @@ def roc50(truth: Any, scores: Any, n: int = 50) -> float:
     # above the j-th of these negatives, on average over all orders.
     found = above[block] + positives[block] * place / (negatives[block] + 1)
     return float(found.mean() / truth.sum())
-
-
-def folds_of(
-    protocol: str, y: np.ndarray, *, groups: Any = None, split: Any = None, seed: int = 0
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield the folds of a protocol: name, training indices, test indices.
-
-    Parameters
-    ----------
-    protocol : str
-        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: one fold per group,
-        with this group as the test part. ``"group-per-class"``: the test part of each fold is one
-        group of every class, such as one album of every artist. ``"split"``: the training part
-        and the test part that `split` names.
-
-    y : ndarray of shape (n_sequences,)
-        Labels.
-
-    groups : array-like of shape (n_sequences,), default=None
-        The group of each sequence.
-
-    split : array-like of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"`` for each sequence.
-
-    seed : int, default=0
-        Seed of the shuffling; only k-fold protocols shuffle.
-
-    Yields
-    ------
-    fold : tuple of str, ndarray and ndarray
-        Name, indices of the training part, indices of the test part.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([0, 0, 1, 1])
-    >>> [(name, test.tolist()) for name, _, test in folds_of("group", y, groups=[7, 8, 7, 8])]
-    [('7', [0, 2]), ('8', [1, 3])]
-    """
-    if match := re.fullmatch(r"(\d+)-fold", protocol):
-        yield from _k_fold(int(match[1]), y, seed)
-    elif protocol in ("group", "group-per-class"):
-        groups = _needed(groups, protocol, "groups")
-        cut = _group_fold if protocol == "group" else _group_per_class
-        yield from cut(y, groups)
-    elif protocol == "split":
-        split = _needed(split, protocol, "a split into train and test")
-        train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
-        if not train.size or not test.size:
-            found = sorted(set(split.tolist()))
-            raise ValueError(f"split must name 'train' and 'test' sequences, got {found}.")
-        yield "test", train, test
-    else:
-        raise ValueError(
-            f"protocol={protocol!r} is not known; pass '5-fold' (any number), 'group', "
-            f"'group-per-class' or 'split'."
-        )
-
-
-def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
-    if values is None:
-        raise ValueError(f"protocol={protocol!r} needs {what}, but the data have none.")
-    return np.asarray(values)
-
-
-def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    labels, sizes = np.unique(y, return_counts=True)
-    if k < 2:
-        raise ValueError(f"protocol='{k}-fold' must have at least two folds, such as '5-fold'.")
-    if sizes.min() < k:
-        least = f"class {labels[sizes.argmin()]!s} has {sizes.min()}"
-        advice = f"use '{sizes.min()}-fold'" if sizes.min() > 1 else "add members or remove it"
-        raise ValueError(
-            f"protocol='{k}-fold' needs {k} members of every class, but {least}; {advice}."
-        )
-    cutter = StratifiedKFold(k, shuffle=True, random_state=seed)
-    for i, (train, test) in enumerate(cutter.split(y, y), start=1):
-        yield f"fold {i}", train, test
-
-
-def _group_fold(y: np.ndarray, groups: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    if len(np.unique(groups)) < 2:
-        raise ValueError("protocol='group' needs at least two groups, got one group.")
-    for train, test in LeaveOneGroupOut().split(y, y, groups):
-        yield str(groups[test[0]]), train, test
-
-
-def _group_per_class(
-    y: np.ndarray, groups: np.ndarray
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """The i-th test part is the i-th group of every class, in the order of the group names."""
-    place = np.empty(len(y), dtype=int)
-    n_folds = len(y)
-    for label in np.unique(y):
-        mine = y == label
-        names, place[mine] = np.unique(groups[mine], return_inverse=True)
-        n_folds = min(n_folds, len(names))
-    if n_folds < 2:
-        raise ValueError("protocol='group-per-class' needs at least two groups in every class.")
-    for fold in range(n_folds):
-        test = place % n_folds == fold
-        yield f"fold {fold + 1}", np.flatnonzero(~test), np.flatnonzero(test)
 
 
 @dataclass(frozen=True, repr=False)
@@ -376,144 +266,3 @@ class Evaluation(Short):
             "confusion": self.confusion.tolist(),
             **self.two_classes,
         }
-
-
-def evaluate(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    protocol: str = "5-fold",
-    groups: Any = None,
-    split: Any = None,
-    seeds: Sequence[int] = (0,),
-    progress: Report | None = None,
-    visit: Callable[[Any, Any, Fold, np.ndarray], None] | None = None,
-) -> Evaluation:
-    """Train and test a classifier on the folds of a protocol.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The classifier is cloned for every fold. If its ``fit`` takes ``groups``, the groups are
-        passed on, for the inner validation.
-
-    X : Sequences, list or array
-        The sequences.
-
-    y : array-like of shape (n_sequences,)
-        The labels of the sequences.
-
-    protocol : str, default="5-fold"
-        How to cut the sequences into folds: ``"5-fold"`` (any number), ``"group"``,
-        ``"group-per-class"`` or ``"split"``, see `folds_of`.
-
-    groups : array-like of shape (n_sequences,), default=None
-        The group of each sequence (a speaker, an album).
-
-    split : array-like of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"`` for each sequence.
-
-    seeds : sequence of int, default=(0,)
-        k-fold protocols are repeated with each seed; other protocols use no seed.
-
-    progress : callable, default=None
-        Called with the number of finished folds and the number of all folds.
-
-    visit : callable, default=None
-        Called after every fold with the fitted classifier, the test part of `X`, the fold, and
-        the indices of the training part.
-
-    Returns
-    -------
-    evaluation : Evaluation
-        The folds and their metrics.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=1)
-    >>> round(mvdfq.evaluate(mvdfq.SequenceClassifier(), X, y, protocol="3-fold").accuracy, 1) > 0.5
-    True
-    """
-    y = np.asarray(y)
-    seeds = seeds if re.fullmatch(r"\d+-fold", protocol) else seeds[:1]
-    cuts = [
-        (name, seed, train, test)
-        for seed in seeds
-        for name, train, test in folds_of(protocol, y, groups=groups, split=split, seed=seed)
-    ]
-    result = Evaluation(protocol, np.unique(y).tolist())
-    for name, seed, train, test in cuts:
-        inner = None if groups is None else np.asarray(groups)[train]
-        clf = clone(estimator)
-        clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner))
-        part = _take(X, test)
-        result.folds.append(_fold(clf, part, y, name, seed, test))
-        if visit is not None:
-            visit(clf, part, result.folds[-1], train)
-        if progress is not None:
-            progress(len(result.folds), len(cuts))
-    return result
-
-
-def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
-    """Test a fitted classifier on sequences with labels.
-
-    Parameters
-    ----------
-    clf : classifier
-        The fitted classifier.
-
-    X : Sequences, list or array
-        The sequences.
-
-    y : array-like of shape (n_sequences,)
-        The labels. Text and whole numbers are compared as text. A label that the classifier does
-        not know counts as an error.
-
-    Returns
-    -------
-    evaluation : Evaluation
-        One fold, and its metrics.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.evaluation import evaluate_fitted
-    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=1)
-    >>> clf = mvdfq.SequenceClassifier().fit(X[:20], y[:20])
-    >>> evaluate_fitted(clf, X[20:], y[20:]).accuracy > 0.5
-    True
-    """
-    y, classes = np.asarray(y), clf.classes_
-    predicted, as_text = clf.predict(X), y.dtype.kind != classes.dtype.kind
-    if as_text:
-        y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
-    # text may be in another order than numbers: the second class has the decision values
-    scores = clf.decision_function(X) if len(classes) == 2 else None
-    new = sorted(set(y.tolist()) - set(classes.tolist()))
-    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)
-    return Evaluation("saved model", [*classes.tolist(), *new], [fold])
-
-
-def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
-    """Test a fitted classifier on the test part of one fold."""
-    scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
-    return Fold(name, seed, test, y[test], clf.predict(part), scores)
-
-
-def _inner_groups(estimator: Any, groups: np.ndarray | None) -> dict[str, Any]:
-    """Return the argument `groups` of `fit`, if `fit` takes groups and there are two or more."""
-    if useful_groups(groups) is None:
-        return {}
-    return {"groups": groups} if "groups" in signature(estimator.fit).parameters else {}
-
-
-def useful_groups(groups: np.ndarray | None) -> np.ndarray | None:
-    """Return the groups if there are at least two of them, None otherwise."""
-    return None if groups is None or len(np.unique(groups)) < 2 else groups
-
-
-def _take(X: Any, indices: np.ndarray) -> Any:
-    return [X[i] for i in indices] if isinstance(X, list | tuple) else X[indices]

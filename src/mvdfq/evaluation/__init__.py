@@ -1,0 +1,18 @@
+"""Evaluation of a classifier: protocols cut the data into folds, metrics judge the predictions.
+
+A classifier learns from the training part of each fold alone. No data set is named here.
+"""
+
+from mvdfq.evaluation.protocols import folds_of
+from mvdfq.evaluation.results import Evaluation, Fold, roc50
+from mvdfq.evaluation.running import evaluate, evaluate_fitted, useful_groups
+
+__all__ = [
+    "Evaluation",
+    "Fold",
+    "evaluate",
+    "evaluate_fitted",
+    "folds_of",
+    "roc50",
+    "useful_groups",
+]

@@ -1,0 +1,159 @@
+"""Train and test a classifier on the folds of a protocol.
+
+The classifier learns from the training part of each fold alone.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mvdfq._utils.threads import Report
+from mvdfq.evaluation.protocols import folds_of
+from mvdfq.evaluation.results import Evaluation, Fold
+
+__all__ = ["evaluate", "evaluate_fitted", "useful_groups"]
+
+
+def evaluate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    protocol: str = "5-fold",
+    groups: Any = None,
+    split: Any = None,
+    seeds: Sequence[int] = (0,),
+    progress: Report | None = None,
+    visit: Callable[[Any, Any, Fold, np.ndarray], None] | None = None,
+) -> Evaluation:
+    """Train and test a classifier on the folds of a protocol.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier is cloned for every fold. If its ``fit`` takes ``groups``, the groups are
+        passed on, for the inner validation.
+
+    X : Sequences, list or array
+        The sequences.
+
+    y : array-like of shape (n_sequences,)
+        The labels of the sequences.
+
+    protocol : str, default="5-fold"
+        How to cut the sequences into folds: ``"5-fold"`` (any number), ``"group"``,
+        ``"group-per-class"`` or ``"split"``, see `folds_of`.
+
+    groups : array-like of shape (n_sequences,), default=None
+        The group of each sequence (a speaker, an album).
+
+    split : array-like of shape (n_sequences,), default=None
+        ``"train"`` or ``"test"`` for each sequence.
+
+    seeds : sequence of int, default=(0,)
+        k-fold protocols are repeated with each seed; other protocols use no seed.
+
+    progress : callable, default=None
+        Called with the number of finished folds and the number of all folds.
+
+    visit : callable, default=None
+        Called after every fold with the fitted classifier, the test part of `X`, the fold, and
+        the indices of the training part.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        The folds and their metrics.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=1)
+    >>> round(mvdfq.evaluate(mvdfq.SequenceClassifier(), X, y, protocol="3-fold").accuracy, 1) > 0.5
+    True
+    """
+    y = np.asarray(y)
+    seeds = seeds if re.fullmatch(r"\d+-fold", protocol) else seeds[:1]
+    cuts = [
+        (name, seed, train, test)
+        for seed in seeds
+        for name, train, test in folds_of(protocol, y, groups=groups, split=split, seed=seed)
+    ]
+    result = Evaluation(protocol, np.unique(y).tolist())
+    for name, seed, train, test in cuts:
+        inner = None if groups is None else np.asarray(groups)[train]
+        clf = clone(estimator)
+        clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner))
+        part = _take(X, test)
+        result.folds.append(_fold(clf, part, y, name, seed, test))
+        if visit is not None:
+            visit(clf, part, result.folds[-1], train)
+        if progress is not None:
+            progress(len(result.folds), len(cuts))
+    return result
+
+
+def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
+    """Test a fitted classifier on sequences with labels.
+
+    Parameters
+    ----------
+    clf : classifier
+        The fitted classifier.
+
+    X : Sequences, list or array
+        The sequences.
+
+    y : array-like of shape (n_sequences,)
+        The labels. Text and whole numbers are compared as text. A label that the classifier does
+        not know counts as an error.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        One fold, and its metrics.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.evaluation import evaluate_fitted
+    >>> X, y = mvdfq.make_autoregressive(30, 2, 40, random_state=1)
+    >>> clf = mvdfq.SequenceClassifier().fit(X[:20], y[:20])
+    >>> evaluate_fitted(clf, X[20:], y[20:]).accuracy > 0.5
+    True
+    """
+    y, classes = np.asarray(y), clf.classes_
+    predicted, as_text = clf.predict(X), y.dtype.kind != classes.dtype.kind
+    if as_text:
+        y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
+    # text may be in another order than numbers: the second class has the decision values
+    scores = clf.decision_function(X) if len(classes) == 2 else None
+    new = sorted(set(y.tolist()) - set(classes.tolist()))
+    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)
+    return Evaluation("saved model", [*classes.tolist(), *new], [fold])
+
+
+def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
+    """Test a fitted classifier on the test part of one fold."""
+    scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
+    return Fold(name, seed, test, y[test], clf.predict(part), scores)
+
+
+def _inner_groups(estimator: Any, groups: np.ndarray | None) -> dict[str, Any]:
+    """Return the argument `groups` of `fit`, if `fit` takes groups and there are two or more."""
+    if useful_groups(groups) is None:
+        return {}
+    return {"groups": groups} if "groups" in signature(estimator.fit).parameters else {}
+
+
+def useful_groups(groups: np.ndarray | None) -> np.ndarray | None:
+    """Return the groups if there are at least two of them, None otherwise."""
+    return None if groups is None or len(np.unique(groups)) < 2 else groups
+
+
+def _take(X: Any, indices: np.ndarray) -> Any:
+    return [X[i] for i in indices] if isinstance(X, list | tuple) else X[indices]

@@ -1,0 +1,77 @@
+"""One word of a sequence as a reason, in words."""
+
+from dataclasses import dataclass
+
+__all__ = ["Reason"]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One word of a sequence and its evidence.
+
+    Parameters
+    ----------
+    row : str
+        Name of the row that holds the word.
+
+    channels : tuple of str
+        The channels that make up at least half of the row, the largest first.
+
+    symbols : tuple of str
+        Names of the symbols of the word.
+
+    offsets : tuple of int
+        Offsets of the symbols from the first symbol, in the strongest occurrence.
+
+    frames : tuple of int
+        Frame of the first symbol in each occurrence; the strongest occurrence first.
+
+    time : float or None
+        Time of the strongest occurrence in seconds, if the sampling rate is known.
+
+    evidence : float
+        The sum over all occurrences of the word of what they add to the decision value.
+
+    Examples
+    --------
+    >>> from mvdfq import Reason
+    >>> reason = Reason("pc4", ("x3", "x1"), ("low", "high"), (0, 4), (12, 30), 0.24, 0.031)
+    >>> print(reason)
+    +0.0310  pc4 (x3, x1) low-high (frames +0 +4) at 0.24 s, 2 times
+    """
+
+    row: str
+    channels: tuple[str, ...]
+    symbols: tuple[str, ...]
+    offsets: tuple[int, ...]
+    frames: tuple[int, ...]
+    time: float | None
+    evidence: float
+
+    def __str__(self) -> str:
+        return f"{self.evidence:+.4f}  {self.text}"
+
+    @property
+    def text(self) -> str:
+        """The word and its place, without the evidence."""
+        where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
+        times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
+        step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
+        made_of = (
+            "" if not self.channels or self._names_channels() else f" ({', '.join(self.channels)})"
+        )
+        word = "-".join(self.symbols) or "anything"
+        return f"{self.row}{made_of} {word}{step} at {where}{times}"
+
+    def _names_channels(self) -> bool:
+        """Tell whether the name of the row holds the names of its channels."""
+        words = self.row.replace("&", " ").split()
+        return all(channel in words or channel in self.row for channel in self.channels)
+
+
+def _is_run(offsets: tuple[int, ...]) -> bool:
+    return offsets == tuple(range(len(offsets)))
+
+
+def _signed(offsets: tuple[int, ...]) -> str:
+    return " ".join(f"+{o}" for o in offsets)

@@ -1,0 +1,73 @@
+"""The evidence in one sequence, and its words in blocks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from mvdfq._utils.short import Short
+
+__all__ = ["Evidence", "WordBlock", "joined"]
+
+
+class WordBlock(NamedTuple):
+    """The words of a sequence that one group of layouts reads, ordered by row and symbols.
+
+    Word ``w`` has the symbols ``codes[w]`` in row ``rows[w]``; its occurrences are ``indptr[w]``
+    to ``indptr[w + 1]`` of `starts` (frames where windows start), `layouts` and `shares` (the
+    evidence, (n_occurrences, n_columns)).
+    """
+
+    group: int
+    rows: np.ndarray
+    codes: np.ndarray
+    indptr: np.ndarray
+    starts: np.ndarray
+    layouts: np.ndarray
+    shares: np.ndarray
+
+    def totals(self, column: int) -> np.ndarray:
+        """Return the evidence of each word, over all its occurrences."""
+        return np.add.reduceat(self.shares[:, column], self.indptr[:-1])
+
+    def take(self, words: np.ndarray) -> "WordBlock":
+        """Return the block with the words at these places, in this order."""
+        counts = np.diff(self.indptr)[words]
+        indptr = np.append(0, np.cumsum(counts))
+        at = np.arange(indptr[-1]) + np.repeat(self.indptr[words] - indptr[:-1], counts)
+        parts = (part[at] for part in (self.starts, self.layouts, self.shares))
+        return WordBlock(self.group, self.rows[words], self.codes[words], indptr, *parts)
+
+
+def joined(blocks: list[WordBlock]) -> WordBlock:
+    """Return one block of all words of several blocks of the same group, ordered by row."""
+    sizes = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
+    ends = [block.indptr[1:] + size for block, size in zip(blocks, sizes, strict=False)]
+    columns = zip(*((b.rows, b.codes, b.starts, b.layouts, b.shares) for b in blocks), strict=True)
+    rows, codes, starts, layouts, shares = (np.concatenate(column) for column in columns)
+    indptr = np.concatenate([[0], *ends])
+    whole = WordBlock(blocks[0].group, rows, codes, indptr, starts, layouts, shares)
+    return whole if np.all(rows[:-1] <= rows[1:]) else whole.take(np.argsort(rows, kind="stable"))
+
+
+@dataclass(frozen=True, repr=False)
+class Evidence(Short):
+    """The evidence for each column of a machine.
+
+    `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The
+    sum over rows and frames, or over rows and layouts, is the margins minus `constant`. `words`
+    lists the words of the sequence, in blocks: a sequence may hold ten thousand words, so
+    `find_words` lists them when they are first asked for.
+    """
+
+    by_frame: np.ndarray
+    by_layout: np.ndarray
+    constant: np.ndarray
+    find_words: Callable[[], list[WordBlock]]
+
+    @cached_property
+    def words(self) -> list[WordBlock]:
+        """The words of the sequence."""
+        return self.find_words()

@@ -1,0 +1,199 @@
+"""Make word tables: sum up the words of training sequences, or learned coefficients."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mvdfq._engines import lookup
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.gram.plan import Plan
+from mvdfq.gram.vocabulary import Vocabulary
+from mvdfq.kernels import Group
+from mvdfq.kernels.counting import Columns, GroupTask, Row
+from mvdfq.kernels.keys import word_keys
+from mvdfq.machines.dense_words import count_words
+from mvdfq.machines.word_table import GroupTable, WordTable
+from mvdfq.symbols.base import Symbols
+
+__all__ = ["TableTooLarge", "dense_table", "first_slots", "learned_table", "sum_group", "sum_up"]
+
+# If an alphabet has at most this many words, words are numbered by their keys. Prediction then
+# visits all words for every sequence: a few thousand visits take as long as a few hundred lookups.
+DENSE_WORDS = 2**12
+# The words of one cell of the pyramid, as keys, and their weights (n_words, n_columns).
+Weighed = tuple[np.ndarray, np.ndarray]
+
+
+class TableTooLarge(Exception):
+    """The word table does not fit into the memory limit."""
+
+
+def first_slots(plan: Plan, rows: np.ndarray) -> list[np.ndarray]:
+    """Return, for each group of layouts, the first dense slot of each row, and the last end."""
+    bases = np.maximum(plan.n_symbols[rows], 1)
+    return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
+
+
+def dense_table(
+    plan: Plan, rows: np.ndarray, values: list[np.ndarray], mean: float | None
+) -> WordTable:
+    """Return the table with these weights of all possible words, one array per group."""
+    bases, no_keys = np.maximum(plan.n_symbols[rows], 1), np.empty(0, np.uint64)
+    parts = zip(plan.groups(0), first_slots(plan, rows), values, strict=True)
+    return WordTable(plan, rows, [GroupTable(g, bases, f, no_keys, v) for g, f, v in parts], mean)
+
+
+def sum_up(
+    train: Symbols,
+    plan: Plan,
+    coefficients: np.ndarray,
+    scale: np.ndarray,
+    mean: float | None,
+    memory: int,
+    n_jobs: int | None = None,
+) -> WordTable:
+    """Return the word table of the training sequences, or raise `TableTooLarge`.
+
+    `coefficients`, (n_sequences, n_columns), are the coefficients of the machines divided by the
+    norms of the training sequences; `scale` is (n_rows, n_sequences).
+    """
+    n_groups = len(plan.groups(0))
+
+    def one(g: int) -> GroupTable:
+        return sum_group(train, plan, g, coefficients, scale, memory // n_groups)
+
+    tables = [table for _, table in run_in_order(one, range(n_groups), n_threads(n_jobs))]
+    return WordTable(plan, np.flatnonzero(plan.row_weights), tables, mean)
+
+
+def learned_table(
+    vocabulary: Vocabulary,
+    plan: Plan,
+    coefficients: np.ndarray,
+    mean: float | None,
+    memory: int,
+) -> WordTable:
+    """Turn the coefficients of explicit features into a word table, or raise `TableTooLarge`."""
+    rows = np.flatnonzero(plan.row_weights)
+    n_groups = len(plan.groups(0))
+
+    def one(g: int) -> GroupTable:
+        parts = (_learned(vocabulary, plan, r, g, coefficients) for r in rows.tolist())
+        return _joined(plan, g, parts, coefficients.shape[1], memory // n_groups)
+
+    return WordTable(plan, rows, [one(g) for g in range(n_groups)], mean)
+
+
+def sum_group(
+    train: Symbols,
+    plan: Plan,
+    g: int,
+    coefficients: np.ndarray,
+    scale: np.ndarray,
+    memory: int,
+) -> GroupTable:
+    """Sum up the words of one group of layouts."""
+
+    def parts() -> Iterator[Iterable[Weighed]]:
+        for r in np.flatnonzero(plan.row_weights).tolist():
+            group = plan.groups(r)[g]
+            factor = plan.row_weights[r] * group.weight * scale[r][:, None]
+            mine = (factor * coefficients).astype(np.float32)
+            yield _summed(plan.row([train], r), group, mine, plan)
+
+    return _joined(plan, g, parts(), coefficients.shape[1], memory)
+
+
+def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Iterator[Weighed]:
+    """Yield the words of one row and their weights, cell by cell of the pyramid."""
+    if row.base**group.length <= DENSE_WORDS:
+        counts = count_words(row, [group], plan.n_levels)
+        if plan.root:
+            np.sqrt(counts.data, out=counts.data)
+        weights = (counts.T @ coefficients).reshape(-1, len(plan.cells), coefficients.shape[1])
+        keys = np.arange(len(weights), dtype=np.uint64)
+        yield from ((keys, weights[:, c]) for c in range(len(plan.cells)))
+        return
+    for cell in plan.cells:
+        for columns in GroupTask(group, cell).columns(row):
+            # if word and sequence do not fit into 64 bits together, words come as rows of codes
+            is_key = columns.words.ndim == 1
+            words = columns.words if is_key else word_keys(columns.words, row.base)
+            yield words, _weigh(columns, coefficients, plan.root)
+
+
+def _weigh(columns: Columns, coefficients: np.ndarray, root: bool) -> np.ndarray:
+    """Return, for every word, the sum of the coefficients of the sequences that hold the word."""
+    count = columns.count.astype(np.float32)
+    weights = np.zeros((len(columns.words), coefficients.shape[1]), np.float32)
+    value = np.sqrt(count) if root else count
+    lookup.add_weights(columns.indptr, columns.sequence, value, coefficients, weights)
+    return weights
+
+
+def _learned(
+    vocabulary: Vocabulary, plan: Plan, r: int, g: int, coefficients: np.ndarray
+) -> Iterator[Weighed]:
+    """Yield the words of one row and their learned weights, cell by cell of the pyramid."""
+    n_cells = len(plan.cells)
+    factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[g].weight)
+    for task in range(g * n_cells, (g + 1) * n_cells):
+        words = vocabulary.words[r, task]
+        start = vocabulary.first[r, task]
+        keys = word_keys(words, max(int(plan.n_symbols[r]), 1))
+        yield keys, factor * coefficients[start : start + len(words)]
+
+
+def _joined(
+    plan: Plan, g: int, parts: Iterable[Iterable[Weighed]], n_columns: int, memory: int
+) -> GroupTable:
+    """Put the words of all rows into one table; `parts` gives the words of each row in use."""
+    group = plan.groups(0)[g]
+    bases = np.maximum(plan.n_symbols[np.flatnonzero(plan.row_weights)], 1)
+    sizes = [int(base) ** group.length for base in bases]
+    shape = len(plan.cells), n_columns
+    slot_bytes = 4 * shape[0] * shape[1] + 8
+    dense = max(sizes) <= DENSE_WORDS
+    if dense:
+        _check_size(sum(sizes) * slot_bytes, memory)
+    keys, values = [], []
+    for size, weighed in zip(sizes, parts, strict=True):
+        places, filled = _filled(weighed, size if dense else None, shape)
+        keys.append(places)
+        values.append(filled)
+        _check_size(sum(map(len, values)) * slot_bytes, memory)
+    first = np.concatenate([[0], np.cumsum([len(one) for one in values])]).astype(np.int64)
+    return GroupTable(group, bases, first, np.concatenate(keys), np.concatenate(values))
+
+
+def _filled(
+    weighed: Iterable[Weighed], size: int | None, shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys and values of one row: `size` dense slots, or (None) hashed slots.
+
+    The first cell of a pyramid is the whole sequence, so the first cell lists all words.
+    """
+    keys = np.empty(0, np.uint64)
+    values: Any = None
+    for cell, (words, weights) in enumerate(weighed):
+        if cell == 0:
+            keys = keys if size is not None else _places(words)
+            values = np.zeros((len(keys) if size is None else size, *shape), np.float32)
+        slots = words.astype(np.int64)
+        if size is None:
+            lookup.find_keys(keys, words, slots)
+        values[slots, cell] = weights
+    return keys, values
+
+
+def _places(words: np.ndarray) -> np.ndarray:
+    """Return places for words; a fifth of the places is empty, so that searches stay short."""
+    keys = np.full(len(words) * 5 // 4 + 1, lookup.EMPTY)
+    lookup.insert_keys(keys, words)
+    return keys
+
+
+def _check_size(size: int, memory: int) -> None:
+    if size > memory:
+        raise TableTooLarge(f"the word table needs {size} bytes, more than the limit of {memory}")

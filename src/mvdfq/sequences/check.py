@@ -1,0 +1,271 @@
+"""Read what a user passes as a collection of sequences, or say what is wrong and where.
+
+Shapes, channels and missing values are checked here and nowhere else.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from mvdfq.sequences.containers import Ragged, Sequences, offsets_of
+from mvdfq.sequences.one import one_sequence
+
+__all__ = [
+    "check_collection",
+    "check_sampling_rate",
+    "check_sequences",
+    "gather",
+    "is_number",
+    "refuse",
+]
+
+
+def check_sequences(
+    X: Any,
+    *,
+    n_channels: int | None = None,
+    missing: str = "break",
+    channel_names: Sequence[str] | None = None,
+    sampling_rate: float | None = None,
+) -> Sequences:
+    """Read `X` as a collection of sequences, or raise an error that says what is wrong and where.
+
+    Parameters
+    ----------
+    X : list of array-like, 3-D array, 2-D array, list of str or Sequences
+        One sequence is ``(n_channels, n_timepoints)``; lengths may differ. A 2-D array and a list
+        of 1-D arrays hold univariate sequences. A string is a row of symbols. A sequence may be
+        a list of rows, and some of these rows may be strings. None and masked values are
+        missing, like NaN.
+
+    n_channels : int, default=None
+        Refuse sequences with another number of channels.
+
+    missing : {"break", "raise"}, default="break"
+        ``"break"``: words that contain a NaN are not counted. ``"raise"``: a NaN inside a
+        sequence is refused. In both cases, frames at the end that are NaN in every channel are
+        padding: they are cut off and are not part of the sequence.
+
+    channel_names : sequence of str, default=None
+        Names of the channels, all different.
+
+    sampling_rate : float, default=None
+        Frames per second, positive.
+
+    Returns
+    -------
+    sequences : Sequences
+        The same values, flat.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq import check_sequences
+    >>> check_sequences([[1.0, 2.0, np.nan], [3.0, 4.0]]).lengths
+    array([2, 2])
+    >>> check_sequences(["ABBA", "BA"]).symbolic
+    (True,)
+    """
+    if missing not in ("break", "raise"):
+        raise ValueError(f"missing must be 'break' or 'raise', got {missing!r}.")
+    if isinstance(X, Ragged) and not isinstance(X, Sequences):
+        raise TypeError(
+            f"X must be sequences of numbers, got {type(X).__name__}; this step comes before the "
+            f"quantizer."
+        )
+    sequences = X if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
+    _check_channel_count(sequences, n_channels)
+    if missing == "raise":
+        refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
+    if channel_names is None and sampling_rate is None:
+        return sequences
+    return replace(
+        sequences,
+        channel_names=_check_names(channel_names, sequences) or sequences.channel_names,
+        sampling_rate=check_sampling_rate(sampling_rate) or sequences.sampling_rate,
+    )
+
+
+def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tuple[bool, ...]]]:
+    """Read `X` as a list of 2-D numeric arrays, each with one flag per row: is it letters?"""
+    if not isinstance(X, Iterable) and hasattr(X, "__array__"):
+        X = np.asanyarray(X)
+    check_collection(X)
+    _check_axes(X, n_channels)
+    parts = [one_sequence(x, i) for i, x in enumerate(X)]
+    if not parts:
+        raise ValueError("X holds no sequences; pass at least one sequence.")
+    _check_same_channels(parts)
+    if n_channels is None:
+        _warn_if_time_seems_first(parts)
+    return parts
+
+
+def check_collection(X: Any) -> None:
+    """Refuse what is not a collection, and collections that can be read only once."""
+    if isinstance(X, str | bytes):
+        raise TypeError("X must be a list of sequences, got one string; pass [X].")
+    if issparse(X):  # asked first: one kind of sparse matrix is a mapping
+        raise TypeError(
+            "X must be dense, got sparse input, which is not supported; pass X.toarray(). A zero "
+            "is a value too."
+        )
+    if hasattr(X, "columns") or isinstance(X, Mapping):
+        raise TypeError(_table_hint(X))
+    if isinstance(X, Iterator):
+        raise TypeError(
+            f"X must be a list of sequences, got {type(X).__name__}; pass list(X), because an "
+            f"iterator can be read only once."
+        )
+    if not isinstance(X, Iterable):
+        raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
+
+
+def _table_hint(X: Any) -> str:
+    """Say how a table is passed: a row is a time point, or a row is a sequence."""
+    long = "mvdfq.from_long_table(X) reads a table with one line per id and time"
+    columns = getattr(X, "columns", None)
+    names = {str(name).lower() for name in columns} if isinstance(columns, Iterable) else set()
+    if not names or {"id", "time"} <= names:
+        return f"X must be a list of sequences, got a table; {long}."
+    return (
+        f"X must be a list of sequences, got a table of {len(names)} columns; if each row is one "
+        f"univariate sequence, pass X.to_numpy(), without columns of labels. {long}; "
+        f"id=NAME and time=NAME name these columns."
+    )
+
+
+def _check_axes(X: Any, n_channels: int | None) -> None:
+    """Refuse an array whose axes cannot be sequences, channels and time."""
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU" and X.ndim not in (2, 3):
+        raise ValueError(
+            f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
+            f"of univariate sequences, got an array of shape {X.shape}; "
+            f"if X is one sequence, pass [X]. Reshape your data otherwise."
+        )
+    if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
+        raise ValueError(
+            f"X must have {n_channels} channels, got a 2-D array, which holds univariate "
+            f"sequences; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
+        )
+
+
+def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+    first, flags = parts[0]
+    if not len(first):
+        raise ValueError(f"Sequence 0 must have at least one channel, got shape {first.shape}.")
+    for i, (x, other) in enumerate(parts):
+        if len(x) != len(first):
+            raise ValueError(
+                f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}; "
+                f"all sequences must have the same channels.{_time_first_hint(parts)}"
+            )
+        if other != flags:
+            raise ValueError(
+                f"Sequence {i} has letters in other channels than sequence 0; all sequences must "
+                f"have letters in the same channels."
+            )
+
+
+def _time_first_hint(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> str:
+    widths = {x.shape[1] for x, _ in parts}
+    if len(widths) != 1:
+        return ""
+    return (
+        f" All sequences have {widths.pop()} columns: if time comes first in your arrays, read "
+        f"them with mvdfq.from_time_first."
+    )
+
+
+def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+    if all(0 < x.shape[1] < len(x) for x, _ in parts):
+        warnings.warn(
+            "Every sequence has more channels than time points; if time comes first in your "
+            "arrays, read them with mvdfq.from_time_first.",
+            stacklevel=4,
+        )
+
+
+def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
+    """Cut off frames at the end that are missing in every channel; join the rest side by side."""
+    dtype = np.result_type(*{x.dtype for x, _ in parts}, np.float32)
+    dtype = min(dtype, np.dtype(np.float64), key=lambda d: d.itemsize)  # no long double in numba
+    arrays = [_without_padding(x) for x, _ in parts]
+    _refuse_inexact(arrays)
+    flags = parts[0][1]
+    sequences = Sequences(
+        np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe"),
+        offsets_of([x.shape[1] for x in arrays]),
+        symbolic=flags if any(flags) else (),
+    )
+    refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
+    return sequences
+
+
+def _refuse_inexact(arrays: list[np.ndarray]) -> None:
+    """Refuse whole numbers that floats cannot tell apart, such as times in nanoseconds."""
+    for i, x in enumerate(arrays):
+        if x.dtype.kind in "iu" and x.size and max(int(x.max()), -int(x.min())) > 2**53:
+            raise ValueError(
+                f"Sequence {i} holds whole numbers beyond 2**53, which floats cannot tell apart; "
+                f"subtract a constant, such as the first value, from the sequence."
+            )
+
+
+def _without_padding(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind != "f" or not x.size or not np.isnan(x[:, -1]).all():
+        return x
+    present = np.flatnonzero(~np.isnan(x).all(axis=0))
+    return x[:, : present[-1] + 1 if present.size else 0]
+
+
+def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
+    """Raise an error that names the sequence, channel and time of the first bad value."""
+    if not bad.any():
+        return
+    frame = int(np.flatnonzero(bad.any(axis=0))[0])
+    channel = int(np.flatnonzero(bad[:, frame])[0])
+    i = int(np.searchsorted(sequences.offsets, frame, side="right")) - 1
+    raise ValueError(
+        f"Sequence {i}, channel {channel}: the value at time {frame - sequences.offsets[i]} "
+        f"{what}; {hint}."
+    )
+
+
+def _check_channel_count(sequences: Sequences, n_channels: int | None) -> None:
+    if n_channels is not None and sequences.n_rows != n_channels:
+        hint = ""
+        if {*sequences.lengths.tolist()} == {n_channels}:
+            hint = " If time comes first in your arrays, read them with mvdfq.from_time_first."
+        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected.{hint}")
+
+
+def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    names = tuple(map(str, names))
+    if len(names) != sequences.n_rows:
+        raise ValueError(
+            f"channel_names must hold one name per channel ({sequences.n_rows}), got {len(names)}."
+        )
+    for j, name in enumerate(names):
+        if name in names[:j]:
+            raise ValueError(f"channel_names must all differ, got {name!r} twice.")
+    return names
+
+
+def check_sampling_rate(rate: Any, name: str = "sampling_rate") -> Any:
+    """Return the sampling rate; refuse a rate that is neither None nor a positive number."""
+    if rate is not None and not (is_number(rate) and 0 < rate < np.inf):
+        raise ValueError(f"{name} must be a positive number, got {rate!r}.")
+    return rate
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is one real number of Python or NumPy, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

@@ -50,12 +50,12 @@ def open_model(tmp_path):
 
 
 def assert_refused_at_once(opened, message):
-    """The file is refused within two seconds of computing and a few hundred megabytes."""
+    """The file is refused within five seconds of computing and a few hundred megabytes."""
     opened.write()
     start, before = time.process_time(), getrusage(RUSAGE_SELF).ru_maxrss
     with pytest.raises(mvdfq.ModelFileError, match=message):
         mvdfq.load(opened.path)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 5
     assert getrusage(RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
 
 

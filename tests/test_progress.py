@@ -201,8 +201,9 @@ def test_interrupt_at_every_stage_leaves_no_threads(n_jobs, stage):
 
 
 LONG_FIT = """
-import threading, time
+import signal, threading, time
 import mvdfq
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores Ctrl-C
 X, y = mvdfq.make_autoregressive(1500, 2, 200, random_state=0)
 classifier = mvdfq.SequenceClassifier(
     "mvdfq-spectrum", symbols="direct", kernel="subsequence", n_jobs=2, cv=2, verbose=True

@@ -1,7 +1,7 @@
-"""Write the figures of docs/comparison.md from benchmarks/results: no figure is typed by hand.
+"""Write the figures of two pages from benchmarks/results: no figure is typed by hand.
 
 This script writes everything between ``<!-- NAME -->`` and ``<!-- end -->``. A test asserts that
-the page is what the script would write now::
+the pages are what the script would write now::
 
     python tools/write_comparison.py
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "comparison.md"
+PAGES = [ROOT / "docs" / "comparison.md", ROOT / "docs" / "guide" / "default.md"]
 RESULTS = ROOT / "benchmarks" / "results"
 # Names of the methods of accuracy.csv, and the packages that they come from.
 METHODS = {
@@ -24,17 +24,26 @@ METHODS = {
     "minirocket": "MiniRocket (aeon)",
     "signatures": "signatures (pysiglib), linear SVM",
 }
+# Names of the variants of the default in accuracy.csv, and in the table of what each part adds.
+VARIANTS = {
+    "default": "default",
+    "default without words": "without words",
+    "default without filters": "without filters",
+    "default with plain words": "plain words instead of standardized words",
+    "plain words alone": "plain words alone",
+}
 
 
 def main():
-    """Write the page anew."""
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the pages anew."""
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def filled(page):
     """Return the page with the figures of the results files."""
-    makers = {"accuracy": accuracy, "sets": sets, "letters": letters, "mfcc": mfcc, "gram": gram,
-              "predict": predict}  # fmt: skip
+    makers = {"accuracy": accuracy, "sets": sets, "letters": letters, "music": music, "mfcc": mfcc,
+              "gram": gram, "predict": predict, "ablation": ablation, "robust": robust}  # fmt: skip
     return re.sub(
         r"(<!-- (\w+) -->\n).*?(<!-- end -->)",
         lambda match: match[1] + table(makers[match[2]]()) + match[3],
@@ -56,11 +65,11 @@ def table(rows):
     return "\n".join(lines) + "\n\n"
 
 
-def resamples():
+def resamples(methods):
     """Return the accuracies of the resamples by method and set, of methods run on all sets."""
     scores = defaultdict(lambda: defaultdict(list))
     for row in read("accuracy"):
-        if row["split"].isdecimal() and row["metric"] == "accuracy" and row["method"] in METHODS:
+        if row["split"].isdecimal() and row["metric"] == "accuracy" and row["method"] in methods:
             scores[row["method"]][row["set"]].append(float(row["value"]))
     most = max(map(len, scores.values()))
     found = {method: sets for method, sets in scores.items() if len(sets) == most}
@@ -73,7 +82,7 @@ def _mean(sets):
 
 def accuracy():
     """Return mean accuracy and times of the methods, over the same sets."""
-    found = resamples()
+    found = resamples(METHODS)
     sets = {*next(iter(found.values()))}
     timed = [row for row in read("accuracy") if row["split"] == "official" and row["set"] in sets]
 
@@ -93,7 +102,7 @@ def accuracy():
 
 def sets():
     """Return the mean accuracy of every method on every set; the best is bold."""
-    found = resamples()
+    found = resamples(METHODS)
     rows = []
     for name in sorted(next(iter(found.values()))):
         values = {METHODS[method]: mean(by_set[name]) for method, by_set in found.items()}
@@ -142,9 +151,39 @@ def predict():
     """Return the times of one prediction."""
     return [
         {"model": row["model"], "training sequences": row["train"],
-         "one prediction, ms": row["predict_ms"], "by kernel values, ms": row["kernel_row_ms"]}
+         "one prediction, ms": row["best_ms"], "median, ms": row["median_ms"],
+         "by kernel values, ms": row["kernel_row_ms"]}
         for row in read("predict")
     ]  # fmt: skip
+
+
+def music():
+    """Return the mean error of methods on music, over the folds that were run."""
+    folds = defaultdict(list)
+    for row in read("accuracy"):
+        if row["set"].startswith(("GTZAN", "artist20")):
+            folds[row["set"], row["method"]].append(1 - float(row["value"]))
+    return [
+        {"set": name, "method": METHODS.get(method, method),
+         "error, %": f"{100 * mean(errors):.1f}", "folds": len(errors)}
+        for (name, method), errors in sorted(folds.items())
+    ]  # fmt: skip
+
+
+def ablation():
+    """Return the mean accuracy of the default with one part left out, in all and on three sets."""
+    found = resamples(VARIANTS)
+    return [
+        {"": VARIANTS[method], f"mean of {len(found[method])} sets": f"{_mean(found[method]):.4f}"}
+        | {name: f"{mean(found[method][name]):.3f}"
+           for name in ("Handwriting", "NATOPS", "FingerMovements")}
+        for method in VARIANTS
+    ]  # fmt: skip
+
+
+def robust():
+    """Return the accuracies at the edges."""
+    return read("robust")
 
 
 if __name__ == "__main__":

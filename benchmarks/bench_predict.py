@@ -58,7 +58,7 @@ def measure(name, options, X, y, source):
         best_ms=round(predict.min(), 2), median_ms=round(float(np.median(predict)), 2),
         kernel_row_ms="", ratio="",
     )  # fmt: skip
-    if getattr(clf.machine_, "table", None) is not None:
+    if isinstance(clf.kernel_, mvdfq.SequenceKernel) and clf.machine_.table is not None:
         symbols = clf.encode(clip)
         row = times(lambda: clf.kernel_.set_params(n_jobs=None).values(symbols), 2).min()
         line |= dict(kernel_row_ms=round(row, 1), ratio=round(row / predict.min(), 1))

@@ -102,7 +102,7 @@ def measure(name):
     gain = found[:, 1] - found[:, 0]
     error = gain.std(ddof=1) / np.sqrt(RESAMPLES)
     line = {"case": name} | dict(zip(METHODS, found.mean(axis=0).round(4).tolist(), strict=True))
-    line |= {"difference": round(gain.mean(), 4), "standard error": round(error, 4)}
+    line |= {"difference": round(float(gain.mean()), 4), "standard error": round(float(error), 4)}
     return line | {"within two errors": "yes" if gain.mean() >= -2 * error else "no"}
 
 

@@ -1,6 +1,7 @@
 """The result of a table: its rows, each with the published figure and ours."""
 
 from dataclasses import asdict, dataclass, field
+from math import fsum
 from typing import Any
 
 __all__ = ["NOT_YET", "Result", "Row", "compared_values"]
@@ -59,7 +60,8 @@ def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
     seeds = [seed for seed in a.by_seed if seed in b.by_seed]
     if not seeds:
         return a.value, b.value
-    mean_a, mean_b = (sum(row.by_seed[s] for s in seeds) / len(seeds) for row in (a, b))
+    # fsum: the sum of Python 3.12 rounds in another way than the sum of Python 3.11.
+    mean_a, mean_b = (fsum(row.by_seed[s] for s in seeds) / len(seeds) for row in (a, b))
     return mean_a, mean_b
 
 

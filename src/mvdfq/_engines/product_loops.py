@@ -1,6 +1,6 @@
 """Sums of products of counts: compiled loops without checks, one thread each.
 
-Columns are those of `cpu.py`. Callers guarantee that outputs are large enough.
+The loops read the same columns as `cpu.py`. Callers guarantee that outputs are large enough.
 """
 
 import numpy as np

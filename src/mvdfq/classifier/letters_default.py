@@ -11,8 +11,9 @@ from mvdfq.symbols.letters import is_nucleic, is_protein, letters_of
 
 __all__ = ["letters_settings"]
 
-# Ten groups of similar residues (L. R. Murphy, A. Wallqvist and R. M. Levy, Protein Engineering 13,
-# 2000): related proteins often have another residue of the group at the same place.
+# Similar residues: the ten groups of L. R. Murphy, A. Wallqvist and R. M. Levy (Protein Engineering
+# 13, 2000), of which A, C, G, H and P stand alone. Related proteins often have another residue of
+# the group at the same place.
 SIMILAR = ("LVIM", "ST", "FYW", "EDNQ", "KR")
 # The weight of the row of groups beside the row of residues.
 SIMILAR_WEIGHT = 0.25

@@ -142,7 +142,7 @@ class WordView:
         return Fit(self, gram, finish)
 
     def source(self, X: Sequences, n_alike: int) -> WordSource | None:
-        """Return the source of explicit features; None if there are no rows with few words."""
+        """Return the source of explicit features; None if every row has too many words."""
         found = self.fit_reader(X)
         if found is None:
             return None

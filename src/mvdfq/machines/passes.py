@@ -24,7 +24,7 @@ __all__ = ["Columns", "PassSolver"]
 
 # Two steps that lower the sum of all objectives by less than this share are the last steps.
 TOLERANCE = 5e-3
-# Passes at most, beside those of the last line search.
+# The largest number of passes; the last line search may add passes.
 MOST_PASSES = 100
 # Steps that L-BFGS remembers; fewer where these would not fit into the memory limit.
 STEPS = 8

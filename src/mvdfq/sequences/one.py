@@ -75,7 +75,7 @@ def _letters(text: str) -> np.ndarray:
 
 
 def _rows_with_letters(x: Sequence[Any], i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
-    """Read a sequence that is a list of rows, some of which are strings."""
+    """Read a sequence that is a list of rows; some rows are strings."""
     _refuse_tokens(x, i)
     rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
     if any(row.shape != (rows[0].size,) for row in rows):

@@ -59,7 +59,7 @@ def _check_word_machine(value: Any) -> None:
 def _check_values(machine: Any, values: Any, rows: np.ndarray) -> None:
     """Check the weights of all possible words: one array per group of layouts."""
     plan, n_columns = machine.reader.plan_, machine.margins.intercepts.size
-    # in Python's numbers: those of NumPy overflow, and loops would read outside the arrays
+    # Python's numbers: NumPy's numbers overflow, and loops would read outside the arrays
     largest = int(plan.n_symbols[rows].max(initial=1))
     longest = max(group.length for group in plan.groups(0))
     require(largest**longest < MOST_SLOTS, f"values must hold fewer than {MOST_SLOTS} words")

@@ -17,6 +17,7 @@ from mvdfq.machines.machine import KernelMachine
 from mvdfq.machines.standard import fit_words, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_machine import WordMachine
+from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
@@ -307,13 +308,34 @@ def test_codewords_have_rows_of_their_own(tmp_path):
     clf = SequenceClassifier("music", cv=2).fit(sequences, labels)
     assert clf.views_[0].name == "codewords"
     n = clf.kernel_.n_rows_in_
-    assert len(clf.row_importance_) == n + 1 + 2
+    assert len(clf.row_importance_) == n + 1 + 6 + 2  # a codebook, six pairs, the channels
     assert_allclose(clf.feature_importance_.sum(), 1)
     found = clf.explain(sequences[0])
-    assert found.row_names[-3].startswith("codewords: ")
+    assert found.row_names[-9].startswith("codewords: ")
+    assert found.row_names[-8] == "pairs: pc0 & pc1"
     assert_allclose(found.by_row.sum(axis=1) + found.constant, found.margins, atol=1e-6)
     assert_allclose(found.by_channel.sum(axis=1) + found.constant, found.margins, atol=1e-6)
     assert_allclose(found.by_layout.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    clf.save(tmp_path / "music.mvdfq")
+    again = mvdfq.load(tmp_path / "music.mvdfq")
+    assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))
+
+
+def test_every_group_of_channels_has_a_codebook(tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["mfcc 0", "mfcc 1", "mfcc 2", "band 0", "band 1", "state"]
+    data = rng.normal(size=(6, 40 * 30))
+    data[5] = rng.integers(0, 3, data.shape[1])
+    offsets = np.arange(0, data.shape[1] + 1, 30)
+    sequences = Sequences(data, offsets, tuple(names), symbolic=(False,) * 5 + (True,))
+    clf = SequenceClassifier("music", cv=2).fit(sequences, np.arange(40) % 2)
+    kept = [(one.name, one.encoder[0].channels_.tolist()) for one in clf.views_[:4]]
+    groups = [0, 1, 2], [3, 4]
+    assert kept == [(name, group) for name in ("codewords", "pairs") for group in groups]
+    codebook = clf.views_[1].channel_shares(6)
+    assert_allclose(codebook[:, 3:5].sum(axis=1), 1)
+    found = clf.explain(sequences[:1])
+    assert_allclose(found.by_channel.sum(axis=1) + found.constant, found.margins, atol=1e-6)
     clf.save(tmp_path / "music.mvdfq")
     again = mvdfq.load(tmp_path / "music.mvdfq")
     assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))

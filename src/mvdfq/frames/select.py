@@ -117,7 +117,7 @@ def groups_by_name(X: Sequences) -> list[list[int]]:
     --------
     >>> import mvdfq
     >>> names = ["mfcc 0", "mfcc 1", "delta mfcc 0", "delta mfcc 1", "band 0", "band 1", "energy"]
-    >>> groups_by_name(mvdfq.check_sequences([[[0.0]] * 7], channel_names=names))
+    >>> groups_by_name(mvdfq.check_sequences([[[0.0] * 9] * 7], channel_names=names))
     [[0, 1, 2, 3], [4, 5], [6]]
     """
     groups: dict[str, list[int]] = {}

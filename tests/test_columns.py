@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive_numbers
+from mvdfq.cli.columns import number_or_name
 from mvdfq.io import ReadError, read, read_series, recognise
 from mvdfq.io.resampling import resampled
 from mvdfq.io.times import moments, split_unit
@@ -52,6 +53,15 @@ def test_decimal_commas_in_a_wide_table(tmp_path, cells, values):
     data = read(write(tmp_path, f"up;{cells};1\ndown;{cells};1\n"))
     assert data.y.tolist() == ["up", "down"]
     assert_array_equal(data.X[0], [[*values, 1]])
+
+
+@pytest.mark.parametrize("cell", ["²", "9" * 5000])
+def test_a_header_of_digits_that_are_not_numbers_of_columns(tmp_path, cell):
+    # str.isdigit is true of both, and int refuses both
+    path = tmp_path / "a.csv"
+    path.write_text(f"a,{cell},{cell[:-1]}³,¹,b\n1,2,3,4,x\n5,6,7,8,y\n2,2,3,4,x\n")
+    assert read(path).X is not None
+    assert number_or_name(cell) == cell
 
 
 def test_a_comma_that_may_separate_thousands_is_refused(tmp_path):

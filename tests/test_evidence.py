@@ -89,10 +89,11 @@ def assert_starts(machine, kernel, train, x, options):
             assert found[key] == pytest.approx(value, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.parametrize("gamma", [0.5, 2.0])
+@pytest.mark.parametrize("gamma", [0.5, 2.0, 500.0])
 @pytest.mark.parametrize("options", [{}, {"manifold": True, "pyramid": 2}], ids=str)
 def test_the_rbf_is_split_exactly(gamma, options):
     train, new = COLLECTIONS["random"]
+    new = [*new, train[0]]  # a training sequence has the kernel value 1
     machine = kernel_machine(Spectrum(2), train, N_SYMBOLS, gamma=gamma, **options)
     expected = machine.margins.of(
         naive_gram(Spectrum(2), new, train, N_SYMBOLS, gamma=gamma, **options)

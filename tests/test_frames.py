@@ -173,6 +173,17 @@ def test_rotate_a_frame_alone_gives_the_same_bits_as_in_company():
     assert_array_equal(np.concatenate(alone, axis=1), together[:, ::333])
 
 
+@pytest.mark.parametrize("n_channels", range(1, 10))
+def test_rotate_adds_channels_in_their_order_to_the_last_bit(n_channels):
+    # the compiled loop takes four channels at a time, and the rest one by one
+    x = np.random.default_rng(n_channels).normal(size=(n_channels, 150))
+    rotate = Rotate().fit([x])
+    expected = np.zeros_like(x)
+    for c in range(n_channels):
+        expected += rotate.components_[:, c, None] * (x[c] - rotate.mean_[c])
+    assert_array_equal(rotate.transform([x])[0], expected)
+
+
 def test_rotate_ignores_frames_with_missing_values():
     x = np.random.default_rng(0).normal(size=(2, 20))
     holed = np.insert(x, 5, [MISSING, 100.0], axis=1)

@@ -1,5 +1,6 @@
 """Sums of kernels: standardized words and filters beside the first kernel."""
 
+import tracemalloc
 from dataclasses import replace
 from itertools import product
 
@@ -86,6 +87,19 @@ def test_features_that_do_not_fit_are_made_again(symbols):
     (reader, roomy), (_, tight) = (standard_gram(symbols, 2, 0.1, memory=m) for m in (10**9, 1))
     machines = [WordMachine.from_gram(gram, reader, alpha) for gram in (roomy, tight)]
     assert_array_equal(machines[1].of(symbols), machines[0].of(symbols))
+
+
+def test_a_machine_of_many_classes_takes_little_more_memory_than_its_table():
+    # 27,930 words, most of which no sequence holds, and 300 columns
+    codes = np.random.default_rng(0).integers(0, 30, (1, 200)).astype(np.uint8)
+    symbols = Symbols(codes, np.arange(0, 201, 20), n_symbols=np.array([30]))
+    reader, gram = standard_gram(symbols, 1, 0.1)
+    alpha = np.random.default_rng(1).normal(size=(len(symbols), 300))
+    tracemalloc.start()
+    machine = WordMachine.from_gram(gram, reader, alpha)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * sum(values.nbytes for values in machine.values)
 
 
 def naive_cosines(symbols, n_levels, min_share):

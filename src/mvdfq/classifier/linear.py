@@ -191,10 +191,9 @@ def _word_machine(one: Measured, learned: np.ndarray, n_jobs: int | None) -> Wor
     start = 0
     for r, (kept, size) in enumerate(zip(source.columns.kept, source.columns.sizes, strict=True)):
         mine = slice(start, start + len(kept))
-        table = np.zeros((1, size, learned.shape[1]))
-        table[0, kept] = weights[mine]
         norm = one.share * (learned[mine] ** 2).sum()
-        pieces.append(Learned(np.array([r]), table, -one.mean[mine] @ weights[mine], norm))
+        intercepts = -one.mean[mine] @ weights[mine]
+        pieces.append(Learned(np.array([r]), size, kept, weights[mine], intercepts, norm))
         start = mine.stop
     return WordMachine.of_learned(source.reader, pieces, learned.shape[1], n_jobs)
 

@@ -1,5 +1,6 @@
 """The options that name the columns of a table, for every command that reads data."""
 
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Annotated, Any
@@ -65,4 +66,4 @@ def _parsed(name: str, value: Any) -> Any:
 
 def number_or_name(text: str) -> str | int:
     """Return a column as the library takes it: a number counts from 0, or from the end."""
-    return int(text) if text.lstrip("-").isdigit() else text
+    return int(text) if re.fullmatch("-?[0-9]{1,18}", text) else text

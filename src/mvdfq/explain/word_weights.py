@@ -47,9 +47,10 @@ def _rbf_split(machine: KernelMachine, symbols: Symbols) -> tuple[np.ndarray, np
         return machine.coefficients, np.zeros(len(machine.margins.intercepts))
     linear = _without_gamma(machine)
     K = linear.compare(symbols, linear.train_)[0][0]
-    slope = np.full_like(K, 2 * gamma)
-    np.divide(np.expm1(2 * gamma * K), K, out=slope, where=K > 0)
-    slope *= np.exp(-2 * gamma)
+    slope = np.full_like(K, 2 * gamma * np.exp(-2 * gamma))
+    # exp(2 g K) alone would overflow if g is large
+    difference = -np.expm1(-2 * gamma * K) * np.exp(2 * gamma * np.minimum(K - 1, 0))
+    np.divide(difference, K, out=slope, where=K > 0)
     constant = np.exp(-2 * gamma) * machine.margins.coefficients.sum(axis=0)
     return machine.coefficients * slope[:, None], constant
 

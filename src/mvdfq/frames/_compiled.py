@@ -6,8 +6,10 @@ Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``.
 import numpy as np
 from numba import njit
 
-# Frames per block: 8 KB of sums stay in the first-level cache.
-BLOCK = 1024
+# Frames per block: 64 frames of 4000 channels are 2 MB and stay in the second-level cache. A
+# rotation of 4000 channels takes a third of the time that blocks of 512 frames take; a rotation of
+# 60 channels takes the same time.
+BLOCK = 64
 
 
 @njit(nogil=True, cache=True)
@@ -90,17 +92,26 @@ def project(data, mean, components, out):
     A matrix product may round a frame differently among other frames. Here the sum runs in the
     same order for every frame, so that one sequence alone gives the same numbers.
     """
-    sums, centred = np.empty(BLOCK), np.empty((data.shape[0], BLOCK))
+    n_channels = data.shape[0]
+    fours = n_channels - n_channels % 4
+    sums, centred = np.empty(BLOCK), np.empty((n_channels, BLOCK))
     for start in range(0, data.shape[1], BLOCK):
         size = min(BLOCK, data.shape[1] - start)
-        for c in range(data.shape[0]):
+        for c in range(n_channels):
             for t in range(size):
                 centred[c, t] = data[c, start + t] - mean[c]
         for q in range(components.shape[0]):
+            weights = components[q]
             sums[:size] = 0.0
-            for c in range(data.shape[0]):
-                weight, row = components[q, c], centred[c]
+            # four channels at a time, so that a sum is read and written once for four channels;
+            # the brackets keep the order of the channels
+            for c in range(0, fours, 4):
+                w0, w1, w2, w3 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3]
+                x0, x1, x2, x3 = centred[c], centred[c + 1], centred[c + 2], centred[c + 3]
                 for t in range(size):
-                    sums[t] += weight * row[t]
+                    sums[t] = (((sums[t] + w0 * x0[t]) + w1 * x1[t]) + w2 * x2[t]) + w3 * x3[t]
+            for c in range(fours, n_channels):
+                for t in range(size):
+                    sums[t] += weights[c] * centred[c, t]
             for t in range(size):
                 out[q, start + t] = sums[t]

@@ -43,6 +43,8 @@ LOOK = 100
 
 # Quantifiers are possessive (a second + after each), so that no cell takes more than linear time.
 DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
+# The number of a column; str.isdigit would take "²" for a number, which int refuses.
+COUNT = re.compile("[0-9]{1,18}")
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
 
 
@@ -89,7 +91,7 @@ def named_columns(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
 
 def counts_up(cells: Sequence[str]) -> bool:
     """Are the cells 0, 1, 2, ..., the names that data frames give to columns?"""
-    if len(cells) < 3 or not all(cell.isdigit() for cell in cells):
+    if len(cells) < 3 or not all(map(COUNT.fullmatch, cells)):
         return False
     return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
 

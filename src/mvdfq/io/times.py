@@ -112,7 +112,7 @@ def unit_of(name: str, cells: Sequence[str]) -> float | None:
     if 2 * len(numbers) < len(cells):
         return 1e-9
     unit = split_unit(name)[1] or epoch_unit(numbers)
-    if unit is None and not all(cell.strip().lstrip("+-").isdigit() for cell in numbers):
+    if unit is None and not all(cell.strip().lstrip("+-").isdecimal() for cell in numbers):
         return 1.0
     return unit
 

@@ -81,7 +81,8 @@ class FilterMachine(Short):
     ) -> "FilterMachine":
         """Return the machine with these coefficients of the training sequences."""
         (learned,) = gram.learned(coefficients)
-        weights = learned.weights.astype(np.float32)
+        weights = np.zeros((len(learned.rows), learned.n_words, coefficients.shape[1]), np.float32)
+        weights.reshape(-1, coefficients.shape[1])[learned.kept] = learned.weights
         return cls(encoder, weights, learned.intercepts, learned.norms, gram.n_jobs, gram.scales)
 
     @property

@@ -120,9 +120,16 @@ def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
 
 
 class Learned(NamedTuple):
-    """What a machine learned of one piece: weights (n_rows, n_words, n_columns) of root shares."""
+    """What a machine learned of the words of one piece, without the words that are left out.
+
+    A row has `n_words` words; word `kept[i]` of all rows of the piece has the weights
+    ``weights[i]`` of its root share. With many classes, a weight for every word would take
+    gigabytes.
+    """
 
     rows: np.ndarray
+    n_words: int
+    kept: np.ndarray
     weights: np.ndarray
     intercepts: np.ndarray
     norms: np.ndarray
@@ -167,18 +174,18 @@ class StandardGram:
 
     def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
         """Yield what the machine with these coefficients of the training sequences learned."""
-        n_columns = coefficients.shape[1]
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
             found = _product(z, coefficients)
-            weights = np.zeros((scale.mean.size, n_columns))
-            weights[scale.kept] = found * scale.factor[scale.kept, None]
             squares = np.zeros(scale.mean.size)
             squares[scale.kept] = (found**2).sum(axis=1)
+            weights = found * scale.factor[scale.kept, None]
             yield Learned(
                 rows,
-                weights.reshape(len(rows), -1, n_columns),
-                -scale.mean @ weights,
+                scale.mean.size // len(rows),
+                scale.kept,
+                weights,
+                -scale.mean[scale.kept] @ weights,
                 squares.reshape(len(rows), -1).sum(axis=1),
             )
 

@@ -62,8 +62,7 @@ class WordMachine(Machine):
         for learned in pieces:
             intercepts += learned.intercepts
             norms[learned.rows] = learned.norms
-            # tables divide by the mean of rows, as kernels do
-            _place(learned.weights * reader.row_mean(), learned.rows, firsts, values)
+            _place(learned, reader.row_mean(), firsts, values)
         margins = Margins(np.zeros((0, n_columns)), intercepts)
         return cls(reader, margins, None, n_jobs, values=values, norms=norms)
 
@@ -121,13 +120,14 @@ class WordMachine(Machine):
 
 
 def _place(
-    weights: np.ndarray, rows: np.ndarray, firsts: list[np.ndarray], values: list[np.ndarray]
+    learned: Learned, mean: float, firsts: list[np.ndarray], values: list[np.ndarray]
 ) -> None:
     """Copy the weights of some rows, in the order of `root_shares`, to the slots of their words."""
-    for i, r in enumerate(rows.tolist()):
-        start = 0
+    start = 0
+    for r in learned.rows.tolist():
         for first, slots in zip(firsts, values, strict=True):
-            mine = slots[first[r] : first[r + 1]]
-            stop = start + mine.shape[0] * mine.shape[1]
-            mine[:] = weights[i, start:stop].reshape(mine.shape)
-            start = stop
+            mine = slots[first[r] : first[r + 1]].reshape(-1, slots.shape[2])
+            a, b = np.searchsorted(learned.kept, [start, start + len(mine)])
+            # tables divide by the mean of rows, as kernels do
+            mine[learned.kept[a:b] - start] = learned.weights[a:b] * mean
+            start += len(mine)

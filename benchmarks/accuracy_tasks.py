@@ -71,7 +71,8 @@ def music(name):
     cuts = {cut.name: cut for cut in data.cuts(protocol, seed=0)}
 
     def parts(split):
-        return _cut(data.view(view), data.labels, cuts[split].train, cuts[split].test)
+        X, y, train, test = data.view(view), data.labels, cuts[split].train, cuts[split].test
+        return X[train], y[train], X[test], y[test]  # with the names of the channels
 
     return Task(name, list(cuts), parts)
 

@@ -54,13 +54,16 @@ def kernel_values(name):
 
 
 def preset_values(name):
-    """Return decisions and labels of a preset for sequences of three classes."""
-    X, y = (letters() if name == "letters" else numbers()), np.arange(12) % 3
+    """Return decisions and labels of a preset for new sequences of three classes.
+
+    The decisions of training sequences would say little: most of them are 1 or -1.
+    """
+    X, y = (letters(15) if name == "letters" else numbers(15)), np.arange(9) % 3
     sizes = [8, 16] if "multi" in name else [8]
     symbols = {"symbols": mvdfq.CodebookQuantizer(sizes)} if "vq" in name else {}
-    clf = mvdfq.SequenceClassifier(name, cv=2, C=10, n_jobs=1, **symbols).fit(X, y)
-    decision = clf.decision_function(X[:3])
-    return {"decision": rounded(decision), "labels": clf.predict(X).tolist()}
+    clf = mvdfq.SequenceClassifier(name, cv=2, C=10, n_jobs=1, **symbols).fit(X[:9], y)
+    decision = clf.decision_function(X[9:12])
+    return {"decision": rounded(decision), "labels": clf.predict(X[9:]).tolist()}
 
 
 def results():
@@ -120,7 +123,7 @@ def write():
     """Write all snapshots."""
     FOLDER.mkdir(exist_ok=True)
     for make in (results, api, schema):
-        text = json.dumps(make(), indent=0, separators=(",", ":"))
+        text = json.dumps(make(), indent=0, separators=(",", ":"), sort_keys=make is results)
         (FOLDER / f"{make.__name__}.json").write_text(text + "\n")
 
 

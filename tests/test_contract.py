@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from mvdfq.frames import Centre, Delta, Lags, Rotate, Smooth, Stack, Standardize
+from mvdfq.frames import Centre, Delta, Lags, Rotate, Select, Smooth, Stack, Standardize
 from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols import (
     CodebookQuantizer,
@@ -32,6 +32,7 @@ ESTIMATORS = [
     Smooth(3),
     Lags(2),
     Rotate(2, deltas=True),
+    Select([2, 1]),
     Stack([None, Delta(keep=False), make_pipeline(Smooth(3), Delta())]),
     DirectQuantizer(4),
     DirectQuantizer(4, strategy="uniform"),

@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import naive_numbers as naive
-from mvdfq.frames import Centre, Delta, Filters, Lags, Rotate, Smooth, Stack, Standardize
+from mvdfq.frames import Centre, Delta, Filters, Lags, Rotate, Select, Smooth, Stack, Standardize
+from mvdfq.frames.select import groups_by_name
 from mvdfq.sequences import check_sequences
 from random_sequences import collections
 
@@ -198,6 +199,39 @@ def test_rotate_needs_a_whole_frame():
         Rotate().fit([[[1.0, MISSING], [MISSING, 1.0]]])
 
 
+# Select
+
+
+def test_a_channel_that_is_not_there_cannot_be_kept():
+    with pytest.raises(ValueError, match="channels must give channels by index, 0 to 1, or by"):
+        Select([2]).fit([np.zeros((2, 3))])
+
+
+@pytest.mark.parametrize("channels", [[], [0, 0], [1, "x1"]])
+def test_channels_are_kept_once(channels):
+    with pytest.raises(ValueError, match="at least one channel, each once"):
+        Select(channels).fit([np.zeros((2, 3))])
+
+
+@pytest.mark.parametrize(
+    ("names", "groups"),
+    [
+        (None, [[0, 1, 2, 3]]),
+        (["mfcc 0", "band 0", "mfcc 1", "band 1"], [[0, 2], [1, 3]]),
+        (["a1", "delta a1", "delta a2", "b"], [[0, 1, 2], [3]]),
+        (["left", "right", "3", "x4"], [[0, 1, 2], [3]]),
+    ],
+)
+def test_channels_of_one_name_are_a_group(names, groups):
+    X = check_sequences([np.zeros((4, 5))], channel_names=names)
+    assert groups_by_name(X) == groups
+
+
+def test_many_names_are_one_group():
+    X = check_sequences([np.zeros((9, 10))], channel_names=[f"{c}1" for c in "abcdefghi"])
+    assert groups_by_name(X) == [list(range(9))]
+
+
 # Symbolic channels
 
 
@@ -211,6 +245,7 @@ def test_rotate_needs_a_whole_frame():
         (Delta(keep=False), ("state", "delta level"), (True, False)),
         (Rotate(), ("pc0", "state"), (False, True)),
         (Rotate(deltas=True), ("pc0", "pc1", "state"), (False, False, True)),
+        (Select(["state", 0]), ("state", "level"), (True, False)),
         (Lags(2), ("level", "state", "level t+1", "state t+1"), (False, True) * 2),
         (
             Stack([None, Delta(keep=False), Centre()]),

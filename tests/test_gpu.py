@@ -235,7 +235,7 @@ def vowels():
     return list(X)[::9], np.asarray(y)[::9]
 
 
-@pytest.mark.parametrize("preset", [None, "mvdfqm-sssk", "mvdfq-spectrum"])
+@pytest.mark.parametrize("preset", [None, "music", "mvdfqm-sssk", "mvdfq-spectrum"])
 def test_classifiers_agree(vowels, preset):
     X, y = vowels
     expected = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)

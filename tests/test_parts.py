@@ -109,6 +109,7 @@ TRANSFORMERS = {
         mvdfq.Rotate(3),
         lambda fitted, x: naive_numbers.rotated(x, fitted.mean_, fitted.components_),
     ),
+    "Select": Part(mvdfq.Select([2, 1]), lambda _, x: [x[2], x[1]]),
     "Smooth": Part(mvdfq.Smooth(3), rows(lambda _, row: naive_numbers.moving_average(row, 3))),
     "Stack": Part(mvdfq.Stack(["passthrough", mvdfq.Smooth(3)]), of_views),
     "Standardize": Part(

@@ -501,3 +501,18 @@ def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(dtype):
     assert check_sequences([np.array([0, 2**53], dtype)]).data.max() == 2**53
     with pytest.raises(ValueError, match=r"Sequence 1 holds whole numbers beyond 2\*\*53"):
         check_sequences([np.array([0, 1], dtype), np.array([0, 2**53 + 1], dtype)])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            {"channel_names": ("a", "b", "c")},
+            "one name for each of the 2 channels or be None, got",
+        ),
+        ({"symbolic": (True,)}, "one flag for each of the 2 channels or be empty, got 1 flags"),
+    ],
+)
+def test_names_and_flags_belong_to_the_channels(more, message):
+    with pytest.raises(ValueError, match=message):
+        Sequences(np.zeros((2, 6)), np.array([0, 6]), **more)

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
@@ -15,9 +16,10 @@ from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
 from mvdfq.machines.machine import KernelMachine
-from mvdfq.machines.standard import fit_words, root_shares
+from mvdfq.machines.standard import Scale, column_sums, fit_words, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_machine import WordMachine
+from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
@@ -321,16 +323,51 @@ def test_codewords_have_rows_of_their_own(tmp_path):
     clf = SequenceClassifier("music", cv=2).fit(sequences, labels)
     assert clf.views_[0].name == "codewords"
     n = clf.kernel_.n_rows_in_
-    assert len(clf.row_importance_) == n + 1 + 2
+    assert len(clf.row_importance_) == n + 1 + 6 + 2  # a codebook, six pairs, the channels
     assert_allclose(clf.feature_importance_.sum(), 1)
     found = clf.explain(sequences[0])
-    assert found.row_names[-3].startswith("codewords: ")
+    assert found.row_names[-9].startswith("codewords: ")
+    assert found.row_names[-8] == "pairs: pc0 & pc1"
     assert_allclose(found.by_row.sum(axis=1) + found.constant, found.margins, atol=1e-6)
     assert_allclose(found.by_channel.sum(axis=1) + found.constant, found.margins, atol=1e-6)
     assert_allclose(found.by_layout.sum(axis=1) + found.constant, found.margins, atol=1e-6)
     clf.save(tmp_path / "music.mvdfq")
     again = mvdfq.load(tmp_path / "music.mvdfq")
     assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))
+
+
+def test_every_group_of_channels_has_a_codebook(tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["mfcc 0", "mfcc 1", "mfcc 2", "band 0", "band 1", "state"]
+    data = rng.normal(size=(6, 40 * 30))
+    data[5] = rng.integers(0, 3, data.shape[1])
+    offsets = np.arange(0, data.shape[1] + 1, 30)
+    sequences = Sequences(data, offsets, tuple(names), symbolic=(False,) * 5 + (True,))
+    clf = SequenceClassifier("music", cv=2).fit(sequences, np.arange(40) % 2)
+    kept = [(one.name, one.encoder[0].channels_.tolist()) for one in clf.views_[:4]]
+    groups = [0, 1, 2], [3, 4]
+    assert kept == [(name, group) for name in ("codewords", "pairs") for group in groups]
+    codebook = clf.views_[1].channel_shares(6)
+    assert_allclose(codebook[:, 3:5].sum(axis=1), 1)
+    found = clf.explain(sequences[:1])
+    assert_allclose(found.by_channel.sum(axis=1) + found.constant, found.margins, atol=1e-6)
+    clf.save(tmp_path / "music.mvdfq")
+    again = mvdfq.load(tmp_path / "music.mvdfq")
+    assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))
+
+
+def test_sparse_shares_are_standardized_like_dense_shares():
+    rng = np.random.default_rng(0)
+    dense = rng.random((30, 12), dtype=np.float32) * (rng.random((30, 12)) < 0.3)
+    dense[:, 4] = 0
+    sparse = sp.csr_array(dense)
+    for found, expected in zip(column_sums(sparse), column_sums(dense), strict=True):
+        assert_array_equal(found, expected)
+    scale = Scale.of(sparse, 0.2)
+    assert 0 < scale.kept.size < 12
+    expected = (dense - dense.mean(0, dtype=float)) / dense.std(0, dtype=float).clip(1e-6)
+    assert_allclose(scale.features(sparse), expected[:, scale.kept], atol=1e-5)
+    assert_array_equal(scale.features(sparse), scale.features(dense))
 
 
 def test_symbols_alone_do_not_decide(fitted):

@@ -23,6 +23,7 @@ from .frames import (
     Filters as Filters,
     Lags as Lags,
     Rotate as Rotate,
+    Select as Select,
     Smooth as Smooth,
     Stack as Stack,
     Standardize as Standardize,

@@ -31,6 +31,7 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     for kind in ("frames", "symbols", "kernel"):
         if kind in own:
             own[kind] = part(kind, own[kind])
+    _refuse_letters(name, own, X)
     settings = letters_settings(X) if name == "letters" else PRESETS[name]()
     changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
     if changed or classifier.gamma is not None or classifier.weights is not None:
@@ -43,6 +44,15 @@ def settings_for(classifier: Any, X: Any) -> Settings:
         settings = replace(settings, frames=None, symbols=None)
     _check_settings(classifier, settings)
     return settings
+
+
+def _refuse_letters(name: str, own: dict[str, Any], X: Any) -> None:
+    """Refuse symbols if the encoders of the preset need numbers."""
+    if name in ("numbers", "fast", "music") and "symbols" not in own and are_letters(X):
+        raise ValueError(
+            f"preset={name!r} reads numbers, but all channels of X hold symbols; pass "
+            f"preset='letters'."
+        )
 
 
 def _refuse_encoders(own: dict[str, Any], kernel: Kernel, has_symbols: bool) -> None:

@@ -5,14 +5,16 @@ Settings follow the paper's text; presets that follow its comments instead end i
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
 from mvdfq.classifier.registry import NAMED
 from mvdfq.classifier.views import WordView, filter_views
-from mvdfq.frames import Delta, Rotate, Smooth, Standardize
+from mvdfq.frames import Centre, Delta, Rotate, Select, Smooth, Standardize
 from mvdfq.frames.filters import auto_dilations
+from mvdfq.frames.select import groups_by_name
 from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum, Words
 from mvdfq.machines.validation import Cautious
 from mvdfq.symbols import (
@@ -68,6 +70,8 @@ SHORT = [(0,), (0, 1)]
 LITTLE = 0.01
 # Words of three symbols, 1 to 16 frames apart.
 TRIPLES = [(0, step, 2 * step) for step in (1, 2, 4, 8, 16)]
+# Components of each group of channels whose pairs the preset "music" reads.
+COMPONENTS = 13
 # Fewer dilations than this make too few filters for all sets of channels.
 FEW_BANKS = 5
 # Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
@@ -104,13 +108,36 @@ def _banks(X: Any) -> list[int]:
 
 
 def _music() -> Settings:
-    """The default, and standardized codewords of frames and their slopes."""
+    """The default, standardized codewords, and standardized pairs of centred components.
+
+    Both new parts read frames together with their slopes, and have no order in time. Each group
+    of channels, such as MFCCs or spectral bands, has a codebook and components of its own.
+    """
     numbers = _numbers()
     assert numbers.views is not None
     others = numbers.views
-    encoder = make_pipeline(Delta(), Standardize(), CodebookQuantizer(2048))
-    codewords = WordView("codewords", Words([(0,)]), encoder)
-    return replace(numbers, views=lambda X: [codewords, *others(X)])
+
+    def views(X: Any) -> list[Any]:
+        groups = groups_by_name(X)
+        codewords = [Delta(), Standardize(), CodebookQuantizer(2048)]
+        return [
+            *[_singles("codewords", Select(group), *codewords) for group in groups],
+            *[_singles("pairs", Select(group), *_centred_pairs(group)) for group in groups],
+            *others(X),
+        ]
+
+    return replace(numbers, views=views)
+
+
+def _singles(name: str, *steps: Any) -> WordView:
+    return WordView(name, Words([(0,)]), make_pipeline(*steps))
+
+
+def _centred_pairs(group: list[int]) -> list[Any]:
+    """Return the steps to pairs of components and their slopes: how channels vary together."""
+    rotate = Rotate(min(len(group), COMPONENTS))
+    most = comb(2 * COMPONENTS, 2)
+    return [Centre(), Standardize(), rotate, Delta(), JointQuantizer(2, n_bins=3, max_sets=most)]
 
 
 def _fast() -> Settings:
@@ -218,9 +245,9 @@ def list_presets() -> list[str]:
     -------
     names : list of str
         ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` is a smaller ``"numbers"``;
-        ``"music"`` adds codewords, for genres and artists; the others are the methods of the
-        paper. ``m`` after the family means
-        manifold embedding, ``-alt`` means the settings in the comments of the paper.
+        ``"music"`` adds codewords and pairs of components, for genres and artists; the others are
+        the methods of the paper. ``m`` after the family means manifold embedding, ``-alt`` means
+        the settings in the comments of the paper.
 
     Examples
     --------

@@ -28,6 +28,7 @@ EXPORTED = {
 
 # Parts without a name on the command line, and why.
 UNNAMED = {
+    "Select": "its channels must be given",
     "Stack": "its views must be given",
     "Rows": "its quantizers must be given",
     "Words": "its layouts must be given",

@@ -131,8 +131,8 @@ class WordView:
         found = self.fit_reader(X)
         if found is None:
             return None
-        encoder, rows, reader = found
-        pieces = pieces_of(encoder.transform(X).rows(rows), reader.plan_)
+        encoder, rows, symbols, reader = found
+        pieces = pieces_of(symbols, reader.plan_)
         gram = StandardGram(pieces, len(X), 0.0, memory, n_jobs)
 
         def finish(coefficients: np.ndarray) -> FittedWords:
@@ -146,17 +146,19 @@ class WordView:
         found = self.fit_reader(X)
         if found is None:
             return None
-        encoder, rows, reader = found
+        encoder, rows, _, reader = found
         return WordSource(reader, WordColumns.of(reader.plan_), rows, encoder)
 
-    def fit_reader(self, X: Sequences) -> tuple[Any, np.ndarray, SequenceFeatures] | None:
-        """Return the fitted encoder, the rows in use and their reader; None if there are none."""
-        encoder = clone(self.encoder).fit(X)
-        symbols = encoder.transform(X)
+    def fit_reader(self, X: Sequences) -> tuple[Any, np.ndarray, Symbols, SequenceFeatures] | None:
+        """Return the fitted encoder, the rows in use, their symbols and their reader, or None."""
+        encoder = clone(self.encoder)
+        symbols = encoder.fit_transform(X)
         rows = np.flatnonzero(countable(self.kernel, symbols))
         if not rows.size:
             return None
-        return encoder, rows, reader_of_words(symbols.rows(rows), self.kernel, 1)
+        if rows.size < symbols.n_rows:
+            symbols = symbols.rows(rows)
+        return encoder, rows, symbols, reader_of_words(symbols, self.kernel, 1)
 
 
 @dataclass(frozen=True)

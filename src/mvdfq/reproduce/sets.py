@@ -191,7 +191,9 @@ def load_gtzan(folder: Path) -> MusicSet:
 
     def both() -> Sequences:
         first, second = mfcc(), fft64()
-        return Sequences(np.concatenate([first.data, second.data]), first.offsets)
+        names = [f"mfcc {i}" for i in range(first.n_rows)]
+        names += [f"band {i}" for i in range(second.n_rows)]
+        return Sequences(np.concatenate([first.data, second.data]), first.offsets, tuple(names))
 
     views: dict[str, Callable[[], Any]] = {"mfcc": mfcc}
     if bands.exists():

@@ -49,31 +49,24 @@ class Ragged:
     _dtypes: ClassVar[tuple[str, ...]] = ("f4", "f8", "u1", "u2", "u4")
 
     def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""
-        for name, array in (("data", self.data), ("offsets", self.offsets)):
-            if not isinstance(array, np.ndarray) or isinstance(
-                array, np.ma.MaskedArray | np.matrix
-            ):
-                raise TypeError(
-                    f"{name} must be a plain NumPy array, got {type(array).__name__}; "
-                    f"mvdfq.check_sequences reads lists and other arrays."
-                )
+        check_plain(self.data, "data")
+        check_plain(self.offsets, "offsets")
         if self.data.ndim != 2 or self.data.dtype not in self._dtypes:
             raise ValueError(
                 f"data must be a 2-D array of one of the types {self._dtypes}, got an array of "
                 f"{self.data.dtype} with {self.data.ndim} dimensions; mvdfq.check_sequences reads "
                 f"other arrays."
             )
-        if self.offsets.dtype != np.int64 or self.offsets.ndim != 1 or not self.offsets.size:
+        check_offsets(self.offsets, self.data.shape[1])
+        names = self.channel_names
+        if names is not None and len(names) != self.n_rows:
             raise ValueError(
-                f"offsets must be a list of int64 numbers, got an array of {self.offsets.dtype} "
-                f"with shape {self.offsets.shape}."
-            )
-        ends = self.offsets[0], self.offsets[-1]
-        if ends != (0, self.data.shape[1]) or (np.diff(self.offsets) < 0).any():
-            raise ValueError(
-                f"offsets must run from 0 to the number of frames in data, "
-                f"{self.data.shape[1]}, and must not fall; got {self.offsets[:8].tolist()}."
+                f"channel_names must hold one name for each of the {self.n_rows} {self._row}s or "
+                f"be None, got {len(names)} names."
             )
 
     def __len__(self) -> int:
@@ -183,6 +176,15 @@ class Sequences(Ragged):
     _row = "channel"
     _dtypes = ("f4", "f8")
 
+    def check(self) -> None:
+        """Refuse what `Ragged` refuses, and another number of flags than channels."""
+        super().check()
+        if len(self.symbolic) not in (0, self.n_rows):
+            raise ValueError(
+                f"symbolic must hold one flag for each of the {self.n_rows} channels or be empty, "
+                f"got {len(self.symbolic)} flags."
+            )
+
     def in_words(self) -> str:
         """Return what the collection holds, with the share of missing values and symbols."""
         words = [super().in_words()]
@@ -200,3 +202,26 @@ class Sequences(Ragged):
 def offsets_of(lengths: Iterable[int]) -> np.ndarray:
     """Return where sequences of the given lengths begin if they lie side by side."""
     return np.concatenate([[0], np.cumsum(list(lengths), dtype=np.int64)]).astype(np.int64)
+
+
+def check_plain(array: Any, name: str) -> None:
+    """Raise an error unless `array` is a NumPy array, not a masked array or a matrix."""
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray | np.matrix):
+        raise TypeError(
+            f"{name} must be a plain NumPy array, got {type(array).__name__}; "
+            f"mvdfq.check_sequences reads lists and other arrays."
+        )
+
+
+def check_offsets(offsets: np.ndarray, n_frames: int) -> None:
+    """Raise an error unless `offsets` cut `n_frames` frames into sequences."""
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
+        raise ValueError(
+            f"offsets must be a list of int64 numbers, got an array of {offsets.dtype} with shape "
+            f"{offsets.shape}."
+        )
+    if (offsets[0], offsets[-1]) != (0, n_frames) or (np.diff(offsets) < 0).any():
+        raise ValueError(
+            f"offsets must run from 0 to the number of frames in data, {n_frames}, and must not "
+            f"fall; got {offsets[:8].tolist()}."
+        )

@@ -19,24 +19,10 @@ def _check_transformer(value: Any) -> None:
         value.check_learned()
 
 
-def _check_names(value: Any) -> None:
-    names, n = value.channel_names, len(value.data)
-    require(
-        names is None or len(names) == n, f"channel_names must hold {n} names, got another number"
-    )
-
-
 def _check_symbols(value: Any) -> None:
     _check_alphabets(value.n_symbols, len(value.data))
     known = (value.data < value.n_symbols[:, None]) | (value.data == value.missing)
     require(known.all(), "data must hold symbols below n_symbols, got a larger symbol")
-    _check_names(value)
-
-
-def _check_sequences(value: Any) -> None:
-    _check_names(value)
-    n = len(value.data)
-    require(len(value.symbolic) in (0, n), f"symbolic must hold {n} flags, got another number")
 
 
 def _check_alphabets(n_symbols: np.ndarray, n_rows: int) -> None:
@@ -147,9 +133,8 @@ def _check_kernel(value: Any) -> None:
 
 # Checks by the name of a class or of one of its base classes.
 READERS: dict[str, Callable[[Any], None]] = {
-    "Ragged": lambda value: value.__post_init__(),
+    "Ragged": lambda value: value.check(),
     "Symbols": _check_symbols,
-    "Sequences": _check_sequences,
     "SequenceTransformer": _check_transformer,
     "Plan": _check_plan,
     "WordFactors": _check_word_factors,

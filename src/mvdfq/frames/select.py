@@ -1,0 +1,133 @@
+"""Some of the channels, and groups of channels by their names."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
+from mvdfq.frames.learned import require, require_array
+from mvdfq.sequences import Sequences
+
+__all__ = ["Select", "groups_by_name"]
+
+# More groups than this are names of sensors rather than of kinds of features.
+MOST_GROUPS = 8
+
+
+class Select(SequenceTransformer):
+    """Keep some of the channels, and leave out the others.
+
+    Parameters
+    ----------
+    channels : list of int or str
+        The channels to keep, by index or name, in the order of the rows of the result.
+
+    Attributes
+    ----------
+    channels_ : ndarray of shape (n_kept,)
+        The indices of the channels that are kept.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Select
+    >>> X = Select([1]).fit_transform([[[0.0, 1.0], [5.0, 6.0]]])
+    >>> X[0], X.channel_names
+    (array([[5., 6.]]), ('x1',))
+    """
+
+    channels_: np.ndarray
+
+    def __init__(self, channels: Any) -> None:
+        self.channels = channels
+
+    def fit(self, X: Any, y: Any = None) -> "Select":
+        """Find the channels.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or any other input of `mvdfq.check_sequences`.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : Select
+            The fitted transformer.
+        """
+        X = self._read_training(X)
+        given = [self.channels] if isinstance(self.channels, str) else list(self.channels)
+        found = [channel_index(channel, X, "channels") for channel in given]
+        if not found or len(set(found)) < len(found):
+            raise ValueError(
+                f"channels must name at least one channel, each once, got {self.channels!r}."
+            )
+        self.channels_ = np.array(found)
+        return self
+
+    def transform(self, X: Any) -> Sequences:
+        """Keep the channels.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences
+            The channels that are kept, with their names.
+        """
+        X = self._read(X)
+        names, flags = channel_names(X), X.symbolic_mask[self.channels_]
+        return replace(
+            X,
+            data=X.data[self.channels_],
+            channel_names=tuple(names[j] for j in self.channels_),
+            symbolic=tuple(flags.tolist()) if flags.any() else (),
+        )
+
+    def reach(self) -> int:
+        """Return 0: a frame is read without its neighbours."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return one row per channel that is kept, with a 1 for the channel."""
+        return np.eye(self.n_channels_in_)[self.channels_]
+
+    def check_learned(self) -> None:
+        """Raise an error unless the channels are different channels seen in `fit`."""
+        super().check_learned()
+        found, n = self.channels_, self.n_channels_in_
+        require_array(self, "channels_", (None,), np.int64)
+        inside = found.size and found.min() >= 0 and found.max() < n
+        require(inside, f"channels_ must hold indices from 0 to {n - 1}")
+        require(len(np.unique(found)) == found.size, "channels_ must hold every index once")
+
+
+def groups_by_name(X: Sequences) -> list[list[int]]:
+    """Return the numeric channels in groups: names that differ only in a number at the end.
+
+    MFCCs and spectral bands, say, are two groups. Channels whose names do not end in a number are
+    one group. All channels are one group if there are more than `MOST_GROUPS` groups, or no names.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> names = ["mfcc 0", "mfcc 1", "delta mfcc 0", "delta mfcc 1", "band 0", "band 1", "energy"]
+    >>> groups_by_name(mvdfq.check_sequences([[[0.0] * 9] * 7], channel_names=names))
+    [[0, 1, 2, 3], [4, 5], [6]]
+    """
+    groups: dict[str, list[int]] = {}
+    names, numeric = channel_names(X), np.flatnonzero(~X.symbolic_mask).tolist()
+    for j in numeric:
+        groups.setdefault(_stem(names[j]), []).append(j)
+    return list(groups.values()) if len(groups) <= MOST_GROUPS else [numeric]
+
+
+def _stem(name: str) -> str:
+    """Return a name without its number; slopes belong to their channels. "" without a number."""
+    stem = name.rstrip("0123456789")
+    return "" if stem == name else stem.removeprefix("delta ")

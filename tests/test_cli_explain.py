@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -128,6 +129,23 @@ def test_patterns_sum_over_layouts_and_positions(dna):
             piece = x[place : place + len(one.text)]
             shown = zip(piece, one.text, strict=True)
             assert "".join("." if p == "." else letter for letter, p in shown) == one.text
+
+
+def test_groups_of_similar_residues_are_letters_in_brackets(tmp_path):
+    rng = np.random.default_rng(0)
+    names = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
+    lines = []
+    for i in range(20):
+        residues = "".join(rng.choice(names, 30))
+        motif = "GW" + "KR"[i // 2 % 2] + "CA"
+        residues = residues[:10] + motif + residues[15:] if i % 2 else residues
+        lines.append(f">p{i} {'ab'[i % 2]}\n{residues}\n")
+    (tmp_path / "p.fa").write_text("".join(lines))
+    run("train", tmp_path / "p.fa", "--label", 1, "-o", tmp_path / "p.mvdfq")
+    out = explain(tmp_path / "p.mvdfq", tmp_path / "p.fa", "--label", 1, "--which", 2, "--top", 500)
+    assert "positions count from 1" in " ".join(out.split())
+    assert re.search(r"\S\[KR\]\S* *position 1\d", out)
+    assert "frame" not in out
 
 
 @pytest.mark.parametrize(("which", "name"), [("1", "d0"), ("8", "d7"), ("d7", "d7"), ("40", "d39")])

@@ -1,5 +1,6 @@
 """Explanations in the words of users: moments and channels, or letters and positions."""
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -95,8 +96,12 @@ def _largest(piece: np.ndarray, sign: float) -> list[int]:
 
 
 def are_letters(explanation: Explanation) -> bool:
-    """Tell whether the symbols of the sequence are letters: all names have one character."""
-    return all(len(name) == 1 for names in explanation.names for name in names)
+    """Tell whether the symbols are letters, or groups of letters in brackets, such as ``[KR]``."""
+    return all(
+        len(name) == 1 or (name[0] == "[" and name[-1] == "]")
+        for names in explanation.names
+        for name in names
+    )
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,11 @@ class Pattern:
     text: str
     positions: tuple[int, ...]
     evidence: float
+
+    @property
+    def n_letters(self) -> int:
+        """Number of letters from the first to the last; a group in brackets is one letter."""
+        return len(re.sub(r"\[[^]]+\]", ".", self.text))
 
 
 def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> list[Pattern]:

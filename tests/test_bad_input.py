@@ -312,7 +312,5 @@ def test_an_interrupt_while_the_program_ends_is_said(monkeypatch, capfd, handler
 
 @pytest.mark.parametrize("preset", ["numbers", "fast", "music"])
 def test_presets_of_numbers_refuse_strings(preset):
-    with pytest.raises(
-        ValueError, match=f"preset='{preset}' reads numbers.* preset='letters'"
-    ):
+    with pytest.raises(ValueError, match=f"preset='{preset}' reads numbers.* preset='letters'"):
         mvdfq.SequenceClassifier(preset).fit(["ACGTACGT", "TTGA"] * 4, [0, 1] * 4)

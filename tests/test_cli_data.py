@@ -312,3 +312,12 @@ def test_an_id_of_the_user_beats_the_format_of_the_training_data(tmp_path):
     run("train", tmp_path / "tables", "-o", tmp_path / "m.mvdfq", "-q")
     out, _ = run("predict", tmp_path / "m.mvdfq", long, "--id", "machine", "--format", "json")
     assert [row["name"] for row in json.loads(out)] == ["m0", "m1", "m2"]
+
+
+def test_people_see_the_unit_of_lengths_and_that_labels_are_missing(tmp_path):
+    path = tmp_path / "a.fasta"
+    path.write_text(f">a\n{'ACGT' * 5000}\n>b\nACGTA\n")
+    out, err = run("inspect", path)
+    assert re.search("^longest +20000 letters$", out, re.MULTILINE)
+    assert "the data have no labels; mvdfq train needs --label, --labels or" in err
+    assert json.loads(run("inspect", path, "--format", "json")[0])["longest"] == 20000

@@ -94,6 +94,17 @@ def test_a_long_table_without_a_renamed_column(long_table):
     assert [facts["sequences"], facts["channels"], facts["classes"]["gehen"]] == [12, 2, 6]
 
 
+def test_a_model_of_a_long_table_says_how_to_read_one_recording(long_table, tmp_path):
+    model, one = tmp_path / "m.mvdfq", tmp_path / "one.csv"
+    run("train", long_table, "--id", "Messung", "--label", "Tätigkeit", "--preset", "mvdfqm-sssk",
+        "-C", 1, "-o", model, "-q")  # fmt: skip
+    spread(one, [("Zeitpunkt", "ax", "ay"), *[(t * 0.02, x, x) for t, x in enumerate(wave(0))]])
+    _, err = run("predict", model, one, code=3)
+    assert "if the file holds one sequence, pass --as csv-folder" in err
+    out, _ = run("predict", model, one, "--as", "csv-folder", "-q")
+    assert "one.csv" in out
+
+
 def test_hints_name_the_option(long_table, tmp_path):
     _, err = run("inspect", long_table, "--id", "wer", code=3)
     assert "hint: --id NAME names one of 'Messung', 'Zeitpunkt'" in err

@@ -11,6 +11,7 @@ import soundfile
 import mvdfq
 import naive
 from commands import RATE, run, tone, write_sounds
+from mvdfq.cli.reasons import Reasons
 from mvdfq.explain.moments import Moment, find_moments, find_patterns
 from mvdfq.io import write_npz
 
@@ -92,6 +93,13 @@ def test_moments_are_the_windows_with_the_most_evidence(sounds):
     assert [moment.evidence for moment in found] == pytest.approx([one[1] for one in expected])
     names = [tuple(explanation.channels[c] for c in one[2]) for one in expected]
     assert [moment.channels for moment in found] == names
+
+
+@pytest.mark.parametrize(("constant", "decides"), [(2.1, True), (0.4, False), (-0.5, False)])
+def test_a_constant_that_outweighs_the_evidence_is_remarked(constant, decides):
+    reasons = Reasons.__new__(Reasons)
+    reasons.sums = {"decision_value": 1.0, "evidence_constant": constant}
+    assert reasons.constant_decides == decides
 
 
 def test_times_of_equal_moments_have_equal_decimals():

@@ -86,6 +86,12 @@ def _show(
         table(signed(reasons.row_rows()), "\nrows of symbols with the most evidence")
     if near:
         table(near, "\nmost similar training sequences")
+    if reasons.constant_decides:
+        note(
+            "The evidence of all moments together speaks against the class; the constant decides. "
+            "Compare moments with each other, not with 0.",
+            quiet,
+        )
     if not details:
         note("--details shows the words that were counted.", quiet)
 

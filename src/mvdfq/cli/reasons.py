@@ -32,6 +32,12 @@ class Reasons:
             "evidence_constant": float(self.sign * self.explanation.constant[self.column]),
         }
 
+    @property
+    def constant_decides(self) -> bool:
+        """Whether the decision value without the constant would speak against the class."""
+        s = self.sums
+        return s["decision_value"] > 0 > s["decision_value"] - s["evidence_constant"]
+
     def verdict(self) -> str:
         """Return class, probability, runner-up and the sum in two lines."""
         (best, p), (second, q), *_ = self.chances

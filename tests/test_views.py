@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
@@ -15,7 +16,7 @@ from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
 from mvdfq.machines.machine import KernelMachine
-from mvdfq.machines.standard import fit_words, root_shares
+from mvdfq.machines.standard import Scale, column_sums, fit_words, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences
@@ -353,6 +354,20 @@ def test_every_group_of_channels_has_a_codebook(tmp_path):
     clf.save(tmp_path / "music.mvdfq")
     again = mvdfq.load(tmp_path / "music.mvdfq")
     assert_array_equal(again.decision_function(sequences), clf.decision_function(sequences))
+
+
+def test_sparse_shares_are_standardized_like_dense_shares():
+    rng = np.random.default_rng(0)
+    dense = rng.random((30, 12), dtype=np.float32) * (rng.random((30, 12)) < 0.3)
+    dense[:, 4] = 0
+    sparse = sp.csr_array(dense)
+    for found, expected in zip(column_sums(sparse), column_sums(dense), strict=True):
+        assert_array_equal(found, expected)
+    scale = Scale.of(sparse, 0.2)
+    assert 0 < scale.kept.size < 12
+    expected = (dense - dense.mean(0, dtype=float)) / dense.std(0, dtype=float).clip(1e-6)
+    assert_allclose(scale.features(sparse), expected[:, scale.kept], atol=1e-5)
+    assert_array_equal(scale.features(sparse), scale.features(dense))
 
 
 def test_symbols_alone_do_not_decide(fitted):

@@ -251,24 +251,3 @@ def list_counts(codes, offsets, present, group, base, n_levels, scratch, first, 
                     cells[word, cell] = 0
                     place += 1
         filled[s] = place - first[s]
-
-
-@njit(nogil=True, cache=True)
-def close_gaps(first, filled, columns, counts):
-    """Move the lists of all sequences together, one after another."""
-    place = 0
-    for s in range(filled.size):
-        for e in range(first[s], first[s] + filled[s]):
-            columns[place], counts[place] = columns[e], counts[e]
-            place += 1
-
-
-@njit(nogil=True, cache=True)
-def add_columns(values, held, total, squares):
-    """Add to every column its number of entries that are not 0, their sum and their squares."""
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            value = np.float64(values[i, j])
-            held[j] += 1 if value != 0 else 0
-            total[j] += value
-            squares[j] += value * value

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines import lookup
+from mvdfq._engines import shares as loops
 from mvdfq._engines.choice import current_engine, side_by_side
 from mvdfq._utils.memory import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
@@ -28,7 +28,7 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels import Kernel
-from mvdfq.machines.dense_words import count_words
+from mvdfq.machines.dense_words import share_words
 from mvdfq.machines.table_sums import DENSE_WORDS
 from mvdfq.symbols.base import Symbols
 
@@ -64,14 +64,9 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
     engine = current_engine()
     if engine.name == "gpu":
         return on_gpu().root_shares(symbols, plan, rows, engine.device)
-    parts = []
-    for r in rows.tolist():
-        found = count_words(plan.row([symbols], r), plan.groups(r), plan.n_levels)
-        total = np.maximum(found.sum(axis=1), np.finfo(np.float32).tiny)
-        found.data /= np.repeat(total, np.diff(found.indptr))
-        np.sqrt(found.data, out=found.data)
-        parts.append(found)
-    return sp.hstack(parts, format="csr")
+    chosen = rows.tolist()
+    found = [plan.row([symbols], r) for r in chosen]
+    return share_words(found, plan.groups(chosen[0]), plan.n_levels)
 
 
 def countable(kernel: Kernel, symbols: Symbols) -> np.ndarray:
@@ -221,10 +216,16 @@ class Scale(Short):
         """Return the standardized columns that are not left out."""
         if not _is_on_host(shares):
             return on_gpu().features(shares, self.kept, self.mean, self.factor)
-        chosen = shares[:, self.kept]
-        z = chosen.toarray() if sp.issparse(chosen) else chosen
-        z -= self.mean[self.kept].astype(np.float32)
-        z *= self.factor[self.kept].astype(np.float32)
+        mean, factor = (one[self.kept].astype(np.float32) for one in (self.mean, self.factor))
+        if not sp.issparse(shares):
+            z = shares[:, self.kept]
+            z -= mean
+            z *= factor
+            return z
+        places = np.full(self.mean.size, -1)
+        places[self.kept] = np.arange(self.kept.size)
+        z = np.empty((shares.shape[0], self.kept.size), np.float32)
+        loops.standardize((shares.indptr, shares.indices, shares.data), places, mean, factor, z)
         return z
 
 
@@ -232,13 +233,11 @@ def column_sums(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for every column, the number of entries, their sum and the sum of their squares."""
     if not _is_on_host(shares):
         return on_gpu().column_sums(shares)
-    if sp.issparse(shares):
-        columns, n = shares.indices, shares.shape[1]
-        values = shares.data.astype(float)
-        sums = [np.bincount(columns, weights, n) for weights in (values, values**2)]
-        return np.bincount(columns, minlength=n), sums[0], sums[1]
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
-    lookup.add_columns(shares, held, total, squares)
+    if sp.issparse(shares):
+        loops.add_entries(shares.indices, shares.data, held, total, squares)
+    else:
+        loops.add_columns(shares, held, total, squares)
     return held, total, squares
 
 

@@ -126,7 +126,8 @@ def _order_statistics(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     device, card = on_card("frames")
     if device:
         return card.order_statistics(values, places, device)
-    return np.sort(values)[places]  # not as float64: float32 sorts faster
+    # a few places: half the time of sorting; not as float64, which takes longer
+    return np.partition(values, np.unique(places))[places]
 
 
 def _distortion(values: np.ndarray, n_bins: int) -> np.ndarray:

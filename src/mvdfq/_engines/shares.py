@@ -1,0 +1,72 @@
+"""Compiled loops over root shares of words: from counts, to sums, to standardized columns.
+
+Sparse shares are lists of (column, value), one list per sequence, as in a CSR matrix. Loops over
+the lists take one pass, where products and slices of sparse matrices copy everything several
+times.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["add_columns", "add_entries", "close_gaps", "standardize", "take_roots"]
+
+
+@njit(nogil=True, cache=True)
+def take_roots(first, before, filled, counts):
+    """Replace the counts that were appended since `before` by the roots of their shares."""
+    for s in range(filled.size):
+        begin, end = first[s] + before[s], first[s] + filled[s]
+        total = 0.0
+        for e in range(begin, end):
+            total += counts[e]
+        whole = np.float32(total)
+        for e in range(begin, end):
+            counts[e] = np.sqrt(counts[e] / whole)
+
+
+@njit(nogil=True, cache=True)
+def close_gaps(first, filled, columns, counts):
+    """Move the lists of all sequences together, one after another."""
+    place = 0
+    for s in range(filled.size):
+        for e in range(first[s], first[s] + filled[s]):
+            columns[place], counts[place] = columns[e], counts[e]
+            place += 1
+
+
+@njit(nogil=True, cache=True)
+def add_columns(values, held, total, squares):
+    """Add to every column its number of entries that are not 0, their sum and their squares."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            value = np.float64(values[i, j])
+            held[j] += 1 if value != 0 else 0
+            total[j] += value
+            squares[j] += value * value
+
+
+@njit(nogil=True, cache=True)
+def add_entries(columns, values, held, total, squares):
+    """Do what `add_columns` does, for the entries of a sparse matrix."""
+    for e in range(columns.size):
+        j, value = columns[e], np.float64(values[e])
+        held[j] += 1
+        total[j] += value
+        squares[j] += value * value
+
+
+@njit(nogil=True, cache=True)
+def standardize(lists, places, mean, factor, out):
+    """Write the standardized columns of sparse shares to `out`, (n_sequences, n_kept).
+
+    `lists` is (indptr, columns, values); column j goes to ``places[j]``, and is left out if this
+    is -1. `mean` and `factor` belong to the columns of `out`.
+    """
+    indptr, columns, values = lists
+    for i in range(out.shape[0]):
+        for p in range(out.shape[1]):
+            out[i, p] = -mean[p] * factor[p]
+        for e in range(indptr[i], indptr[i + 1]):
+            p = places[columns[e]]
+            if p >= 0:
+                out[i, p] = (values[e] - mean[p]) * factor[p]

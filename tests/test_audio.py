@@ -380,7 +380,8 @@ def test_group_pattern_that_does_not_match(classes):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "message"), [("(", "is not a regular expression"), ("_x_", "has no group")]
+    ("pattern", "message"),
+    [("(", "is not a regular expression"), (r"_\d_", r"'_\\d_' has no group")],
 )
 def test_group_pattern_that_makes_no_sense(classes, pattern, message):
     with pytest.raises(ValueError, match=message):

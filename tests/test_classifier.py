@@ -298,3 +298,5 @@ def test_letters_of_another_kind_are_remarked():
     clf = mvdfq.SequenceClassifier(cv=2).fit(strings, [0, 1] * 6)
     with pytest.warns(UserWarning, match="More than a fifth of the symbols of sequence 1 did not"):
         clf.predict(["ACGTACGTACCA", "MKVLAAGIVGLL"])
+    with pytest.warns(UserWarning, match="More than a fifth of the symbols of sequence 0 did not"):
+        clf.explain("MKVLAAGIVGLL")

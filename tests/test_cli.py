@@ -266,7 +266,7 @@ def test_series_go_all_the_way(series, tmp_path):
     assert len(out.splitlines()) == 4
     out, _ = run("evaluate", series / "made.npz", "--protocol", "3-fold", "--seeds", 2, "-q")
     assert "95 % interval" in out
-    assert "seeds [0, 1]" in out
+    assert "6 folds, 48 predictions, seeds 0, 1\n" in out
 
 
 def test_fasta_with_labels_in_the_header(tmp_path):
@@ -406,6 +406,7 @@ def test_wrong_usage_is_2(recordings):
         (["evaluate", "{series}/made.ts", "--group-pattern", "(zzz)"], 3, "finds no group"),
         (["evaluate", "{series}/made.ts", "--protocol", "99-fold"], 5, "99 members of every class"),
         (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "needs groups"),
+        (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "hint: --group names the col"),
         (["evaluate", "{series}/made.ts", "--protocol", "homology"], 2, "needs --splits"),
         (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "format must be one of audio"),
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),

@@ -94,6 +94,17 @@ def test_a_long_table_without_a_renamed_column(long_table):
     assert [facts["sequences"], facts["channels"], facts["classes"]["gehen"]] == [12, 2, 6]
 
 
+def test_a_model_of_a_long_table_says_how_to_read_one_recording(long_table, tmp_path):
+    model, one = tmp_path / "m.mvdfq", tmp_path / "one.csv"
+    run("train", long_table, "--id", "Messung", "--label", "Tätigkeit", "--preset", "mvdfqm-sssk",
+        "-C", 1, "-o", model, "-q")  # fmt: skip
+    spread(one, [("Zeitpunkt", "ax", "ay"), *[(t * 0.02, x, x) for t, x in enumerate(wave(0))]])
+    _, err = run("predict", model, one, code=3)
+    assert "if the file holds one sequence, pass --as csv-folder" in err
+    out, _ = run("predict", model, one, "--as", "csv-folder", "-q")
+    assert "one.csv" in out
+
+
 def test_hints_name_the_option(long_table, tmp_path):
     _, err = run("inspect", long_table, "--id", "wer", code=3)
     assert "hint: --id NAME names one of 'Messung', 'Zeitpunkt'" in err
@@ -312,3 +323,12 @@ def test_an_id_of_the_user_beats_the_format_of_the_training_data(tmp_path):
     run("train", tmp_path / "tables", "-o", tmp_path / "m.mvdfq", "-q")
     out, _ = run("predict", tmp_path / "m.mvdfq", long, "--id", "machine", "--format", "json")
     assert [row["name"] for row in json.loads(out)] == ["m0", "m1", "m2"]
+
+
+def test_people_see_the_unit_of_lengths_and_that_labels_are_missing(tmp_path):
+    path = tmp_path / "a.fasta"
+    path.write_text(f">a\n{'ACGT' * 5000}\n>b\nACGTA\n")
+    out, err = run("inspect", path)
+    assert re.search("^longest +20000 letters$", out, re.MULTILINE)
+    assert "the data have no labels; mvdfq train needs --label, --labels or" in err
+    assert json.loads(run("inspect", path, "--format", "json")[0])["longest"] == 20000

@@ -12,7 +12,8 @@ import soundfile
 import mvdfq
 import naive
 from commands import RATE, run, tone, write_sounds
-from mvdfq.explain.moments import find_moments, find_patterns
+from mvdfq.cli.reasons import Reasons
+from mvdfq.explain.moments import Moment, find_moments, find_patterns
 from mvdfq.io import write_npz
 
 
@@ -95,11 +96,33 @@ def test_moments_are_the_windows_with_the_most_evidence(sounds):
     assert [moment.channels for moment in found] == names
 
 
+@pytest.mark.parametrize(("constant", "decides"), [(2.1, True), (0.4, False), (-0.5, False)])
+def test_a_constant_that_outweighs_the_evidence_is_remarked(constant, decides):
+    reasons = Reasons.__new__(Reasons)
+    reasons.sums = {"decision_value": 1.0, "evidence_constant": constant}
+    assert reasons.constant_decides == decides
+
+
+def test_times_of_equal_moments_have_equal_decimals():
+    moments = [Moment((0, 10), (1.7, 1.9), (), 1.0), Moment((10, 20), (1.9, 2.1), (), 1.0)]
+    assert [moment.when for moment in moments] == ["1.70 to 1.90 s", "1.90 to 2.10 s"]
+
+
+@pytest.mark.parametrize(
+    ("n", "shown"),
+    [(4, "(c0, c1, c2, c3)"), (15, "(c0, c1, c2 and 12 more)")],
+)
+def test_a_word_names_the_largest_of_many_channels(n, shown):
+    channels = tuple(f"c{i}" for i in range(n))
+    reason = mvdfq.Reason("pc1", channels, ("low",), (0,), (3,), None, 0.5)
+    assert str(reason) == f"+0.5000  pc1 {shown} low at frame 3"
+
+
 def test_letters_are_shown_at_their_positions(dna):
     out = explain(dna / "m.mvdfq", dna / "some.fa", "--label", 1, "--which", 2)
     first = next(line for line in out.splitlines() if "GC.G" in line)
     assert "position 25" in first
-    assert float(first.split()[0]) > 0
+    assert first.startswith("+0.")
     assert "positions count from 1" in " ".join(out.split())
     out = explain(dna / "m.mvdfq", dna / "some.fa", "--label", 1, "--which", 2, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))

@@ -158,6 +158,8 @@ def test_inspect_tells_what_a_model_was_trained_on(two):
     out, _ = run("inspect", two / "m.mvdfq")
     for text in (training["digest"][:16], "inner accuracy", "12 to 12 letters", "numpy", "beta"):
         assert text in out
+    shown = next(line for line in out.splitlines() if line.startswith("kernel"))
+    assert len(shown) < 200 < len(facts["kernel"])  # a pipe does not wrap lines
 
 
 def test_the_digest_is_that_of_values_lengths_and_labels():

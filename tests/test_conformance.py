@@ -279,6 +279,19 @@ def test_nested_parameters_can_be_searched():
     assert search.best_estimator_.symbols_.n_bins == search.best_params_["symbols__n_bins"]
 
 
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("symbols__n_bins", {}), ("kernel__k", {"kernel": "spectrum"}), ("frames__keep", {})],
+)
+def test_parameters_of_a_part_that_is_not_an_object_are_refused(name, given):
+    clf = SequenceClassifier("mvdfqm-sssk", **given)
+    part = name.partition("__")[0]
+    with pytest.raises(
+        ValueError, match=f"{name} sets a parameter of {part}, but .* such as {part}="
+    ):
+        clf.set_params(**{name: 3})
+
+
 def test_frames_before_it_in_a_pipeline_are_its_frames():
     pipeline = make_pipeline(Delta(), quick()).fit(UNEQUAL, Y)
     inside = quick(frames=Delta()).fit(UNEQUAL, Y)

@@ -207,9 +207,15 @@ def test_a_channel_that_is_not_there_cannot_be_kept():
         Select([2]).fit([np.zeros((2, 3))])
 
 
+@pytest.mark.parametrize("channel", [1, "x1"])
+def test_one_channel_does_not_need_a_list(channel):
+    X = Select(channel).fit_transform([[[0.0, 1.0], [5.0, 6.0]]])
+    assert_array_equal(X[0], [[5.0, 6.0]])
+
+
 @pytest.mark.parametrize("channels", [[], [0, 0], [1, "x1"]])
 def test_channels_are_kept_once(channels):
-    with pytest.raises(ValueError, match="at least one channel, each once"):
+    with pytest.raises(ValueError, match="at least one channel, and each channel once"):
         Select(channels).fit([np.zeros((2, 3))])
 
 

@@ -277,6 +277,19 @@ def test_labels_from_a_table(tmp_path, mark):
     refused("'d2' has no label", read_fasta, tmp_path / "file.fasta", labels=table)
 
 
+def test_labels_by_the_accession_of_a_header_with_bars(tmp_path):
+    path = write(tmp_path, ">sp|P1|HBA_HUMAN alpha\nMVL\n>sp|P2|HBB_HUMAN\nMVH\n")
+    data = read_fasta(path, labels={"P1": "x", "P2": "y"})
+    assert data.y.tolist() == ["x", "y"]
+    assert data.names == ["sp|P1|HBA_HUMAN", "sp|P2|HBB_HUMAN"]
+    refused(
+        "P2.* has no label in the table of labels; the table holds ids such as 'P1'",
+        read_fasta,
+        path,
+        labels={"P1": "x"},
+    )
+
+
 def test_labels_from_a_mapping(tmp_path):
     data = read_fasta(write(tmp_path, TWO), labels={"d1": "x", "d2": "y"})
     assert (data.y.tolist(), data.groups) == (["x", "y"], None)

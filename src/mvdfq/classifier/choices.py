@@ -13,7 +13,7 @@ from mvdfq.kernels import Kernel
 from mvdfq.machines.validation import CANDIDATES, Cautious
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["candidates", "settings_for"]
+__all__ = ["candidates", "check_nested", "settings_for"]
 
 
 def settings_for(classifier: Any, X: Any) -> Settings:
@@ -46,11 +46,26 @@ def settings_for(classifier: Any, X: Any) -> Settings:
     return settings
 
 
+def check_nested(classifier: Any, params: dict[str, Any]) -> None:
+    """Refuse a parameter such as `symbols__n_bins` if the part `symbols` is not an object."""
+    examples = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spectrum()"}
+    for name in params:
+        kind, is_nested, _ = name.partition("__")
+        if not is_nested or kind not in examples:
+            continue
+        value = params.get(kind, getattr(classifier, kind))
+        if value is None or isinstance(value, str):
+            raise ValueError(
+                f"{name} sets a parameter of {kind}, but {kind}={value!r} has no parameters; pass "
+                f"the part as an object first, such as {kind}=mvdfq.{examples[kind]}."
+            )
+
+
 def _refuse_letters(name: str, own: dict[str, Any], X: Any) -> None:
     """Refuse symbols if the encoders of the preset need numbers."""
     if name in ("numbers", "fast", "music") and "symbols" not in own and are_letters(X):
         raise ValueError(
-            f"preset={name!r} reads numbers, but all channels of X hold symbols; pass "
+            f"preset={name!r} reads numbers, but all channels of X hold letters or symbols; pass "
             f"preset='letters'."
         )
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, compute_sample_weight
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
-from mvdfq.classifier.choices import candidates, settings_for
+from mvdfq.classifier.choices import candidates, check_nested, settings_for
 from mvdfq.classifier.learning import Learning
 from mvdfq.classifier.parts import fit_encoders, fit_matrix, fit_views, goes_by_passes
 from mvdfq.classifier.presets import Settings
@@ -310,6 +310,22 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
                 f"a minimum of 1 is required."
             )
         return X
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters of the classifier, or of parts that are objects.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name; ``symbols__n_bins`` is the parameter ``n_bins`` of ``symbols``.
+
+        Returns
+        -------
+        self : SequenceClassifier
+            The same classifier.
+        """
+        check_nested(self, params)
+        return super().set_params(**params)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_")

@@ -79,7 +79,7 @@ PENALTIES = Cautious((1.0, 10.0))
 
 
 def _numbers() -> Settings:
-    """A sum of two kernels: standardized words, and standardized words of filter responses.
+    """The default for numbers: standardized words, and standardized words of filter responses.
 
     The rows were chosen by benchmarks/choose_defaults.py, the weights by splits of the training
     parts of the sets in benchmarks/bench_accuracy.py.
@@ -108,10 +108,11 @@ def _banks(X: Any) -> list[int]:
 
 
 def _music() -> Settings:
-    """The default, standardized codewords, and standardized pairs of centred components.
+    """For artists and genres: the default, codewords of frames, and pairs of components.
 
-    Both new parts read frames together with their slopes, and have no order in time. Each group
-    of channels, such as MFCCs or spectral bands, has a codebook and components of its own.
+    Codewords and pairs are standardized words of one symbol, so they do not see the order of the
+    frames. Both read frames together with their slopes. Every group of channels, such as MFCCs or
+    spectral bands, has a codebook and components of its own.
     """
     numbers = _numbers()
     assert numbers.views is not None
@@ -159,9 +160,10 @@ def _pairs() -> JointQuantizer:
 
 
 def _letters() -> Settings:
-    """Triples with gaps, chosen by benchmarks/choose_defaults.py.
+    """The default for strings: triples of letters with gaps; other words for DNA and proteins.
 
-    DNA, RNA and proteins have other parts: see letters_default.py.
+    Chosen by benchmarks/choose_defaults.py. The words for DNA, RNA and proteins are in
+    letters_default.py.
     """
     triples = [group.layouts[0].offsets for group in Spatial(t=3, k=1, d=5).groups(2)]
     return Settings(Letters(), _with_short(triples), None, True, 3, "ovr", PENALTIES)

@@ -183,6 +183,7 @@ class Questions:
 
     def _explained(self, X: Any, encoded: Any) -> list[Explanation]:
         """Return the explanations of sequences whose symbols are known."""
+        _warn_unseen(encoded)
         symbols, parts = self.kernel_.read_new(encoded), self._parts_of(X, encoded)
         margins = sum(parts.values(), start=np.zeros(1))
         said = self.classes_[self.problems_.predicted(self.problems_.decision(margins))].tolist()

@@ -115,6 +115,7 @@ def evaluate(
     read = labelled(read, data)
     if test is not None:
         read = _with_test_part(read, labelled(options.read(test), test), data)
+    _check_groups(protocol, read.groups)
     rules = {
         "protocol": protocol or ("split" if read.split is not None else "5-fold"),
         "groups": read.groups,
@@ -224,7 +225,7 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
     n_test = sum(fold["n"] for fold in plain["folds"])
     facts = {
         "protocol": f"{plain['protocol']}, {_number(len(plain['folds']), 'fold')}, "
-        f"{_number(n_test, 'prediction')}, seeds {plain['seeds']}",
+        f"{_number(n_test, 'prediction')}, {_seeds(plain['seeds'])}",
         "error": f"{plain['error']:.2%} (std over folds {plain['std']:.2%})",
         "accuracy": f"{plain['accuracy']:.2%} (95 % interval {low:.2%} to {high:.2%})",
         "balanced accuracy": f"{plain['balanced_accuracy']:.2%}",
@@ -240,6 +241,10 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
             value = plain[key]
             facts[name] = "unknown: a test part lacks a class" if value is None else f"{value:.4f}"
     return facts
+
+
+def _seeds(seeds: list[int]) -> str:
+    return f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
 
 
 def _number(n: int, what: str) -> str:
@@ -261,6 +266,15 @@ def _check_protocol(protocol: str, splits: Path | None, seeds: int, test: Path |
     if seeds > 1 and protocol and not is_k_fold:
         message = f"--seeds does not work with --protocol {protocol}."
         raise Refused(message, "leave out --seeds", USAGE)
+
+
+def _check_groups(protocol: str, groups: Any) -> None:
+    if protocol in ("group", "group-per-class") and groups is None:
+        hint = (
+            "--group names the column of a table that holds the groups; --group-pattern '_(.+)_' "
+            "finds the group in the name of a file, here between two underscores"
+        )
+        raise Refused(f"--protocol {protocol} needs groups, but the data have none.", hint)
 
 
 def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> None:

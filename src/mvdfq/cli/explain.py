@@ -12,7 +12,7 @@ from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
 from mvdfq.cli.page import write_explanation
 from mvdfq.cli.predict import ModelPath, load, new_data
-from mvdfq.cli.reasons import Reasons
+from mvdfq.cli.reasons import Reasons, signed
 from mvdfq.cli.train import check_output
 
 __all__ = ["explain"]
@@ -80,12 +80,18 @@ def _show(
 ) -> None:
     """Show the reasons to a person."""
     show_text(f"{reasons.name} ({where})\n{reasons.verdict()}")
-    table(reasons.rows(), f"\n{reasons.heading()}")
+    table(signed(reasons.rows()), f"\n{reasons.heading()}")
     if details:
-        table(reasons.word_rows(), "\nwords with the most evidence")
-        table(reasons.row_rows(), "\nrows of symbols with the most evidence")
+        table(signed(reasons.word_rows()), "\nwords with the most evidence")
+        table(signed(reasons.row_rows()), "\nrows of symbols with the most evidence")
     if near:
         table(near, "\nmost similar training sequences")
+    if reasons.constant_decides:
+        note(
+            "The evidence of all moments together speaks against the class; the constant decides. "
+            "Compare moments with each other, not with 0.",
+            quiet,
+        )
     if not details:
         note("--details shows the words that were counted.", quiet)
 

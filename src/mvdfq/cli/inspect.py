@@ -8,7 +8,7 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.flags import as_flags
 from mvdfq.cli.model_facts import inspect_model, is_model
-from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, table
+from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, show_text, table
 
 __all__ = ["inspect"]
 
@@ -65,15 +65,31 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     if format is not Format.human:
         show_facts(facts, format)
         return
-    short = {k: v for k, v in facts.items() if not isinstance(v, list | dict) and v != ""}
+    shown = _with_units(facts)
+    short = {k: v for k, v in shown.items() if not isinstance(v, list | dict) and v != ""}
     show_facts(short, format)
     for key in ("classes", "groups"):
         if facts.get(key):
             rows = [{key: name, "sequences": n} for name, n in facts[key].items()]
+            show_text("")
             table(rows[:MOST_ROWS])
             if len(rows) > MOST_ROWS:
                 note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
+    if not facts["classes"]:
+        ways = "--label, --labels or one folder per class"
+        note(f"the data have no labels; mvdfq train needs {ways}", quiet)
     for remark in facts["remarks"]:
         note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):
         note_some(key, facts[key])
+
+
+def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts for people: every length has its unit."""
+    unit = facts.get("unit of lengths", "letters" if "letters" in facts else "frames")
+    lengths = [key for key in ("shortest", "median length", "longest") if key in facts]
+    return (
+        facts
+        | {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
+        | {"unit of lengths": ""}
+    )

@@ -6,13 +6,15 @@ from typing import Any
 
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli.inner import class_counts, inner_facts
-from mvdfq.cli.output import Format, key_of, note, show_facts, show_json, table
+from mvdfq.cli.output import Format, key_of, note, show_facts, show_json, show_text, table
 from mvdfq.cli.predict import load
 
 __all__ = ["inspect_model", "is_model"]
 
 UNKNOWN = "not recorded"
 MOST_NAMES = 6
+# Letters of a kernel that people see: a kernel of many layouts would fill the screen.
+MOST_LETTERS = 150
 
 
 def is_model(path: Path) -> bool:
@@ -37,6 +39,7 @@ def inspect_model(path: Path, format: Format) -> None:
     facts |= {
         "channel_names": _some(facts["channel_names"]),
         "recipe": _in_words(facts["recipe"]),
+        "kernel": _short(facts["kernel"]) if format is Format.human else facts["kernel"],
         "training sequences": sum(classes.values()),
         "training lengths": _lengths(training, "letters" if facts["letters"] else "frames"),
         "training data": f"SHA-256 {training['digest'][:16]}" if training else UNKNOWN,
@@ -44,6 +47,7 @@ def inspect_model(path: Path, format: Format) -> None:
     }
     show_facts({k.replace("_", " "): v for k, v in facts.items() if v is not None}, format)
     if format is Format.human:
+        show_text("")
         table([{"class": k, "training sequences": n} for k, n in classes.items()])
         if not training:
             note("An earlier version wrote this model, without a record of the training data.")
@@ -80,6 +84,10 @@ def _some(names: list[str] | None) -> str | None:
     if len(names) <= MOST_NAMES:
         return ", ".join(names)
     return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ... (--format json)"
 
 
 def _in_words(values: dict[str, Any] | None) -> str | None:

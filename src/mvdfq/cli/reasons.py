@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-__all__ = ["Reasons", "word_row"]
+__all__ = ["Reasons", "signed", "word_row"]
 
 
 class Reasons:
@@ -31,6 +31,12 @@ class Reasons:
             "evidence_against": float(over_time[over_time < 0].sum()),
             "evidence_constant": float(self.sign * self.explanation.constant[self.column]),
         }
+
+    @property
+    def constant_decides(self) -> bool:
+        """Whether the decision value without the constant would speak against the class."""
+        s = self.sums
+        return s["decision_value"] > 0 > s["decision_value"] - s["evidence_constant"]
 
     def verdict(self) -> str:
         """Return class, probability, runner-up and the sum in two lines."""
@@ -136,3 +142,8 @@ def _plain(moment: Any) -> dict[str, Any]:
 def word_row(reason: Any) -> dict[str, Any]:
     """Return one line of output: a word as text."""
     return {"evidence": round(reason.evidence, 4), "what": reason.text}
+
+
+def signed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of output for people: the evidence has its sign and four decimals."""
+    return [{**row, "evidence": f"{row['evidence']:+.4f}"} for row in rows]

@@ -40,7 +40,7 @@ class Moment:
             first, stop = self.frames
             return f"frame {first}" if stop - first == 1 else f"frames {first} to {stop - 1}"
         begin, end = self.seconds
-        digits = 1 if end - begin > 0.2 else 2
+        digits = 1 if round(end - begin, 3) > 0.2 else 2  # 2.1 - 1.9 is a little more than 0.2
         return f"{begin:.{digits}f} to {end:.{digits}f} s"
 
     @property

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 __all__ = ["Reason"]
 
+# Channels of a row that a text names; `Reason.channels` holds all of them.
+MOST_CHANNELS = 3
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -57,9 +60,8 @@ class Reason:
         where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
         times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
         step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
-        made_of = (
-            "" if not self.channels or self._names_channels() else f" ({', '.join(self.channels)})"
-        )
+        has_names = not self.channels or self._names_channels()
+        made_of = "" if has_names else f" ({_some(self.channels)})"
         word = "-".join(self.symbols) or "anything"
         return f"{self.row}{made_of} {word}{step} at {where}{times}"
 
@@ -67,6 +69,14 @@ class Reason:
         """Tell whether the name of the row holds the names of its channels."""
         words = self.row.replace("&", " ").split()
         return all(channel in words or channel in self.row for channel in self.channels)
+
+
+def _some(channels: tuple[str, ...]) -> str:
+    """Return the names of channels as text; a component of many channels names the largest."""
+    left = len(channels) - MOST_CHANNELS
+    if left <= 1:  # one more name is as short as "and 1 more"
+        return ", ".join(channels)
+    return f"{', '.join(channels[:MOST_CHANNELS])} and {left} more"
 
 
 def _is_run(offsets: tuple[int, ...]) -> bool:

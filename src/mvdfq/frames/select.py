@@ -11,7 +11,7 @@ from mvdfq.sequences import Sequences
 
 __all__ = ["Select", "groups_by_name"]
 
-# More groups than this are names of sensors rather than of kinds of features.
+# With more groups than this, the names are names of sensors, not of kinds of features.
 MOST_GROUPS = 8
 
 
@@ -20,8 +20,8 @@ class Select(SequenceTransformer):
 
     Parameters
     ----------
-    channels : list of int or str
-        The channels to keep, by index or name, in the order of the rows of the result.
+    channels : int, str or list of int or str
+        The channels to keep, by index or name. The result has the channels in this order.
 
     Attributes
     ----------
@@ -58,11 +58,13 @@ class Select(SequenceTransformer):
             The fitted transformer.
         """
         X = self._read_training(X)
-        given = [self.channels] if isinstance(self.channels, str) else list(self.channels)
+        alone = not np.iterable(self.channels) or isinstance(self.channels, str)
+        given = [self.channels] if alone else list(self.channels)
         found = [channel_index(channel, X, "channels") for channel in given]
         if not found or len(set(found)) < len(found):
             raise ValueError(
-                f"channels must name at least one channel, each once, got {self.channels!r}."
+                f"channels must name at least one channel, and each channel once, got "
+                f"{self.channels!r}."
             )
         self.channels_ = np.array(found)
         return self
@@ -108,10 +110,11 @@ class Select(SequenceTransformer):
 
 
 def groups_by_name(X: Sequences) -> list[list[int]]:
-    """Return the numeric channels in groups: names that differ only in a number at the end.
+    """Return the numeric channels in groups: the names of a group differ only in the last number.
 
-    MFCCs and spectral bands, say, are two groups. Channels whose names do not end in a number are
-    one group. All channels are one group if there are more than `MOST_GROUPS` groups, or no names.
+    MFCCs and spectral bands, say, are two groups. A slope is in the group of its channel. Channels
+    whose names do not end in a number are one group. If the channels have no names, or if there
+    are more than `MOST_GROUPS` groups, all channels are one group.
 
     Examples
     --------
@@ -128,6 +131,6 @@ def groups_by_name(X: Sequences) -> list[list[int]]:
 
 
 def _stem(name: str) -> str:
-    """Return a name without its number; slopes belong to their channels. "" without a number."""
+    """Return the name of the group of a channel; "" if the name does not end in a number."""
     stem = name.rstrip("0123456789")
     return "" if stem == name else stem.removeprefix("delta ")

@@ -12,7 +12,7 @@ from mvdfq.io.tables import first_rows, is_given, named_columns
 from mvdfq.io.text import Source
 from mvdfq.io.times import are_dates, epoch_unit, moments, split_unit
 
-__all__ = ["COLUMNS", "Columns", "Roles", "counts_rows", "looked_at", "some"]
+__all__ = ["COLUMNS", "Columns", "Roles", "counts_rows", "how_to_name", "looked_at", "some"]
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
 # that the table has is taken.
@@ -166,7 +166,13 @@ def _named(source: Source, key: str, wish: str | int, header: Sequence[str]) -> 
     for names, name in ((header, str(wish)), (folded, str(wish).casefold())):
         if names.count(name) == 1:
             return names.index(name)
-    source.fail(f"line 1: no column {wish!r}", f"{key}=NAME names one of {some(header)}")
+    source.fail(f"line 1: no column {wish!r}", how_to_name(key, header))
+
+
+def how_to_name(key: str, header: Sequence[str]) -> str:
+    """Return a hint for a column that is not there."""
+    one = "; if the file holds one sequence, pass format='csv-folder'" if key == "id" else ""
+    return f"{key}=NAME names one of {some(header)}{one}"
 
 
 def _plain(name: str) -> str:

@@ -58,7 +58,8 @@ def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = Fal
                 pass
         elif sound.frames < UNKNOWN:
             _check_length(sound.frames, sound.samplerate, name, recipe)
-        kind = f"{sound.format} {sound.samplerate} Hz, {sound.channels} channels"
+        channels = f"{sound.channels} channel{'' if sound.channels == 1 else 's'}"
+        kind = f"{sound.format} {sound.samplerate} Hz, {channels}"
         return Header(sound.frames / sound.samplerate, kind)
 
 

@@ -23,11 +23,16 @@ def as_table(labels: str | Path | Mapping[str, str]) -> dict[str, About]:
 
 
 def look_up(path: str | Path, name: str, table: Mapping[str, About]) -> About:
-    """Return label and group of `name`; a name that the table does not hold is a ReadError."""
-    if name not in table:
-        problem = f"{name!r} has no label in the table of labels"
-        raise ReadError(path, problem, "add a row for this id to the table")
-    return table[name]
+    """Return label and group of `name`; a name that the table does not hold is a ReadError.
+
+    The table may hold a part of a name with bars, such as P69905 of sp|P69905|HBA_HUMAN.
+    """
+    for part in (name, *name.split("|")):
+        if part in table:
+            return table[part]
+    held = f"; the table holds ids such as {next(iter(table))!r}" if table else ""
+    problem = f"{name!r} has no label in the table of labels{held}"
+    raise ReadError(path, problem, "add a row for this id to the table")
 
 
 def columns_of(about: Sequence[About]) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -211,7 +211,7 @@ def group_expression(pattern: str | None) -> re.Pattern[str] | None:
         return None
     expression = compiled(pattern, "group_pattern")
     if not expression.groups:
-        raise ValueError(f"group_pattern {pattern!r} has no group; put the group in parentheses.")
+        raise ValueError(f"group_pattern '{pattern}' has no group; put the group in parentheses.")
     return expression
 
 
@@ -232,7 +232,7 @@ def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
             kept.append(i)
             groups.append(group)
         else:
-            problem = f"group_pattern {pattern.pattern!r} finds nothing in {text!r}"
+            problem = f"group_pattern '{pattern.pattern}' finds nothing in {text!r}"
             listing.refuse(listing.files[i], problem, "change the expression, or rename the file")
     listing.keep(kept)
     listing.groups = groups

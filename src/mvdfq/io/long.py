@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.columns import COLUMNS, Columns, Roles, looked_at, some
+from mvdfq.io.columns import COLUMNS, Columns, Roles, how_to_name, looked_at, some
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.resampling import at_one_rate
 from mvdfq.io.tables import (
@@ -281,7 +281,7 @@ def read_long(source: Source, **options: Any) -> Dataset:
 def check_long(source: Source, roles: Roles) -> None:
     """Refuse a table that cannot be a long table; say what was taken as what."""
     if "id" not in roles.places:
-        source.fail("line 1: no column of ids", f"id=NAME names one of {some(roles.header)}")
+        source.fail("line 1: no column of ids", how_to_name("id", roles.header))
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
     if not roles.channels:

@@ -220,7 +220,8 @@ class Questions:
         X = self._as_sequences(X)
         encoded = encode(self.encoders, X)
         if len(encoded) != 1:
-            raise ValueError(f"{method} takes one sequence, got {len(encoded)} sequences.")
+            more = "; explain_all takes several sequences" if method == "explain" else ""
+            raise ValueError(f"{method} takes one sequence, got {len(encoded)} sequences{more}.")
         return X, encoded
 
     def _channel_names(self) -> list[str]:

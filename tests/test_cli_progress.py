@@ -59,6 +59,20 @@ def test_a_line_after_a_long_silence(capfd, monkeypatch):
     assert said[-1].startswith("kernel done in 0.")
 
 
+def test_nothing_follows_the_line_of_the_end(capfd, monkeypatch):
+    def slow(lines, now):
+        time.sleep(0.3)
+        return "running"
+
+    monkeypatch.setattr(bar, "SILENCE", 0.06)
+    monkeypatch.setattr(bar.Lines, "_state", slow)
+    with bar.Lines(gap=60) as lines:
+        tell = lines.report("kernel")
+        time.sleep(0.15)  # the thread is about to say that the work goes on
+        tell(3, 3)
+    assert capfd.readouterr().err.splitlines()[-1].startswith("kernel done in 0.")
+
+
 def test_quick_work_says_nothing_in_a_log(capfd):
     with bar.Lines(gap=5, shows_quick=False) as lines:
         lines.report("reading")(10, 10)

@@ -64,6 +64,15 @@ def test_a_header_of_digits_that_are_not_numbers_of_columns(tmp_path, cell):
     assert number_or_name(cell) == cell
 
 
+@pytest.mark.parametrize("cell", ["1,5e999", "2.5"])
+@pytest.mark.parametrize("name", ["x", "time"])
+def test_a_number_that_cannot_be_a_time_is_refused_as_a_value(tmp_path, name, cell):
+    path = tmp_path / "a.csv"
+    path.write_text(f"id;{name};y;label\na;1,5;2;u\na;{cell};3;u\nb;2,5;2;v\nb;3,5;2;v\n")
+    with pytest.raises(ReadError, match=r"infinite|write all decimals|is not a time"):
+        read(path)
+
+
 def test_a_comma_that_may_separate_thousands_is_refused(tmp_path):
     path = write(tmp_path, "up;1,234;2.5\ndown;1,111;3.5\n")
     with pytest.raises(ReadError, match=r"line 1: .1,234. beside .2\.5.: write all"):

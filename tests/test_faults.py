@@ -1,10 +1,12 @@
 """Faults: whatever ends a program, files are old or new, never a part; and odd names are names."""
 
+import gc
 import os
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from functools import cache
 
 import pytest
@@ -155,3 +157,17 @@ def test_a_worker_ends_with_its_parent():
 def is_running(number):
     listed = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True)
     return listed.stdout.strip()[:1] not in (b"", b"Z")
+
+
+def test_ctrl_c_while_an_archive_is_opened_says_nothing_else(model, tmp_path, monkeypatch):
+    def interrupted(archive):
+        raise KeyboardInterrupt
+
+    said = []
+    monkeypatch.setattr(zipfile.ZipFile, "__enter__", interrupted)
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    with pytest.raises(KeyboardInterrupt):
+        model.save(tmp_path / "m.mvdfq")
+    gc.collect()
+    assert said == []
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 from mvdfq._utils.threads import Report
@@ -34,6 +34,7 @@ class Lines:
         self.ended, self.thread = Event(), Thread(target=self._break_silence, daemon=True)
         self.title, self.done, self.total = "", 0, 0
         self.began = self.last = time.monotonic()
+        self.writing = Lock()  # or a line of the thread could follow the line of the end
 
     def __enter__(self) -> "Lines":
         self.start()
@@ -58,6 +59,10 @@ class Lines:
         return self._tell
 
     def _tell(self, done: int, total: int) -> None:
+        with self.writing:
+            self._tell_alone(done, total)
+
+    def _tell_alone(self, done: int, total: int) -> None:
         now, before = time.monotonic(), self.done * STEPS // max(self.total, 1)
         was_done = 0 < self.total <= self.done
         self.done, self.total = done, total
@@ -84,9 +89,10 @@ class Lines:
 
     def _break_silence(self) -> None:
         while not self.ended.wait(SILENCE / 30):
-            now, is_done = time.monotonic(), 0 < self.total <= self.done
-            if self.title and not is_done and now - self.last >= SILENCE:
-                self._write(self._state(now))
+            with self.writing:
+                now, is_done = time.monotonic(), 0 < self.total <= self.done
+                if self.title and not is_done and now - self.last >= SILENCE:
+                    self._write(self._state(now))
 
 
 def _duration(seconds: float) -> str:

@@ -100,15 +100,20 @@ class Growing:
             return cells
         try:
             return read(cells)
-        except (ValueError, OverflowError):
-            pass
-        values = np.full(len(cells), np.nan)
+        except (ValueError, OverflowError) as error:
+            problem = f"column {name!r}: {error}"
+        values, n_bad = np.full(len(cells), np.nan), 0
         for i, (cell, (line, who)) in enumerate(zip(cells, where, strict=True)):
             try:
                 values[i] = read([cell])[0]
             except (ValueError, OverflowError) as error:
                 text = str(error).removeprefix("value 1 is ")
                 self.spoil(who, f"{self.row} {line}: column {name!r}: {text}")
+                n_bad += 1
+        if (
+            not n_bad
+        ):  # 1,234 beside 2.5: each cell can be read, but what the column means is unknown
+            raise ReadError(self.source.path, problem)
         return values
 
     def _holds_text(self, name: str, cells: Any) -> bool:

@@ -96,7 +96,10 @@ def epoch_unit(cells: Sequence[str]) -> float | None:
     """Return the unit in seconds if all cells are times since 1970, by their size; else None."""
     if not cells or not all(map(is_value, cells)) or not all(map(is_given, cells)):
         return None
-    low, high = np.percentile(floats(cells), [0, 100])
+    try:
+        low, high = np.percentile(floats(cells), [0, 100])
+    except ValueError:  # 1,5e999, or 1,5 beside 2.5: refused where the values are read
+        return None
     inside = (unit for unit in (1.0, 1e-3, 1e-6, 1e-9) if EPOCH[0] <= low * unit)
     return next((unit for unit in inside if high * unit <= EPOCH[1]), None)
 

@@ -82,8 +82,18 @@ def save_model(model: Any, path: str | Path) -> None:
         _write(file, text.encode("utf-8", "surrogatepass"), writer.arrays)
 
 
+class _Archive(zipfile.ZipFile):
+    """An archive that only `close` completes.
+
+    After Ctrl-C, the destructor would try to complete an archive whose file is closed and removed.
+    """
+
+    def __del__(self) -> None:
+        """Leave the file as it is."""
+
+
 def _write(file: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with _Archive(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(DESCRIPTION, text)
         for name, array in arrays.items():
             buffer = io.BytesIO()

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import mvdfq
 import naive
 from commands import RATE, run, tone, write_sounds
 from mvdfq.cli.reasons import Reasons
-from mvdfq.explain.moments import Moment, find_moments, find_patterns
+from mvdfq.explain.moments import Moment, Pattern, find_moments, find_patterns
 from mvdfq.io import write_npz
 
 
@@ -127,6 +128,27 @@ def test_letters_are_shown_at_their_positions(dna):
     rows = list(csv.DictReader(io.StringIO(out)))
     assert list(rows[0]) == ["evidence", "letters", "where"]
     assert "GC.G" in [row["letters"] for row in rows]
+
+
+def test_proteins_have_letters_and_positions(tmp_path):
+    rng, lines = np.random.default_rng(0), []
+    for i in range(24):
+        letters = "".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 40))
+        motif = "HRDLKPEN" if i % 2 else "CPYCGKAF"
+        lines.append(f">p{i} {i % 2}\n{letters[:20]}{motif}{letters[20:]}\n")
+    path, model = tmp_path / "p.fa", tmp_path / "p.mvdfq"
+    path.write_text("".join(lines))
+    run("train", path, "--label", 1, "-o", model, "-q")
+    out = explain(model, path, "--label", 1, "--which", 2, "--top", 300)
+    assert "letters that speak for" in out
+    assert re.search(r"^\+0\.\d{4}   *H.*  position 21$", out, re.MULTILINE)
+    assert re.search(r"\[[A-Z]{2,}\]", out)  # the row of similar residues
+    assert "frame" not in out
+
+
+def test_a_group_of_letters_is_one_letter():
+    assert len(Pattern("H.[LVIM]K", (0,), 0.5)) == 4
+    assert len(Pattern("[]", (0,), 0.5)) == 2
 
 
 def test_the_other_strand_has_positions_of_the_given_strand(dna):

@@ -13,7 +13,7 @@ import mvdfq
 import naive
 from commands import RATE, run, tone, write_sounds
 from mvdfq.cli.reasons import Reasons
-from mvdfq.explain.moments import Moment, find_moments, find_patterns
+from mvdfq.explain.moments import Moment, Pattern, find_moments, find_patterns
 from mvdfq.io import write_npz
 
 
@@ -130,6 +130,27 @@ def test_letters_are_shown_at_their_positions(dna):
     assert "GC.G" in [row["letters"] for row in rows]
 
 
+def test_proteins_have_letters_and_positions(tmp_path):
+    rng, lines = np.random.default_rng(0), []
+    for i in range(24):
+        letters = "".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 40))
+        motif = "HRDLKPEN" if i % 2 else "CPYCGKAF"
+        lines.append(f">p{i} {i % 2}\n{letters[:20]}{motif}{letters[20:]}\n")
+    path, model = tmp_path / "p.fa", tmp_path / "p.mvdfq"
+    path.write_text("".join(lines))
+    run("train", path, "--label", 1, "-o", model, "-q")
+    out = explain(model, path, "--label", 1, "--which", 2, "--top", 300)
+    assert "letters that speak for" in out
+    assert re.search(r"^\+0\.\d{4}   *H.*  position 21$", out, re.MULTILINE)
+    assert re.search(r"\[[A-Z]{2,}\]", out)  # the row of similar residues
+    assert "frame" not in out
+
+
+def test_a_group_of_letters_is_one_letter():
+    assert len(Pattern("H.[LVIM]K", (0,), 0.5)) == 4
+    assert len(Pattern("[]", (0,), 0.5)) == 2
+
+
 def test_the_other_strand_has_positions_of_the_given_strand(dna):
     data = mvdfq.io.read(dna / "some.fa", label=1)
     reversed_ = dna / "reversed.fa"
@@ -152,23 +173,6 @@ def test_patterns_sum_over_layouts_and_positions(dna):
             piece = x[place : place + len(one.text)]
             shown = zip(piece, one.text, strict=True)
             assert "".join("." if p == "." else letter for letter, p in shown) == one.text
-
-
-def test_groups_of_similar_residues_are_letters_in_brackets(tmp_path):
-    rng = np.random.default_rng(0)
-    names = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
-    lines = []
-    for i in range(20):
-        residues = "".join(rng.choice(names, 30))
-        motif = "GW" + "KR"[i // 2 % 2] + "CA"
-        residues = residues[:10] + motif + residues[15:] if i % 2 else residues
-        lines.append(f">p{i} {'ab'[i % 2]}\n{residues}\n")
-    (tmp_path / "p.fa").write_text("".join(lines))
-    run("train", tmp_path / "p.fa", "--label", 1, "-o", tmp_path / "p.mvdfq")
-    out = explain(tmp_path / "p.mvdfq", tmp_path / "p.fa", "--label", 1, "--which", 2, "--top", 500)
-    assert "positions count from 1" in " ".join(out.split())
-    assert re.search(r"\S\[KR\]\S* *position 1\d", out)
-    assert "frame" not in out
 
 
 @pytest.mark.parametrize(("which", "name"), [("1", "d0"), ("8", "d7"), ("d7", "d7"), ("40", "d39")])

@@ -255,7 +255,7 @@ def test_plot_draws_rows_and_evidence(fitted, tmp_path):
 
 def test_errors_say_what_would_do(fitted, vowels):
     clf, X = fitted
-    with pytest.raises(ValueError, match="explain takes one sequence, got 2"):
+    with pytest.raises(ValueError, match=r"explain takes one sequence, got 2 .* explain_all takes"):
         clf.explain(mvdfq.check_sequences(X[:2]))
     with pytest.raises(ValueError, match=r"label must be one of .*got 'nobody'"):
         clf.explain(X[0]).top(label="nobody")

@@ -516,3 +516,12 @@ def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(dtype):
 def test_names_and_flags_belong_to_the_channels(more, message):
     with pytest.raises(ValueError, match=message):
         Sequences(np.zeros((2, 6)), np.array([0, 6]), **more)
+
+
+def test_data_frames_with_time_first_give_the_names_of_channels():
+    pandas = pytest.importorskip("pandas")
+    frames = [pandas.DataFrame({"acc [g]": [1.0, 2.0], "temp": [3.0, n]}) for n in range(2)]
+    assert from_time_first(frames).channel_names == ("acc [g]", "temp")
+    assert from_time_first(frames, channel_names=["a", "b"]).channel_names == ("a", "b")
+    with pytest.raises(ValueError, match=r"Sequence 1 has the columns \['temp', 'acc \[g\]'\]"):
+        from_time_first([frames[0], frames[1][["temp", "acc [g]"]]])

@@ -373,3 +373,10 @@ def test_sparse_shares_are_standardized_like_dense_shares():
 def test_symbols_alone_do_not_decide(fitted):
     with pytest.raises(ValueError, match="parts that read numbers \\(filters\\)"):
         fitted.decide(fitted.encode(X))
+
+
+@pytest.mark.filterwarnings("error:Every sequence has more channels than time points")
+def test_a_short_sequence_of_known_channels_is_not_suspected(fitted):
+    short = X[0][:, :1]
+    assert len(fitted.predict([short])) == 1
+    assert fitted.explain(short).by_time.shape[1] == 1

@@ -90,10 +90,14 @@ class Questions:
     def _margins(self, X: Any) -> np.ndarray:
         """Return the margins of sequences: of the first kernel and of all views."""
         check_is_fitted(self)
-        X = check_sequences(X) if self.views_ else X
+        X = self._as_sequences(X)
         symbols = encode(self.encoders, X)
         _warn_unseen(symbols)
         return self._margins_of(X, symbols)
+
+    def _as_sequences(self, X: Any) -> Any:
+        """Return X as sequences if views read it, so that X is read once."""
+        return check_sequences(X, n_channels=self.n_channels_in_) if self.views_ else X
 
     def _margins_of(self, X: Any, symbols: Any) -> np.ndarray:
         """Return the margins of sequences whose symbols are known, before rows are left out."""
@@ -178,7 +182,7 @@ class Questions:
             One explanation per sequence, the same as by `explain`.
         """
         check_is_fitted(self)
-        X = check_sequences(X) if self.views_ else X
+        X = self._as_sequences(X)
         return self._explained(X, encode(self.encoders, X))
 
     def _explained(self, X: Any, encoded: Any) -> list[Explanation]:
@@ -213,10 +217,11 @@ class Questions:
         """Return a single sequence as a collection, and its symbols before rows are left out."""
         is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
         X = x if is_collection else [x]
-        X = check_sequences(X) if self.views_ else X
+        X = self._as_sequences(X)
         encoded = encode(self.encoders, X)
         if len(encoded) != 1:
-            raise ValueError(f"{method} takes one sequence, got {len(encoded)} sequences.")
+            more = "; explain_all takes several sequences" if method == "explain" else ""
+            raise ValueError(f"{method} takes one sequence, got {len(encoded)} sequences{more}.")
         return X, encoded
 
     def _channel_names(self) -> list[str]:

@@ -87,7 +87,7 @@ class Reasons:
 
     def _letters_row(self, one: Any) -> dict[str, Any]:
         first, *more = one.positions
-        where = self._position(first, one.n_letters)
+        where = self._position(first, len(one))
         where += f" and {len(more)} more" if more else ""
         return {"evidence": round(one.evidence, 4), "letters": one.text, "where": where}
 

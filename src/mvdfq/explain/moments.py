@@ -17,6 +17,8 @@ __all__ = ["Moment", "Pattern", "are_letters", "find_moments", "find_patterns"]
 PARTS, SECONDS, FEWEST, MOST = 10, 0.5, 3, 50
 # More channels than this are not named.
 MOST_CHANNELS = 3
+# A letter, or letters that share a symbol, such as [KR]; a line break is a letter, too.
+LETTER = re.compile(r"\[\S{2,}?\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -96,29 +98,25 @@ def _largest(piece: np.ndarray, sign: float) -> list[int]:
 
 
 def are_letters(explanation: Explanation) -> bool:
-    """Tell whether the symbols are letters, or groups of letters in brackets, such as ``[KR]``."""
-    return all(
-        len(name) == 1 or (name[0] == "[" and name[-1] == "]")
-        for names in explanation.names
-        for name in names
-    )
+    """Tell whether the symbols of the sequence are letters: one character, or a group of them."""
+    return all(LETTER.fullmatch(name) for names in explanation.names for name in names)
 
 
 @dataclass(frozen=True)
 class Pattern:
     """Letters with a point for every letter that is ignored, such as ``GC.G``, and their evidence.
 
-    `positions` are the frames of the first letter, counted from 0, the strongest first.
+    ``[KR]`` stands for one letter, K or R. `positions` are the frames of the first letter, counted
+    from 0, the strongest first.
     """
 
     text: str
     positions: tuple[int, ...]
     evidence: float
 
-    @property
-    def n_letters(self) -> int:
-        """Number of letters from the first to the last; a group in brackets is one letter."""
-        return len(re.sub(r"\[[^]]+\]", ".", self.text))
+    def __len__(self) -> int:
+        """Return the number of letters from the first to the last."""
+        return len(LETTER.findall(self.text))
 
 
 def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> list[Pattern]:

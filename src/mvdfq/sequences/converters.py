@@ -21,7 +21,8 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
     Parameters
     ----------
     X : list of 2-D array-like, or 3-D array of shape (n_sequences, n_timepoints, n_channels)
-        Sequences with time first; padding with NaN at the end is cut off.
+        Sequences with time first; padding with NaN at the end is cut off. Data frames must have
+        the same columns, whose names become the names of the channels.
 
     **options : dict
         Passed on to `check_sequences`.
@@ -45,7 +46,21 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
             raise ValueError(
                 f"Sequence {i} must have shape (n_timepoints, n_channels), got shape {x.shape}."
             )
-    return _channels_first([x.T for x in frames], **options)
+    return _channels_first([x.T for x in frames], **_column_names(X) | options)
+
+
+def _column_names(X: Any) -> dict[str, list[str]]:
+    """Return the names of columns as an option if X holds data frames; refuse other columns."""
+    if not all(hasattr(x, "columns") for x in X):
+        return {}
+    columns = [list(x.columns) for x in X]
+    for i, other in enumerate(columns):
+        if other != columns[0]:
+            raise ValueError(
+                f"Sequence {i} has the columns {other}, sequence 0 has {columns[0]}; all data "
+                f"frames must have the same columns in the same order."
+            )
+    return {"channel_names": list(map(str, columns[0]))} if columns else {}
 
 
 def from_long_table(

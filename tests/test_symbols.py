@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
+import mvdfq
 import naive_numbers as naive
 from mvdfq.frames import Delta, Standardize
 from mvdfq.sequences import check_sequences
@@ -383,7 +384,7 @@ PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 @pytest.mark.parametrize(
     ("X", "alphabet"),
     [
-        (["ACgtN", "acgt"], "ACGNT"),
+        (["ACgt-", "acgt"], "-ACGT"),
         (["ACGUacgu"], "ACGU"),
         ([PROTEIN, PROTEIN.lower(), "xbz*"], "*ABCDEFGHIKLMNPQRSTVWXYZ"),
         (["Anna", "Bob"], "ABabno"),  # a name
@@ -399,6 +400,24 @@ def test_the_case_of_dna_rna_and_proteins_is_folded_and_no_other(X, alphabet):
     assert folds == (not set(alphabet) & set("acgt"))
     read = [x.upper() if folds else x for x in X]
     assert codes(letters.transform(X)) == [alphabet.index(c) for x in read for c in x]
+
+
+def test_unknown_bases_are_missing_values():
+    letters = Letters().fit(["ACgtN", "acgtRnnn"])
+    assert letters.alphabets_ == ["ACGT"]
+    assert codes(letters.transform(["ANGrx"])) == [0, None, 2, None, None]
+    assert letters.transform(["AZ"]).unseen.tolist() == [[False, True]]  # not a base
+    assert codes(Letters(fold_case=False).fit(["ACGTn"]).transform(["AnN"])) == [0, None, None]
+    assert codes(Letters("ACGTN").fit(["ACGTN"]).transform(["AN"])) == [0, 4]
+    assert codes(Letters().fit(["ACN"]).transform(["AN"])) == [0, 2]  # not DNA: T is not there
+    K = mvdfq.SequenceKernel(mvdfq.Spectrum(2)).fit_transform(["AACNNNNN", "GGTNNNNN", "AAC"])
+    np.testing.assert_allclose(K[0], [1, 0, 1], atol=1e-12)
+
+
+def test_models_of_earlier_versions_read_n_as_a_letter():
+    letters = Letters().fit(["ACGT"])
+    letters.alphabets_ = ["ACGNT"]
+    assert codes(letters.transform(["ANr"])) == [0, 3, None]
 
 
 def test_each_row_is_folded_by_itself_and_folding_can_be_switched():

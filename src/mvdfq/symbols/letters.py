@@ -18,12 +18,15 @@ __all__ = ["Letters", "is_nucleic", "is_protein", "letters_of"]
 # Letters that DNA, RNA and proteins are written with. Text in a language holds O or J almost
 # always, so these two rare residue codes are left out: text must not pass as a protein.
 BASES = [set("ACGT"), set("ACGU")]
-BASE_CODES = set("RYSWKMBDHVNX-.")
+# Codes for several bases: the base is not known. X is an older form of N.
+UNKNOWN_BASES = "RYSWKMBDHVNX"
+BASE_CODES = set(UNKNOWN_BASES) | set("-.")
 RESIDUES = set("ACDEFGHIKLMNPQRSTVWY")
 RESIDUE_CODES = set("BZXU*-.")
 # Residues that must occur before letters are called a protein; small sets may lack W or C.
 MIN_RESIDUES = 15
 TO_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
+WITHOUT_UNKNOWN = str.maketrans("", "", UNKNOWN_BASES + UNKNOWN_BASES.lower())
 
 
 class Letters(SequenceTransformer):
@@ -34,7 +37,9 @@ class Letters(SequenceTransformer):
     alphabet : str, default=None
         The characters, in the order of their codes; other characters are missing values. None
         learns the sorted characters of the training strings; a new character in `transform` gets
-        a code from ``n_symbols`` upwards, which does not match any training symbol.
+        a code from ``n_symbols`` upwards, which does not match any training symbol. In DNA and
+        RNA, N and the other codes for several bases are missing values;
+        ``Letters("ACGTN", fold_case=True)`` reads N as a letter.
 
     fold_case : bool or "auto", default="auto"
         Whether lower-case letters a to z are read as upper case. ``"auto"`` folds a row of DNA,
@@ -119,7 +124,8 @@ class Letters(SequenceTransformer):
     def _alphabet(self, row: np.ndarray, folds: bool) -> str:
         """Return the alphabet of a row: as given, or as learned."""
         if self.alphabet is None:
-            return letters_of(self._read_row(row, folds))
+            found = letters_of(self._read_row(row, folds))
+            return found.translate(WITHOUT_UNKNOWN) if is_nucleic(found) else found
         given = self.alphabet.translate(TO_UPPER) if folds else self.alphabet
         return "".join(dict.fromkeys(given.translate(self._first_of_group(folds))))
 
@@ -200,8 +206,11 @@ class Letters(SequenceTransformer):
         points = np.array([ord(letter) for letter in alphabet], dtype=float)
         order = np.argsort(points)
         codes = encode_values(values, points[order])
-        if self.alphabet is not None:
-            codes[codes >= len(alphabet)] = MISSING
+        others = np.flatnonzero(codes >= len(alphabet))
+        if self.alphabet is None:
+            bases = list(WITHOUT_UNKNOWN) if is_nucleic(alphabet) else []
+            others = others[np.isin(values[others], bases)]
+        codes[others] = MISSING
         known = (codes != MISSING) & (codes < len(alphabet))
         codes[known] = order[codes[known]]
         return codes

@@ -346,3 +346,22 @@ def test_groups_are_made_once_for_each_plan_and_alphabet(monkeypatch):
     for _ in range(2):
         find_evidence(again, again.reader.read_new(as_symbols(train[:1], [3, 4, 3])))
     assert sorted(n for _, n in made) == [3, 4]
+
+
+def test_words_of_strings_are_letters_and_positions():
+    strings = ["ACGTTATAAAG" + "CGT" * 5, "CCGATGCTGAC" + "CGA" * 5] * 6
+    model = mvdfq.SequenceClassifier(cv=2).fit(strings, [0, 1] * 6)
+    texts = [str(reason).split("  ")[1] for reason in model.explain(strings[0]).top(300)]
+    assert "TATAAA at position 5" in texts
+    assert len(texts) > 100
+    for text in texts:
+        word, at = text.split(" at position ")
+        start = int(at.split(",")[0]) - 1
+        read = strings[0][start : start + len(word)]
+        assert all(a in (b, ".") for a, b in zip(word, read, strict=True))
+
+
+def test_two_rows_of_letters_keep_their_names():
+    pairs = [["ACGT" * 3, "HHEE" * 3], ["TTGA" * 3, "HEHE" * 3]] * 6
+    model = mvdfq.SequenceClassifier(cv=2).fit(pairs, [0, 1] * 6)
+    assert str(model.explain(pairs[0]).top(1)[0]).split("  ")[1].startswith(("x0 ", "x1 "))

@@ -55,9 +55,7 @@ class Reasons:
     @cached_property
     def has_letters(self) -> bool:
         """Whether the sequence is a string of letters."""
-        from mvdfq.explain.moments import are_letters
-
-        return are_letters(self.explanation)
+        return self.explanation.are_letters
 
     def heading(self) -> str:
         """Return what the table of `rows` shows."""

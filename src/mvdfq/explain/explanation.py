@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.markup import table
-from mvdfq.explain.reason import Reason
+from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.explain.words import Evidence, WordBlock
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
@@ -246,7 +246,13 @@ class Explanation:
             tuple(frames.tolist()),
             None if rate is None else float(frames[0] / rate),
             float(mine.sum()),
+            self.are_letters and len(self.channels) == 1,
         )
+
+    @cached_property
+    def are_letters(self) -> bool:
+        """Whether all symbols are letters: one character, or a group of them such as [KR]."""
+        return all(LETTER.fullmatch(name) for names in self.names for name in names)
 
     def _largest_channels(self, row: int) -> tuple[str, ...]:
         """Return the channels that make up at least half of a row; () if shares are unknown."""

@@ -1,6 +1,5 @@
 """Explanations in the words of users: moments and channels, or letters and positions."""
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.reason import LETTER, pattern
 
-__all__ = ["Moment", "Pattern", "are_letters", "find_moments", "find_patterns"]
+__all__ = ["Moment", "Pattern", "find_moments", "find_patterns"]
 
 # Length of a moment: a tenth of the sequence, but at most half a second, or 50 frames if the
 # sampling rate is not known, and at least 3 frames.
 PARTS, SECONDS, FEWEST, MOST = 10, 0.5, 3, 50
 # More channels than this are not named.
 MOST_CHANNELS = 3
-# A letter, or letters that share a symbol, such as [KR]; a line break is a letter, too.
-LETTER = re.compile(r"\[\S{2,}?\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -97,11 +95,6 @@ def _largest(piece: np.ndarray, sign: float) -> list[int]:
     return order[: min(n, MOST_CHANNELS)].tolist()
 
 
-def are_letters(explanation: Explanation) -> bool:
-    """Tell whether the symbols of the sequence are letters: one character, or a group of them."""
-    return all(LETTER.fullmatch(name) for names in explanation.names for name in names)
-
-
 @dataclass(frozen=True)
 class Pattern:
     """Letters with a point for every letter that is ignored, such as ``GC.G``, and their evidence.
@@ -136,14 +129,9 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
             for i in range(first, stop):
                 offsets = explanation.offsets[block.group][layouts[i]]
                 if offsets:  # a word of wildcards only holds no letter
-                    found[_text(letters, offsets)][starts[i] + offsets[0]] += shares[i]
+                    found[pattern(letters, offsets)][starts[i] + offsets[0]] += shares[i]
     patterns = [
         Pattern(text, tuple(sorted(at, key=lambda place: -abs(at[place]))), sum(at.values()))
         for text, at in found.items()
     ]
     return sorted(patterns, key=lambda one: (-abs(one.evidence), one.positions[0]))[:n]
-
-
-def _text(letters: list[str], offsets: tuple[int, ...]) -> str:
-    known = dict(zip(offsets, letters, strict=True))
-    return "".join(known.get(i, ".") for i in range(offsets[0], offsets[-1] + 1))

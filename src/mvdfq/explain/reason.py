@@ -1,9 +1,13 @@
 """One word of a sequence as a reason, in words."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Reason"]
+__all__ = ["LETTER", "Reason", "pattern"]
 
+# A letter, or letters that share a symbol, such as [KR]; a line break is a letter, too.
+LETTER = re.compile(r"\[\S{2,}?\]|.", re.DOTALL)
 # Channels of a row that a text names; `Reason.channels` holds all of them.
 MOST_CHANNELS = 3
 
@@ -35,12 +39,18 @@ class Reason:
     evidence : float
         The sum over all occurrences of the word of what they add to the decision value.
 
+    letters : bool, default=False
+        Whether the word is part of a string: its text has letters, a point for every letter that
+        is ignored, and a position counted from 1.
+
     Examples
     --------
     >>> from mvdfq import Reason
     >>> reason = Reason("pc4", ("x3", "x1"), ("low", "high"), (0, 4), (12, 30), 0.24, 0.031)
     >>> print(reason)
     +0.0310  pc4 (x3, x1) low-high (frames +0 +4) at 0.24 s, 2 times
+    >>> print(Reason("x0", ("x0",), ("T", "A", "G"), (0, 1, 4), (60,), None, 0.005, letters=True))
+    +0.0050  TA..G at position 61
     """
 
     row: str
@@ -50,6 +60,7 @@ class Reason:
     frames: tuple[int, ...]
     time: float | None
     evidence: float
+    letters: bool = False
 
     def __str__(self) -> str:
         return f"{self.evidence:+.4f}  {self.text}"
@@ -57,8 +68,11 @@ class Reason:
     @property
     def text(self) -> str:
         """The word and its place, without the evidence."""
-        where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
         times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
+        if self.letters:
+            word = pattern(self.symbols, self.offsets)
+            return f"{word} at position {self.frames[0] + 1}{times}"
+        where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
         step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
         has_names = not self.channels or self._names_channels()
         made_of = "" if has_names else f" ({_some(self.channels)})"
@@ -69,6 +83,12 @@ class Reason:
         """Tell whether the name of the row holds the names of its channels."""
         words = self.row.replace("&", " ").split()
         return all(channel in words or channel in self.row for channel in self.channels)
+
+
+def pattern(letters: Sequence[str], offsets: Sequence[int]) -> str:
+    """Return letters as text, with a point for every letter between them that is ignored."""
+    known = dict(zip(offsets, letters, strict=False))
+    return "".join(known.get(i, ".") for i in range(offsets[0], offsets[-1] + 1))
 
 
 def _some(channels: tuple[str, ...]) -> str:

@@ -594,7 +594,7 @@ HARM = [
         "data must be a 2-D array",
     ),
     ("rotated", "Symbols", "data", narrower, "offsets must (run|be)"),
-    ("rotated", "Symbols", "data", shorter, "n_symbols must be an array of int64"),
+    ("rotated", "Symbols", "data", shorter, "channel_names must hold one name for each of the"),
     ("rotated", "Symbols", "n_symbols", shorter, "n_symbols must be an array of int64"),
     ("rotated", "Symbols", "n_symbols", with_item(0, 99), "alphabets of the plan"),
     ("rotated", "Recipe", "n_symbols", with_item(0, 2), "alphabets of the rows in use"),

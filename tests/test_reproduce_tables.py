@@ -61,9 +61,7 @@ def test_every_table_has_a_smoke_run(folder, tmp_path, monkeypatch, table, readi
 
 
 def test_a_reading_that_a_table_does_not_have_is_refused(tmp_path):
-    with pytest.raises(
-        ValueError, match="'runtime' has no cells of the reading 'inferred'"
-    ):
+    with pytest.raises(ValueError, match="'runtime' has no cells of the reading 'inferred'"):
         run("runtime", tmp_path, readings=["inferred"])
 
 

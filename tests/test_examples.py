@@ -45,4 +45,5 @@ def test_languages_are_recognised_by_characters_and_by_words():
     assert accuracies[0] > 85
     assert accuracies[1] > 60
     assert "is German" in why
-    assert why.count(" at frame ") == 3
+    assert why.count(" at position ") == 3
+    assert "'ie ' at position" in why

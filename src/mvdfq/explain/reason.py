@@ -71,6 +71,7 @@ class Reason:
         times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
         if self.letters:
             word = pattern(self.symbols, self.offsets)
+            word = f"'{word}'" if " " in word else word  # a space at the end is a letter, too
             return f"{word} at position {self.frames[0] + 1}{times}"
         where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
         step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"

@@ -148,8 +148,9 @@ def check_request(table: str, readings: Sequence[str], protocols: Sequence[str])
     _check_known("table", [table], [*TABLES])
     _check_known("reading", readings, READINGS)
     _check_known("protocol", protocols, TABLES[table].protocols)
+    # no reading asked for means all readings; some tables have none
     found = dict.fromkeys(cell.reading for cell in TABLES[table].cells())
-    if found and not found.keys() & set(readings):  # tables of other data have no readings
+    if found and readings and not found.keys() & set(readings):
         raise ValueError(
             f"The table {table!r} has no cells of the reading {', '.join(map(repr, readings))}; "
             f"one of {', '.join(found)}."

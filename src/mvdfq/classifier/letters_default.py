@@ -12,8 +12,8 @@ from mvdfq.symbols.letters import is_nucleic, is_protein, letters_of
 __all__ = ["letters_settings"]
 
 # Similar residues: the ten groups of L. R. Murphy, A. Wallqvist and R. M. Levy (Protein Engineering
-# 13, 2000), of which A, C, G, H and P stand alone. Related proteins often have another residue of
-# the group at the same place.
+# 13, 2000). Five of the groups hold one residue: A, C, G, H and P. Related proteins often have
+# another residue of the same group at the same place.
 SIMILAR = ("LVIM", "ST", "FYW", "EDNQ", "KR")
 # The weight of the row of groups beside the row of residues.
 SIMILAR_WEIGHT = 0.25

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, page, parts as p
 from mvdfq.cli.choices import PROTOCOLS, completed
 from mvdfq.cli.confusion import show_confusion
@@ -224,8 +225,8 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
     low, high = plain["interval_95"]
     n_test = sum(fold["n"] for fold in plain["folds"])
     facts = {
-        "protocol": f"{plain['protocol']}, {_number(len(plain['folds']), 'fold')}, "
-        f"{_number(n_test, 'prediction')}, {_seeds(plain['seeds'])}",
+        "protocol": f"{plain['protocol']}, {counted(len(plain['folds']), 'fold')}, "
+        f"{counted(n_test, 'prediction')}, {_seeds(plain['seeds'])}",
         "error": f"{plain['error']:.2%} (std over folds {plain['std']:.2%})",
         "accuracy": f"{plain['accuracy']:.2%} (95 % interval {low:.2%} to {high:.2%})",
         "balanced accuracy": f"{plain['balanced_accuracy']:.2%}",
@@ -233,7 +234,7 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
         f"{plain['f1_of_mean_precision_and_recall']:.4f}, of mean precision and recall",
     }
     if "model" in settings:
-        facts["protocol"] = f"model {settings['model']}, {_number(n_test, 'test sequence')}"
+        facts["protocol"] = f"model {settings['model']}, {counted(n_test, 'test sequence')}"
         facts["error"] = f"{plain['error']:.2%}"
     if "positive_class" in plain:
         facts["positive class"] = plain["positive_class"]
@@ -245,10 +246,6 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
 
 def _seeds(seeds: list[int]) -> str:
     return f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
-
-
-def _number(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _check_protocol(protocol: str, splits: Path | None, seeds: int, test: Path | None) -> None:

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from mvdfq._utils.short import counted
 from mvdfq.io.audio_files import FORMATS, MEND
 from mvdfq.io.base import ReadError
 from mvdfq.io.hushed import hushed
@@ -58,8 +59,7 @@ def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = Fal
                 pass
         elif sound.frames < UNKNOWN:
             _check_length(sound.frames, sound.samplerate, name, recipe)
-        channels = f"{sound.channels} channel{'' if sound.channels == 1 else 's'}"
-        kind = f"{sound.format} {sound.samplerate} Hz, {channels}"
+        kind = f"{sound.format} {sound.samplerate} Hz, {counted(sound.channels, 'channel')}"
         return Header(sound.frames / sound.samplerate, kind)
 
 

@@ -110,9 +110,8 @@ class Growing:
                 text = str(error).removeprefix("value 1 is ")
                 self.spoil(who, f"{self.row} {line}: column {name!r}: {text}")
                 n_bad += 1
-        if (
-            not n_bad
-        ):  # 1,234 beside 2.5: each cell can be read, but what the column means is unknown
+        # 1,234 beside 2.5: each cell can be read, but what the column means is unknown
+        if not n_bad:
             raise ReadError(self.source.path, problem)
         return values
 

@@ -8,7 +8,7 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from mvdfq.io.text import MISSING, Source, read_float
+from mvdfq.io.text import COUNT, MISSING, Source, read_float
 
 __all__ = [
     "CHUNK",
@@ -43,8 +43,6 @@ LOOK = 100
 
 # Quantifiers are possessive (a second + after each), so that no cell takes more than linear time.
 DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
-# The number of a column; str.isdigit would take "²" for a number, which int refuses.
-COUNT = re.compile("[0-9]{1,18}")
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
 
 

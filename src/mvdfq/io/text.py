@@ -17,6 +17,7 @@ from mvdfq.io.steady import unchanged
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = [
+    "COUNT",
     "MISSING",
     "Source",
     "as_sequences",
@@ -32,6 +33,9 @@ __all__ = [
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
+
+# A whole number that is not negative; str.isdigit would take "²" for a number, which int refuses.
+COUNT = re.compile("[0-9]{1,18}")
 
 # Longest line in characters. The longest human chromosome has 249 million letters.
 LONGEST_LINE = 2**28

@@ -15,7 +15,7 @@ from mvdfq._utils.files import replacing
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.text import MISSING, Source, channel_values, numbers
+from mvdfq.io.text import COUNT, MISSING, Source, channel_values, numbers
 from mvdfq.io.times import moments
 from mvdfq.sequences import Sequences, check_sequences
 
@@ -100,7 +100,7 @@ def _note(header: _Header, line: str) -> None:
             raise ValueError(f"@{key} must be true or false, got {first[:40]!r}")
         setattr(header, key, first == "true")
     elif key in COUNTS:
-        if not (first.isascii() and first.isdigit() and len(first) < 19 and int(first)):
+        if not (COUNT.fullmatch(first) and int(first)):
             raise ValueError(f"@{key} must be a positive number, got {first[:40]!r}")
         setattr(header, {"dimension": "dimensions"}.get(key, key), int(first))
     if key == "classlabel":

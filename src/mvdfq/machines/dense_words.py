@@ -29,7 +29,8 @@ def count_words(row: Row, groups: Sequence[Group], n_levels: int) -> sp.csr_arra
 def share_words(rows: Sequence[Row], groups: Sequence[Group], n_levels: int) -> sp.csr_array:
     """Return the roots of the shares of all words in each row, (n_sequences, n_columns).
 
-    The columns are those of `count_words`, row by row. All rows have one alphabet.
+    A row has the columns of `count_words`; the columns of the first row come first. All rows must
+    have the same alphabet.
     """
     lists = _Lists(len(rows), rows[0], groups, n_levels)
     for row in rows:
@@ -56,7 +57,7 @@ class _Lists:
         self.buffer = np.empty(lengths.max(initial=0), np.uint64)
 
     def append(self, row: Row) -> None:
-        """Append the counts of the words of a row; its columns come after those of other rows."""
+        """Append the counts of the words of a row, in new columns after all columns so far."""
         for group, start in zip(self.groups, self.starts.tolist(), strict=False):
             lookup.list_counts(
                 row.data,

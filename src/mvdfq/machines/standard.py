@@ -58,8 +58,9 @@ SMALLEST = 1e-6
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
     """Return the roots of the shares of all words of some rows, (n_sequences, n_columns).
 
-    The columns are the words of all rows, groups and cells: row by row, group by group, word by
-    word, cell by cell. A sparse matrix; on a graphics card, a dense tensor.
+    The rows must have the same alphabet. The columns are the words of all rows, groups and cells:
+    row by row, group by group, word by word, cell by cell. A sparse matrix; on a graphics card, a
+    dense tensor.
     """
     engine = current_engine()
     if engine.name == "gpu":

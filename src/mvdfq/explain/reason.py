@@ -70,7 +70,7 @@ class Reason:
         """The word and its place, without the evidence."""
         times = "" if len(self.frames) == 1 else f", {len(self.frames)} times"
         if self.letters:
-            word = pattern(self.symbols, self.offsets)
+            word = pattern(self.symbols, self.offsets) if self.symbols else "anything"
             word = f"'{word}'" if " " in word else word  # a space at the end is a letter, too
             return f"{word} at position {self.frames[0] + 1}{times}"
         where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
@@ -88,7 +88,7 @@ class Reason:
 
 def pattern(letters: Sequence[str], offsets: Sequence[int]) -> str:
     """Return letters as text, with a point for every letter between them that is ignored."""
-    known = dict(zip(offsets, letters, strict=False))
+    known = dict(zip(offsets, letters, strict=True))
     return "".join(known.get(i, ".") for i in range(offsets[0], offsets[-1] + 1))
 
 

@@ -10,6 +10,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from mvdfq.machines.machine import KernelMachine
+from mvdfq.machines.svm import Margins
 
 from conftest import size
 from mvdfq import (
@@ -24,8 +26,6 @@ from mvdfq import (
     Wildcard,
     Words,
 )
-from mvdfq.machines.machine import KernelMachine
-from mvdfq.machines.svm import Margins
 from twins import as_symbols, random_sequences
 
 # combinations ---------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from mvdfq.machines.validation import CANDIDATES, inner_folds
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -13,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 import mvdfq
 import naive_baselines as naive
 from docstrings import accepted, documented, sections
-from mvdfq.machines.validation import CANDIDATES, inner_folds
 from mvdfq.reproduce import baselines
 from mvdfq.reproduce.baselines import (
     DTW,

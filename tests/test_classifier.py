@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mvdfq.machines.svm import Problems
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
@@ -20,7 +21,6 @@ from mvdfq import (
 )
 from mvdfq.classifier import parts
 from mvdfq.classifier.presets import PRESETS
-from mvdfq.machines.svm import Problems
 
 
 @pytest.fixture(scope="module")

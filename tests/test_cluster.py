@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from mvdfq.machines import passes
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
@@ -18,7 +19,6 @@ from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq._engines.cluster import DaskBlocks
 from mvdfq.classifier import parts, passes as block_passes
 from mvdfq.gram import cuts, tiles
-from mvdfq.machines import passes
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: mvdfq[cluster]")
 pytestmark = [

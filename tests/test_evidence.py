@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from mvdfq.explain.evidence import find_evidence
 from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
 
@@ -21,7 +22,6 @@ from cases import (
     pairwise,
 )
 from mvdfq import Gappy, Mismatch, SequenceClassifier, Spatial, Spectrum, Wildcard
-from mvdfq.explain.evidence import find_evidence
 from twins import as_symbols, naive_gram, twin
 
 pytestmark = [

@@ -10,11 +10,11 @@ from resource import RUSAGE_SELF, getrusage
 
 import numpy as np
 import pytest
+from mvdfq.classifier.parts import encode
 
 import mvdfq
 from forged import Opened, walk
 from model_cases import CASES, MORE, fitted
-from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.kinds import fits
 from mvdfq.frames.steps import steps_of
 

@@ -2,6 +2,11 @@
 
 import numpy as np
 import pytest
+from mvdfq.machines.blocks import Labelled, MatrixBlock, ShareBlock, WordColumns
+from mvdfq.machines.lbfgs import minimise
+from mvdfq.machines.passes import Columns, PassSolver
+from mvdfq.machines.standard import column_sums, reader_of_words, root_shares
+from mvdfq.machines.svm import Problems
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
@@ -10,11 +15,6 @@ import naive_views
 from mvdfq import SequenceClassifier, Words
 from mvdfq._engines.spread import LocalBlocks
 from mvdfq.classifier import choices, parts, passes
-from mvdfq.machines.blocks import Labelled, MatrixBlock, ShareBlock, WordColumns
-from mvdfq.machines.lbfgs import minimise
-from mvdfq.machines.passes import Columns, PassSolver
-from mvdfq.machines.standard import column_sums, reader_of_words, root_shares
-from mvdfq.machines.svm import Problems
 from mvdfq.symbols import Symbols
 
 LAYOUTS = [(0,), (0, 2)]

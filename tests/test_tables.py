@@ -4,6 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from mvdfq.machines import table_sums
+from mvdfq.machines.machine import KernelMachine, LinearMachine
+from mvdfq.machines.svm import Margins
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cases import (
@@ -29,9 +32,6 @@ from mvdfq import (
     Spectrum,
     Subsequence,
 )
-from mvdfq.machines import table_sums
-from mvdfq.machines.machine import KernelMachine, LinearMachine
-from mvdfq.machines.svm import Margins
 from twins import as_symbols, naive_gram
 
 pytestmark = [

@@ -7,18 +7,18 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose, assert_array_equal
-
-import mvdfq
-import naive_views
-from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
-from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.classifier.views import ViewSum, WordView, filter_views
 from mvdfq.machines.filter_words import filter_encoder, filter_shares
 from mvdfq.machines.machine import KernelMachine
 from mvdfq.machines.standard import Scale, column_sums, fit_words, root_shares
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_machine import WordMachine
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mvdfq
+import naive_views
+from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
+from mvdfq.classifier.similarity import first_kernel, kernel_parts, kernel_sum
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from mvdfq.explain.importance import row_norms
+from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
-from mvdfq.explain.importance import row_norms
-from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from twins import as_symbols, naive_gram, random_sequences
 
 

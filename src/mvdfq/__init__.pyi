@@ -4,10 +4,10 @@ from . import io as io, reproduce as reproduce
 from ._engines.choice import use_engine as use_engine
 from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
-from .classifier.neighbour import Neighbour as Neighbour
-from .classifier.presets import list_presets as list_presets
+from .classifier.presets import list_presets as list_presets, preset_terms as preset_terms
 from .classifier.saving.file import ModelFileError as ModelFileError, load as load
 from .classifier.search import SequenceClassifierCV as SequenceClassifierCV
+from .classifier.similarity import Neighbour as Neighbour
 from .classifier.stream import Stream as Stream
 from .datasets import (
     load_japanese_vowels as load_japanese_vowels,
@@ -55,8 +55,12 @@ from .symbols import (
     HashingQuantizer as HashingQuantizer,
     JointQuantizer as JointQuantizer,
     Letters as Letters,
+    PerGroup as PerGroup,
     Rows as Rows,
     Symbols as Symbols,
     ThresholdQuantizer as ThresholdQuantizer,
     choose_n_bins as choose_n_bins,
 )
+from .terms.filters import FilterTerm as FilterTerm
+from .terms.plain import PlainTerm as PlainTerm
+from .terms.words import WordTerm as WordTerm

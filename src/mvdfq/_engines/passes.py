@@ -38,12 +38,15 @@ def gather_counts(indptr, columns, counts, scale, slopes, out):
 
 
 @njit(nogil=True, cache=True)
-def sum_counts(indptr, columns, counts, scale, held, total, squares):
-    """Add to every word its number of sequences, the sum of its values and of their squares."""
+def sum_counts(indptr, columns, counts, scale, weight, held, total, squares):
+    """Add to every word its number of sequences, the sum of its values and of their squares.
+
+    Sequence ``s`` counts ``weight[s]`` times.
+    """
     for s in range(indptr.size - 1):
         for e in range(indptr[s], indptr[s + 1]):
             value = np.sqrt(np.float32(counts[e])) * scale[s]
             word = np.int64(columns[e])
-            held[word] += 1
-            total[word] += value
-            squares[word] += value * value
+            held[word] += weight[s]
+            total[word] += weight[s] * value
+            squares[word] += weight[s] * (value * value)

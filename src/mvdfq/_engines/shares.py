@@ -35,24 +35,29 @@ def close_gaps(first, filled, columns, counts):
 
 
 @njit(nogil=True, cache=True)
-def add_columns(values, held, total, squares):
-    """Add to every column its number of entries that are not 0, their sum and their squares."""
+def add_columns(values, weight, held, total, squares):
+    """Add to every column its number of entries that are not 0, their sum and their squares.
+
+    An entry of sequence ``i`` counts ``weight[i]`` times.
+    """
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):
             value = np.float64(values[i, j])
-            held[j] += 1 if value != 0 else 0
-            total[j] += value
-            squares[j] += value * value
+            held[j] += weight[i] if value != 0 else 0.0
+            total[j] += weight[i] * value
+            squares[j] += weight[i] * (value * value)
 
 
 @njit(nogil=True, cache=True)
-def add_entries(columns, values, held, total, squares):
-    """Do what `add_columns` does, for the entries of a sparse matrix."""
-    for e in range(columns.size):
-        j, value = columns[e], np.float64(values[e])
-        held[j] += 1
-        total[j] += value
-        squares[j] += value * value
+def add_entries(lists, weight, held, total, squares):
+    """Do what `add_columns` does, for a sparse matrix; `lists` is (indptr, columns, values)."""
+    indptr, columns, values = lists
+    for i in range(weight.size):
+        for e in range(indptr[i], indptr[i + 1]):
+            j, value = columns[e], np.float64(values[e])
+            held[j] += weight[i]
+            total[j] += weight[i] * value
+            squares[j] += weight[i] * (value * value)
 
 
 @njit(nogil=True, cache=True)

@@ -1,10 +1,10 @@
 """Short texts of objects that hold large arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-__all__ = ["Short", "counted", "in_short"]
+__all__ = ["Short", "counted", "in_short", "listed"]
 
 # Longer texts are replaced by what they are texts of.
 LONGEST = 60
@@ -50,3 +50,14 @@ def counted(n: int, what: str) -> str:
     """
     ending = "" if n == 1 else "es" if what.endswith("s") else "s"
     return f"{n} {what}{ending}"
+
+
+def listed(numbers: Iterable[int], what: str) -> str:
+    """Return a noun and the first five numbers: "sequence 3", "sequences 0, 2, 5, 6, 9, ...".
+
+    >>> listed([3], "sequence"), listed(range(9), "sequence")
+    ('sequence 3', 'sequences 0, 1, 2, 3, 4, ...')
+    """
+    found = list(numbers)
+    more = ", ..." if len(found) > 5 else ""
+    return f"{what}{'' if len(found) == 1 else 's'} {', '.join(map(str, found[:5]))}{more}"

@@ -16,15 +16,14 @@ import numpy as np
 from sklearn.utils import compute_sample_weight
 
 from mvdfq._utils.threads import Report
-from mvdfq.classifier.linear import LinearSum
-from mvdfq.classifier.parts import encode
-from mvdfq.classifier.passes import HELD_OUT, SAMPLE, labelled
+from mvdfq.classifier.passes import HELD_OUT, SAMPLE, Collection
 from mvdfq.classifier.saving.record import TrainingRecord, digest, record_of
-from mvdfq.machines.blocks import Labelled
-from mvdfq.machines.validation import check_targets
 from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.terms.feature_blocks import Labelled
+from mvdfq.terms.total import LinearTotal
+from mvdfq.terms.validation import check_targets
 
-__all__ = ["Drawn", "Reading", "block_makers", "class_weights", "cluster_margins", "draw"]
+__all__ = ["Drawn", "Reading", "block_makers", "class_weights", "cluster_decisions", "draw"]
 
 # Sequences that one task of a cluster predicts.
 PREDICTED = 512
@@ -134,25 +133,25 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
 
 @dataclass(frozen=True)
 class Reading:
-    """How blocks become features: the fitted encoders, and the codes and weights of classes."""
+    """How blocks become features: the codes and weights of classes, and what is held out."""
 
-    encoders: list[Any]
     classes: np.ndarray
     weight: np.ndarray
     seed: int
     limit: float
 
     def makers(
-        self, readers: Sequence[Callable[[], Numbered]], total: LinearSum
+        self, readers: Sequence[Callable[[], Numbered]], total: LinearTotal
     ) -> list[Callable[[], Labelled]]:
         """Return functions that read a block and make its features."""
-        return [partial(self._features, total.sources, read) for read in readers]
+        return [partial(self._features, total, read) for read in readers]
 
-    def _features(self, sources: Sequence[Any], read: Callable[[], Numbered]) -> Labelled:
+    def _features(self, total: LinearTotal, read: Callable[[], Numbered]) -> Labelled:
         i, X, y = read()
         codes = np.searchsorted(self.classes, y)
         held = _keys(self.seed, i, len(y)) < self.limit
-        return labelled(sources, X, encode(self.encoders, X), codes, self.weight[codes], held)
+        whole = Collection(total, X, [None] * len(total.sources))
+        return whole.labelled(codes, self.weight[codes], np.ones(len(y)), held)
 
 
 def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -161,8 +160,8 @@ def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) ->
     return compute_sample_weight(class_weight, np.repeat(classes, counts))[first]
 
 
-def cluster_margins(engine: Any, classifier: Any, X: Any) -> np.ndarray:
-    """Return the margins of sequences, computed block by block on a cluster."""
+def cluster_decisions(engine: Any, classifier: Any, X: Any) -> np.ndarray:
+    """Return the decision values of sequences, computed block by block on a cluster."""
     from mvdfq._engines.cluster import client_of, kept_on, run_on_cluster  # Dask is optional
 
     if not isinstance(X, Ragged):
@@ -173,8 +172,8 @@ def cluster_margins(engine: Any, classifier: Any, X: Any) -> np.ndarray:
         model = kept_on(client, plain)
         cuts = range(0, max(len(X), 1), PREDICTED)
         jobs = ((a, model, X[a : a + PREDICTED]) for a in cuts)
-        return np.concatenate([m for _, m in run_on_cluster(client, _margins_of, jobs)])
+        return np.concatenate([d for _, d in run_on_cluster(client, _decisions_of, jobs)])
 
 
-def _margins_of(classifier: Any, X: Any) -> np.ndarray:
-    return classifier._margins(X)
+def _decisions_of(classifier: Any, X: Any) -> np.ndarray:
+    return classifier.decision_function(X)

@@ -1,4 +1,4 @@
-"""Choose the parts of a classifier: arguments replace the parts of a preset."""
+"""Choose the terms of a classifier: its own, those of its preset, or one term by its parts."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,103 +6,122 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_positive
-from mvdfq.classifier.letters_default import letters_settings
-from mvdfq.classifier.presets import PRESETS, Settings, part
+from mvdfq.classifier.presets import NUMBERS, Preset, preset_for
+from mvdfq.classifier.registry import NAMED
 from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Kernel
-from mvdfq.machines.validation import CANDIDATES, Cautious
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.base import Term
+from mvdfq.terms.plain import PlainTerm
+from mvdfq.terms.validation import CANDIDATES, Cautious
 
-__all__ = ["candidates", "check_nested", "settings_for"]
+__all__ = ["candidates", "chosen_for", "one_term_for", "own_terms", "part"]
 
-
-def settings_for(classifier: Any, X: Any) -> Settings:
-    """Return the parts of a classifier for X: its own parts, else the parts of its preset."""
-    name = classifier.preset
-    if name is None:
-        name = "letters" if are_letters(X) else "numbers"
-    if name not in PRESETS:
-        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() lists all presets.")
-    own = {
-        key: value
-        for key in ("frames", "symbols", "kernel", "manifold", "pyramid", "multi_class", "C")
-        if (value := getattr(classifier, key)) is not None
-    }
-    for kind in ("frames", "symbols", "kernel"):
-        if kind in own:
-            own[kind] = part(kind, own[kind])
-    _refuse_letters(name, own, X)
-    settings = letters_settings(X) if name == "letters" else PRESETS[name]()
-    changed = {"frames", "symbols", "kernel", "manifold", "pyramid"} & own.keys()
-    if changed or classifier.gamma is not None or classifier.weights is not None:
-        settings = settings.alone()
-    settings = replace(settings, **own)
-    if not isinstance(settings.kernel, Kernel):
-        raise TypeError(f"kernel must be a name or a kernel, got {settings.kernel!r}.")
-    if isinstance(X, Symbols) or not settings.kernel.reads_symbols:
-        _refuse_encoders(own, settings.kernel, isinstance(X, Symbols))
-        settings = replace(settings, frames=None, symbols=None)
-    _check_settings(classifier, settings)
-    return settings
+# Parameters of the classifier that replace a part of a preset: one plain term is used then.
+PARTS = ("frames", "symbols", "kernel", "manifold", "pyramid", "gamma", "weights", "n_features")
+MAY_STAY = ("n_features",)  # only says how features are made
 
 
-def check_nested(classifier: Any, params: dict[str, Any]) -> None:
-    """Refuse a parameter such as `symbols__n_bins` if the part `symbols` is not an object."""
-    examples = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spectrum()"}
-    for name in params:
-        kind, is_nested, _ = name.partition("__")
-        if not is_nested or kind not in examples:
-            continue
-        value = params.get(kind, getattr(classifier, kind))
-        if value is None or isinstance(value, str):
-            raise ValueError(
-                f"{name} sets a parameter of {kind}, but {kind}={value!r} has no parameters; pass "
-                f"the part as an object first, such as {kind}=mvdfq.{examples[kind]}."
-            )
+def part(kind: str, value: Any) -> Any:
+    """Return the part that a name stands for; return other values as they are."""
+    if not isinstance(value, str) or value == "passthrough":
+        return value
+    if value not in NAMED[kind]:
+        raise ValueError(
+            f"{kind}={value!r} is not a known name; pass {', '.join(sorted(NAMED[kind]))}, "
+            f"or an object."
+        )
+    return NAMED[kind][value]()
 
 
-def _refuse_letters(name: str, own: dict[str, Any], X: Any) -> None:
+def chosen_for(clf: Any, X: Any) -> Preset:
+    """Return the terms of a classifier for X, and how its machines are trained."""
+    if clf.solver not in ("auto", "kernel", "linear"):
+        raise ValueError(f"solver must be one of ('auto', 'kernel', 'linear'), got {clf.solver!r}.")
+    own = _own_parts(clf)
+    if clf.terms is not None:
+        found = Preset(own_terms(clf, own), "ovr", 10)
+    else:
+        _refuse_letters(clf.preset, own, X)
+        found = preset_for(clf.preset, X)
+        if own.keys() - set(MAY_STAY):
+            found = replace(found, terms=[_with_parts(found, own, X)])
+        elif own and isinstance(found.terms[0], PlainTerm):
+            found.terms[0].set_params(**own)
+    if isinstance(X, Symbols) and clf.terms is None:
+        found = replace(found, terms=[_with_parts(found, own, X)])
+    trained = {key: getattr(clf, key) for key in ("multi_class", "C")}
+    found = replace(found, **{key: value for key, value in trained.items() if value is not None})
+    if found.multi_class not in ("ovr", "ovo"):
+        raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {found.multi_class!r}.")
+    for term in found.terms:
+        term.check()
+        _check_solver(clf, term)
+    return found
+
+
+def one_term_for(clf: Any, X: Any) -> PlainTerm:
+    """Return one plain term of a classifier for X: what is compared if there are no labels."""
+    return chosen_for(clf, X).terms[0].plain()
+
+
+def _own_parts(clf: Any) -> dict[str, Any]:
+    own = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
+    return {k: part(k, v) if k in ("frames", "symbols", "kernel") else v for k, v in own.items()}
+
+
+def own_terms(clf: Any, own: dict[str, Any]) -> list[Term]:
+    """Check and return the terms that a user passed."""
+    terms = list(clf.terms) if isinstance(clf.terms, list | tuple) else []
+    if not terms or not all(isinstance(term, Term) for term in terms):
+        raise TypeError(
+            f"terms must be a list of terms such as mvdfq.preset_terms('numbers'), got "
+            f"{clf.terms!r}."
+        )
+    names = [term.name for term in terms]
+    if len(set(names)) < len(names):
+        raise ValueError(f"Every term must have another name, got the names {names}.")
+    if own or clf.preset is not None:
+        given = sorted([*own, *(["preset"] if clf.preset is not None else [])])
+        raise ValueError(f"terms replace all parts; pass terms alone, without {', '.join(given)}.")
+    return terms
+
+
+def _with_parts(preset: Preset, own: dict[str, Any], X: Any) -> PlainTerm:
+    """Return the words of a preset as one plain term, with other parts."""
+    term: PlainTerm = preset.terms[0].plain()
+    if term.row_weights is not None:  # weights of rows that other symbols may not have
+        term.set_params(symbols=term.symbols.views[0][1], row_weights=None)
+    term.set_params(**own)
+    has_symbols = isinstance(X, Symbols)
+    if has_symbols or (isinstance(term.kernel, Kernel) and not term.kernel.reads_symbols):
+        for kind in ("frames", "symbols"):
+            if own.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
+                what = (
+                    "X holds symbols already" if has_symbols else f"{term.kernel!r} reads numbers"
+                )
+                raise ValueError(f"{what}; pass {kind}=None.")
+        term.set_params(frames=None, symbols=None)
+    return term
+
+
+def _refuse_letters(name: str | None, own: dict[str, Any], X: Any) -> None:
     """Refuse symbols if the encoders of the preset need numbers."""
-    if name in ("numbers", "fast", "music") and "symbols" not in own and are_letters(X):
+    if name in NUMBERS and "symbols" not in own and are_letters(X):
         raise ValueError(
             f"preset={name!r} reads numbers, but all channels of X hold letters or symbols; pass "
             f"preset='letters'."
         )
 
 
-def _refuse_encoders(own: dict[str, Any], kernel: Kernel, has_symbols: bool) -> None:
-    for kind in ("frames", "symbols"):
-        if own.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
-            what = "X holds symbols already" if has_symbols else f"{kernel!r} reads numbers"
-            raise ValueError(f"{what}; pass {kind}=None.")
-
-
-def _check_settings(classifier: Any, settings: Settings) -> None:
-    """Refuse options that do not exist or cannot be combined."""
-    allowed: dict[str, tuple[Any, ...]] = {
-        "solver": ("auto", "kernel", "linear"),
-        "weights": (None, "rows", "groups"),
-    }
-    for name, values in allowed.items():
-        if getattr(classifier, name) not in values:
-            raise ValueError(f"{name} must be one of {values}, got {getattr(classifier, name)!r}.")
-    if settings.multi_class not in ("ovr", "ovo"):
-        raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {settings.multi_class!r}.")
-    _check_features(classifier, settings.kernel)
-    if not isinstance(settings.manifold, bool | np.bool_):
-        raise ValueError(f"manifold must be True or False, got {settings.manifold!r}.")
-    if classifier.solver == "linear" and classifier.gamma is not None:
+def _check_solver(clf: Any, term: Term) -> None:
+    """Refuse explicit features of terms that have none."""
+    if clf.solver != "linear" or not isinstance(term, PlainTerm):
+        return
+    if term.gamma is not None:
         raise ValueError("gamma needs solver='kernel', got 'linear': the RBF has no features.")
-
-
-def _check_features(classifier: Any, kernel: Kernel) -> None:
-    """Refuse options that need explicit features, or several rows or groups."""
-    if classifier.solver == "linear" and not kernel.has_features:
-        raise ValueError(f"{kernel!r} has no features for solver='linear'; pass 'kernel'.")
-    if classifier.weights == "groups" and not kernel.has_groups:
-        raise ValueError(f"{kernel!r} has no groups to weight; pass weights=None.")
-    if classifier.weights == "rows" and not kernel.reads_symbols:
-        raise ValueError(f"{kernel!r} reads all rows together; pass weights=None.")
+    if not term.kernel.has_features:
+        raise ValueError(f"{term.kernel!r} has no features for solver='linear'; pass 'kernel'.")
 
 
 def candidates(C: Any) -> tuple[float, ...]:

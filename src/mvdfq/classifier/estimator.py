@@ -1,51 +1,69 @@
-"""SequenceClassifier: frames, symbols, kernel and machine in one estimator."""
+"""SequenceClassifier: a sum of terms and support vector machines in one estimator."""
 
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
-from mvdfq._engines.choice import engine_of
+from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_whole
+from mvdfq._utils.markup import bars
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
-from mvdfq.classifier.choices import candidates, check_nested, settings_for
-from mvdfq.classifier.learning import Learning
-from mvdfq.classifier.parts import fit_encoders, fit_matrix, fit_views, goes_by_passes
-from mvdfq.classifier.presets import Settings
-from mvdfq.classifier.saving.record import training_record
-from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trainer, check_targets
+from mvdfq._utils.short import listed
+from mvdfq.classifier.blocks import cluster_decisions
+from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
+from mvdfq.classifier.nested import nested_params, set_nested
+from mvdfq.classifier.saving.file import save_model
+from mvdfq.classifier.saving.record import Source, TrainingRecord
+from mvdfq.classifier.similarity import Neighbour, nearest
+from mvdfq.classifier.stream import Stream
+from mvdfq.classifier.unseen import warn_unseen
+from mvdfq.explain.explanation import Explanation, explanations
 from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols.base import check_symbols
+from mvdfq.terms.base import FittedTerm
+from mvdfq.terms.row_norms import shares_of_norms
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.total import FittedSum
 
 __all__ = ["SequenceClassifier"]
 
+# Notebooks show the importance of channels for up to this many training sequences.
+MOST_DRAWN = 500
 
-class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+
+class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
     vector machines on the counts tell the classes apart,
 
-    .. math:: f_c(x) = \sum_i a_{ic} K(x, x_i) + b_c,
+    .. math:: f_c(x) = \sum_v \sum_u w_{vcu} \, \phi_{vu}(x) + b_c,
 
-    with the kernel of `SequenceKernel`. The default parts did best in inner validation on a dozen
-    data sets of motion, speech, music and proteins. `fit` computes one kernel matrix; `predict`
-    looks words up in a word table, so its time does not grow with the number of training
-    sequences.
+    a sum over terms `v` and their words `u`. The default terms did best in inner validation on a
+    dozen data sets of motion, speech, music and proteins. `fit` computes one kernel matrix, the
+    sum of the kernel matrices of all terms; `predict` looks words up in word tables, so its time
+    does not grow with the number of training sequences.
 
     Parameters
     ----------
     preset : str, default=None
         Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
-        lists all) are methods of the paper [1]_. None means ``"letters"`` if X holds letters,
-        else ``"numbers"``, the mean of two kernels; ``"fast"`` is a smaller sum, ``"music"`` adds
-        codewords. Each argument below replaces one part; None keeps the preset's part. If
-        frames, symbols, kernel, manifold, pyramid, gamma or weights are given, the first kernel
-        is used alone.
+        lists all) are methods of the paper [1]_, one term each. None means ``"letters"`` if X
+        holds letters, else ``"numbers"``, the sum of words and filters; ``"fast"`` uses one set
+        of rows and a quarter of the filters, ``"music"`` adds codewords and pairs of components.
+
+    terms : list of Term, default=None
+        The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of those of a preset.
+        `mvdfq.preset_terms` returns the terms of a preset, to change. The parameters below, up to
+        `weights`, are a short way to say one `PlainTerm`: each replaces one part of the first
+        term of the preset, whose other terms are left out; None keeps the part.
 
     frames : transformer or str, default=None
         Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name
@@ -123,18 +141,9 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
         sequences to predict may have any length.
 
-    frames_, symbols_ : object
-        The fitted parts; None for a part that is left out.
-
-    kernel_ : SequenceKernel or SequenceFeatures
-        The fitted kernel, or explicit features, that the machines are trained on.
-
-    views_ : list
-        The fitted parts of the sum beside `kernel_`: standardized words, and one part per
-        dilation of the filters. Empty for letters and for the methods of the paper.
-
-    view_shares_ : ndarray of shape (1 + n_views,)
-        Factors of the kernel matrices of `kernel_` and of the views in their sum.
+    terms_ : list of FittedTerm
+        The fitted terms of the sum. Each has a `name`, the fitted transformers `encoders`, a
+        `share` in the sum and, for words, the `reader` that counts the words.
 
     C_ : float
         The penalty used.
@@ -150,8 +159,9 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
 
-    row_weights_, group_weights_ : ndarray
-        Weights of the rows of symbols and of the groups of layouts.
+    class_shares_ : ndarray of shape (n_classes,)
+        Share of each class in the training sequences: the probabilities of a sequence without
+        any word.
 
     feature_importance_, row_importance_ : ndarray
         Share of each channel, and of each row of symbols, in what was learned. The first access
@@ -161,8 +171,8 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         Number, lengths, sampling rate, classes and digest of the training sequences, and the
         versions of the packages; `mvdfq inspect` shows them.
 
-    part_importance_ : dict
-        Share of each part of the sum of kernels in what was learned.
+    term_importance_ : dict
+        Share of each term of the sum in what was learned.
 
     train_index_, train_y_ : ndarray
         Indices of the training sequences that the classifier keeps, and the codes of their
@@ -184,10 +194,28 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
     >>> print(clf.explain(X_test[0]).top(1)[0])  # doctest: +SKIP
     """
 
+    classes_: np.ndarray
+    class_shares_: np.ndarray
+    n_channels_in_: int
+    channel_names_in_: tuple[str, ...] | None
+    problems_: Problems
+    sum_: FittedSum
+    C_: float
+    temperature_: float
+    validation_scores_: np.ndarray
+    validation_score_: float
+    validation_std_: float
+    train_index_: np.ndarray
+    train_y_: np.ndarray
+    training_: TrainingRecord
+    # How the command line read the training data; empty if a user passed arrays.
+    source_: Source = {}  # noqa: RUF012
+
     def __init__(
         self,
         preset: str | None = None,
         *,
+        terms: Sequence[Any] | None = None,
         frames: Any = None,
         symbols: Any = None,
         kernel: Any = None,
@@ -208,6 +236,7 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         verbose: bool = False,
     ) -> None:
         self.preset = preset
+        self.terms = terms
         self.frames = frames
         self.symbols = symbols
         self.kernel = kernel
@@ -251,55 +280,54 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         self : SequenceClassifier
             The fitted classifier.
         """
+        check_whole(self.cv, "cv", at_least=2)
         # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
         plain = config_context(transform_output="default")
         with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
-            X, y, trainer, settings = self._check_training(X, y, sample_weight, groups)
-            with progress.stage("symbols"):
-                self.frames_, self.symbols_, symbols = fit_encoders(settings, X, y)
-            if goes_by_passes(self, settings, symbols):
-                self._fit_passes(X, symbols, trainer, settings, progress)
-                return self
-            with progress.stage("kernel") as report:
-                matrix, machine = fit_matrix(self, settings, symbols, trainer.y, report)
-                views = fit_views(self, settings, matrix, X)
-            with progress.stage("machines") as report:
-                trained = trainer(views.matrix, candidates(settings.C), report)
-            margins, self.views_, self.view_shares_ = views.divided(trained.margins)
-            self.machine_ = machine(margins)
-            self._remember(trained)
+            training = check_training(self, self._read_training(X), y, sample_weight, groups)
+            self._forget()
+            self._remember(training, learn(self, training, progress))
+        if getattr(X, "ndim", None) == 2:
+            self.n_features_in_ = X.shape[1]
         return self
 
-    def _check_training(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Any, np.ndarray, Trainer, Settings]:
-        """Check the arguments of `fit`; return the sequences to learn from and how to train."""
-        check_whole(self.cv, "cv", at_least=2)
-        given, X = X, self._read(X)
-        settings = settings_for(self, X)
-        candidates(settings.C)  # raises an error now, before the long computation
-        y, weight, groups = check_targets(len(X), y, sample_weight, groups)
-        used = np.flatnonzero(weight > 0)
-        if len(used) < len(y):
-            X, y, weight = X[used], y[used], weight[used]
-            groups = None if groups is None else groups[used]
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
-        weight = weight * compute_sample_weight(self.class_weight, y)
-        seed = check_random_state(self.random_state).randint(2**31)
-        problems = Problems(len(classes), settings.multi_class)
-        trainer = Trainer(problems, codes, weight, groups, self.cv, seed, self.n_jobs)
-        self._forget()
-        if getattr(given, "ndim", None) == 2:
-            self.n_features_in_ = given.shape[1]
-        self.classes_, self.train_index_, self.train_y_ = classes, used, codes
-        self.n_channels_in_, self.problems_ = X.n_rows, problems
-        self.channel_names_in_ = X.channel_names
-        self.training_ = training_record(X, y)
-        return X, y, trainer, settings
+    @with_callbacks
+    def fit_blocks(self, blocks: Sequence[Any]) -> Any:
+        """Learn from sequences in blocks, which need not fit into memory together.
 
-    def _read(self, X: Any) -> Any:
+        The blocks are read once to draw a sample, once to measure the words, and once for every
+        pass that does not fit into `memory_limit`. Frames and quantizers learn from the sample.
+        On a cluster (`mvdfq.use_engine`) every block is read by the worker that needs the block.
+
+        Parameters
+        ----------
+        blocks : sequence
+            The blocks: pairs of sequences and labels, data sets of `mvdfq.io.read`, or functions
+            without arguments that return a pair or a data set, as `mvdfq.io.list_parts` lists
+            them. A block of 1000 to 10 000 sequences is a good size.
+
+        Returns
+        -------
+        self : SequenceClassifier
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> import mvdfq
+        >>> X, y = mvdfq.load_japanese_vowels(split="train")
+        >>> blocks = [(X[i::3], y[i::3]) for i in range(3)]
+        >>> clf = mvdfq.SequenceClassifier("fast").fit_blocks(blocks)
+        >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
+        True
+        """
+        check_whole(self.cv, "cv", at_least=2)
+        plain = config_context(transform_output="default")
+        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
+            self._forget()
+            self._remember(*learn_from_blocks(self, blocks, progress))
+        return self
+
+    def _read_training(self, X: Any) -> Any:
         """Read sequences of numbers or letters; symbols stay as they are."""
         if not isinstance(X, Ragged):
             as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
@@ -311,24 +339,334 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
             )
         return X
 
+    def _forget(self) -> None:
+        """Drop the last fit: if the new fit breaks off, old machines must not give new labels."""
+        for name in ("sum_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+
+    def _remember(self, training: Training, learned: Learned) -> None:
+        """Keep what was learned."""
+        trainer, trained = training.trainer, learned.trained
+        self.classes_, self.problems_ = training.classes, trainer.problems
+        self.n_channels_in_ = training.X.n_rows
+        self.channel_names_in_ = training.X.channel_names
+        self.training_ = training.record
+        shares = np.bincount(trainer.y, training.often)
+        self.class_shares_ = shares / shares.sum()
+        self.train_index_, self.train_y_ = training.used[learned.kept], trainer.y[learned.kept]
+        self.C_, self.temperature_ = trained.C, trained.temperature
+        self.validation_scores_, validated = trained.scores, trained.scores[trained.best]
+        self.validation_score_ = trained.score
+        self.validation_std_ = float(validated.std()) if validated.size else np.nan
+        self.sum_ = learned.sum
+
+    @property
+    def terms_(self) -> list[FittedTerm]:
+        """The fitted terms of the sum."""
+        check_is_fitted(self)
+        return self.sum_.terms
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision value of each class.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
+            One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
+            margins. For two classes: the margin of the second class.
+        """
+        check_is_fitted(self)
+        with engine_of(self):
+            engine = current_engine()
+            if engine.name == "dask":
+                return cluster_decisions(engine, self, X)
+            return self._decide(self._read(X))[0]
+
+    def decide(self, read: list[Any]) -> np.ndarray:
+        """Return the decision values of sequences that the terms have read.
+
+        Parameters
+        ----------
+        read : list
+            The sequences as each of `terms_` reads them: ``[term.read(X) for term in terms_]``.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
+            As in `decision_function`.
+        """
+        with engine_of(self):
+            return self._decide(read)[0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each sequence.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_sequences,)
+            The class with the largest decision value.
+        """
+        decision = self.decision_function(X)
+        return self.classes_[self.problems_.predicted(decision)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        r"""Return the probability of each class.
+
+        The probabilities are :math:`p_c \propto \exp(\tau f_c)`. The factor :math:`\tau` fits the
+        labels of the inner folds best. The most probable class is the predicted class.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_sequences, n_classes)
+            Every row sums to 1.
+        """
+        return self.probabilities(self.decision_function(X))
+
+    def probabilities(self, decision: np.ndarray) -> np.ndarray:
+        """Turn decision values into probabilities.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
+            Decision values.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_sequences, n_classes)
+            Every row sums to 1.
+        """
+        if decision.ndim > 1:
+            return softmax(self.temperature_ * decision, axis=1)
+        second = expit(self.temperature_ * decision)
+        return np.stack([1 - second, second], axis=1)
+
+    def _read(self, X: Any) -> list[Any]:
+        """Return sequences as each term reads them."""
+        if len(self.sum_.terms) > 1 and not isinstance(X, Ragged):  # read X once
+            X = check_sequences(X, n_channels=self.n_channels_in_)
+        read = self.sum_.read(X)
+        warn_unseen(read)
+        return read
+
+    def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """Return decision values, margins, and the sums of the terms.
+
+        The words of a sequence may add up to 0 in every term: then there is nothing to go by, and
+        the probabilities are the shares of the classes.
+        """
+        sums = self.sum_.sums(read)
+        margins = sum(sums.values(), start=self.sum_.constant)
+        decision = self.problems_.decision(margins)
+        lost = np.flatnonzero(~np.any([one.any(axis=1) for one in sums.values()], axis=0))
+        if lost.size:
+            _warn_lost(lost, self.classes_[self.class_shares_.argmax()])
+            guess = np.log(self.class_shares_) / self.temperature_
+            decision[lost] = guess if decision.ndim > 1 else guess[1] - guess[0]
+            pairs = np.array(self.problems_.pairs)
+            against = np.where(pairs[:, 1] < 0, 0, guess[pairs[:, 1]])
+            margins[lost] = guess[pairs[:, 0]] - against
+        return decision, margins, sums
+
+    @property
+    def feature_importance_(self) -> np.ndarray:
+        r"""Share of each channel in what was learned, (n_channels,); the shares sum to 1.
+
+        The share of a row of symbols is its part of the squared norms of all machines,
+        :math:`\sum_c a_c^T K_r a_c`. The share of a row is divided among its channels.
+        """
+        shares = [term.channel_shares(self.n_channels_in_) for term in self.terms_]
+        return self.row_importance_ @ np.concatenate(shares)
+
+    @property
+    def term_importance_(self) -> dict[str, float]:
+        """Share of each term of the sum in what was learned; the shares sum to 1."""
+        norms = np.array([term.row_norms.sum() for term in self.terms_])
+        names = [term.name for term in self.terms_]
+        return dict(zip(names, shares_of_norms(norms).tolist(), strict=True))
+
+    @property
+    def row_importance_(self) -> np.ndarray:
+        """Share of each row in what was learned, (n_rows,), term by term; the shares sum to 1.
+
+        The rows of a term of words are its rows of symbols, those of filters are the channels.
+        """
+        return shares_of_norms(np.concatenate([term.row_norms for term in self.terms_]))
+
+    def explain(self, x: Any) -> Explanation:
+        """Return why the classifier puts one sequence into its class.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
+            The sequence.
+
+        Returns
+        -------
+        explanation : Explanation
+            Evidence by row, time and layout that sums to the decision value.
+        """
+        return self._explained(self._read_one(x, "explain"))[0]
+
+    def explain_all(self, X: Any) -> list[Explanation]:
+        """Return why the classifier puts each of several sequences into its class.
+
+        Several sequences are explained faster together than one by one.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            One explanation per sequence, the same as by `explain`.
+        """
+        check_is_fitted(self)
+        return self._explained(self._read(X))
+
+    def _explained(self, read: list[Any]) -> list[Explanation]:
+        """Return the explanations of sequences as the terms read them."""
+        decision, margins, sums = self._decide(read)
+        predicted = self.classes_[self.problems_.predicted(decision)].tolist()
+        classes = self.classes_.tolist()
+        labels = [classes[i] if j < 0 else (classes[i], classes[j])
+                  for i, j in self.problems_.pairs]  # fmt: skip
+        return explanations(self.sum_, read, labels, predicted, margins, sums, self.channel_names)
+
+    def _read_one(self, x: Any, method: str) -> list[Any]:
+        """Return a single sequence as the terms read it."""
+        check_is_fitted(self)
+        is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
+        read = self._read(x if is_collection else [x])
+        if len(read[0]) != 1:
+            more = "; explain_all takes several sequences" if method == "explain" else ""
+            raise ValueError(f"{method} takes one sequence, got {len(read[0])} sequences{more}.")
+        return read
+
+    @property
+    def channel_names(self) -> list[str]:
+        """Names of the channels: those of the training sequences, or x0, x1, ..."""
+        return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
+
+    def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
+        """Return the training sequences that are most like one sequence.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
+            The sequence.
+
+        n : int, default=5
+            Number of training sequences to return.
+
+        Returns
+        -------
+        neighbours : list of Neighbour
+            Index, kernel value and label of each training sequence, the most similar first.
+        """
+        found = nearest(self.sum_, self._read_one(x, "neighbours"), check_whole(n, "n"))
+        labels = self.classes_.tolist()  # Python's text and numbers print without their type
+        return [
+            Neighbour(int(self.train_index_[i]), similarity, labels[self.train_y_[i]])
+            for i, similarity in found
+        ]
+
+    def stream(self) -> Stream:
+        """Return an empty stream, which takes frames as they arrive and classifies them so far.
+
+        Returns
+        -------
+        stream : Stream
+            Use ``stream.update(frames).predict()``.
+        """
+        return Stream(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a file that `mvdfq.load` reads.
+
+        The file holds only numbers and text: loading the file does not run code.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, for example ``"genres.mvdfq"``; an existing file is replaced.
+        """
+        check_is_fitted(self)
+        for term in self.sum_.terms:
+            term.prepare_saving()
+        save_model(self, path)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the classifier and, if `deep`, of its parts and terms.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the parameters of parts, such as ``symbols__n_bins``, and of terms
+            by their names, such as ``terms__words__pyramid``.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        params = super().get_params(deep)
+        return {**params, **nested_params(self.terms)} if deep else params
+
     def set_params(self, **params: Any) -> Any:
-        """Set parameters of the classifier, or of parts that are objects.
+        """Set parameters of the classifier, or of parts and terms that are objects.
 
         Parameters
         ----------
         **params : dict
-            Parameters by name; ``symbols__n_bins`` is the parameter ``n_bins`` of ``symbols``.
+            Parameters by name; ``symbols__n_bins`` is the parameter ``n_bins`` of ``symbols``,
+            ``terms__words__pyramid`` the parameter ``pyramid`` of the term ``words``.
 
         Returns
         -------
         self : SequenceClassifier
             The same classifier.
         """
-        check_nested(self, params)
-        return super().set_params(**params)
+        return super().set_params(**set_nested(self, params))
+
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and the channels that matter, for notebooks."""
+        diagram: str = super()._repr_html_inner()
+        # the shares take as long as a kernel matrix: drawing must not take seconds
+        if not hasattr(self, "sum_") or len(self.train_index_) > MOST_DRAWN:
+            return diagram
+        try:
+            shares = self.feature_importance_
+        except (AttributeError, ValueError):  # not every kernel and transformer knows shares
+            return diagram
+        order = np.argsort(-shares, kind="stable")[:10]
+        names = [self.channel_names[c] for c in order]
+        return diagram + bars(names, shares[order].tolist(), "channels that matter")
+
+    def __dir__(self) -> list[str]:
+        # scikit-learn reads every attribute to draw an estimator; drawing must not take seconds
+        costly = ("feature_importance_", "term_importance_", "row_importance_")
+        names = [name for name in object.__dir__(self) if name not in costly]
+        return [name for name in names if hasattr(self, name)]  # as scikit-learn does
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "machine_")
+        return hasattr(self, "sum_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -336,3 +674,13 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _warn_lost(lost: np.ndarray, label: Any) -> None:
+    warnings.warn(
+        f"No known word is found in {listed(lost, 'sequence')} (too short, too many missing "
+        f"values, or nothing that occurred in training): there is nothing to go by. The label is "
+        f"the most frequent class, {label}, and the probabilities are the shares of the classes "
+        f"in training.",
+        stacklevel=4,
+    )

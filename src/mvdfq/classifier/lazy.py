@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.classifier.choices import settings_for
-from mvdfq.classifier.parts import encode, fit_encoders, kernel_for
+from mvdfq.classifier.choices import one_term_for
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.spool import spooled
+from mvdfq.terms.base import Work, encode, fit_encoders
 
-__all__ = ["LazyKernel", "lazily_fitted_kernel"]
+__all__ = ["LazyKernel", "fitted_kernel", "lazily_fitted_kernel"]
 
 # The numbers that the parts are fitted on take at most this share of the memory limit: fitting a
 # quantizer makes copies of the numbers.
@@ -37,15 +37,21 @@ def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: 
     then the blocks are read again and encoded, and the codes go to a file in `folder`.
     """
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
-    settings = settings_for(clf, sample)
-    *steps, symbols = fit_encoders(settings, sample, np.zeros(len(sample)))
-    kernel = kernel_for(clf, settings, symbols)
-    n_learned = len(sample)
+    term = one_term_for(clf, sample)
+    encoders, symbols = fit_encoders([term.frames, term.symbols], sample, np.zeros(len(sample)))
+    kernel, n_learned = term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs)), len(sample)
     if n_learned < n:
         del sample, symbols
-        encoders = [step for step in steps if step is not None]
         symbols = spooled((encode(encoders, check_sequences(X)) for X in blocks()), folder)
     return LazyKernel(kernel.fit(symbols), n, n_learned)
+
+
+def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
+    """Return the fitted kernel of one plain term of a classifier: no labels are needed."""
+    X = check_sequences(X)
+    term = one_term_for(clf, X)
+    _, symbols = fit_encoders([term.frames, term.symbols], X, np.zeros(len(X)))
+    return term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs)).fit(symbols)
 
 
 def sampled(blocks: Iterable[Any], most_bytes: int) -> tuple[Sequences, int]:

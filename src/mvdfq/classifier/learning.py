@@ -1,30 +1,16 @@
-"""The part of `SequenceClassifier` that learns by passes over blocks of features.
-
-The sequences are too many for a kernel matrix, or do not fit into memory.
-"""
+"""How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn import config_context
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._engines.choice import engine_of
-from mvdfq._utils.checks import check_whole
 from mvdfq._utils.memory import parse_memory
-from mvdfq._utils.progress import Progress, with_callbacks
-from mvdfq.classifier.answers import Answers
-from mvdfq.classifier.blocks import (
-    Drawn,
-    Reading,
-    block_makers,
-    class_weights,
-    draw,
-)
-from mvdfq.classifier.choices import candidates, settings_for
-from mvdfq.classifier.linear import LinearSum
-from mvdfq.classifier.parts import fit_encoders, pass_reader
+from mvdfq._utils.progress import Progress
+from mvdfq.classifier.blocks import Drawn, Reading, block_makers, class_weights, draw
+from mvdfq.classifier.choices import candidates, chosen_for
 from mvdfq.classifier.passes import (
     SAMPLE,
     Collection,
@@ -34,146 +20,183 @@ from mvdfq.classifier.passes import (
     spread_blocks,
     stratified,
 )
-from mvdfq.classifier.presets import Settings
-from mvdfq.machines.passes import PassSolver
-from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trained, Trainer
+from mvdfq.classifier.presets import Preset
+from mvdfq.classifier.saving.record import TrainingRecord, training_record
+from mvdfq.terms.base import Work
+from mvdfq.terms.pass_solver import PassSolver
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.total import FittedSum, LinearTotal, Total
+from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_targets
 
-__all__ = ["Learning"]
+__all__ = ["Learned", "Training", "check_training", "learn", "learn_from_blocks"]
+
+# With more sequences than this, explicit features are cheaper than a matrix of all pairs.
+MANY = 10_000
+# A kernel matrix of this many bytes is small, whatever the memory limit.
+SMALL_MATRIX = 2**26
 
 
-class Learning(Answers):
-    """The part of `SequenceClassifier` that learns by passes, and keeps what was learned."""
+@dataclass(frozen=True)
+class Training:
+    """Checked sequences to learn from, and how to train on them.
 
-    def _fit_passes(
-        self: Any,
-        X: Any,
-        symbols: Any,
-        trainer: Trainer,
-        settings: Settings,
-        progress: Progress,
-    ) -> None:
-        """Train by passes over blocks of features: the sequences are too many for a matrix."""
-        random = np.random.default_rng(trainer.random_state)
-        held = held_out(trainer, random)
-        is_held = np.isin(np.arange(len(trainer.y)), held)
-        others = np.flatnonzero(~is_held)
-        begin = others[stratified(trainer.y[others], SAMPLE, random)]
-        total = LinearSum(pass_reader(self, settings, symbols), settings, X)
-        whole = Collection(total, X, symbols)
-        labels = trainer.y, trainer.sample_weight, is_held
-        samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-        self.train_index_, self.train_y_ = self.train_index_[begin], trainer.y[begin]
-        self._learn(total, lambda: whole.makers(*labels), samples, settings, progress)
+    `used` are their indices among the sequences that `fit` was given; `often` are their sample
+    weights, without the weights of the classes.
+    """
 
-    def _learn(
-        self: Any,
-        total: LinearSum,
-        makers: Callable[[], Sequence[Any]],
-        samples: Samples,
-        settings: Settings,
-        progress: Progress,
-    ) -> None:
-        """Measure the features of all blocks, train on them and keep the machines."""
-        with progress.stage("kernel") as report:
-            with spread_blocks(self, makers(), keep=False) as blocks:
-                total.measure(blocks, report)
-        # the columns in use are known now: the blocks are made again, without the others
-        with progress.stage("machines") as report, spread_blocks(self, makers()) as blocks:
-            memory = parse_memory(self.memory_limit)
-            solver = PassSolver(blocks, total.columns, self.problems_, memory)
-            trained = fit_by_passes(solver, samples, candidates(settings.C), report)
-        # neighbours are searched among the sequences of the sample
-        kept = samples.begin.symbols
-        found = total.divided(trained.margins, kept, self.memory_limit, self.n_jobs)
-        self.machine_, self.views_, self.view_shares_ = found
-        self._remember(trained)
+    X: Any
+    chosen: Preset
+    classes: np.ndarray
+    used: np.ndarray
+    often: np.ndarray
+    trainer: Trainer
+    record: TrainingRecord
 
-    @with_callbacks
-    def fit_blocks(self: Any, blocks: Sequence[Any]) -> Any:
-        """Learn from sequences in blocks, which need not fit into memory together.
 
-        The blocks are read once to draw a sample, once to measure the words, and once for every
-        pass that does not fit into `memory_limit`. Frames and quantizers learn from the sample.
-        On a cluster (`mvdfq.use_engine`) every block is read by the worker that needs the block.
+@dataclass(frozen=True)
+class Learned:
+    """What `learn` found: the sum of terms, and what inner validation said.
 
-        Parameters
-        ----------
-        blocks : sequence
-            The blocks: pairs of sequences and labels, data sets of `mvdfq.io.read`, or functions
-            without arguments that return a pair or a data set, as `mvdfq.io.list_parts` lists
-            them. A block of 1000 to 10 000 sequences is a good size.
+    `kept` are the places of the training sequences that the sum keeps.
+    """
 
-        Returns
-        -------
-        self : SequenceClassifier
-            The fitted classifier.
+    sum: FittedSum
+    trained: Trained
+    kept: np.ndarray
 
-        Examples
-        --------
-        >>> import mvdfq
-        >>> X, y = mvdfq.load_japanese_vowels(split="train")
-        >>> blocks = [(X[i::3], y[i::3]) for i in range(3)]
-        >>> clf = mvdfq.SequenceClassifier("fast").fit_blocks(blocks)
-        >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
-        True
-        """
-        plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
-            seed = check_random_state(self.random_state).randint(2**31)
-            makers = block_makers(blocks)
-            with progress.stage("symbols") as report:
-                with spread_blocks(self, makers, keep=False) as spread:
-                    drawn = draw(spread, seed, report)
-                settings = self._check_drawn(drawn)
-                self.frames_, self.symbols_, symbols = fit_encoders(settings, drawn.X, drawn.y)
-            codes = np.searchsorted(self.classes_, drawn.y)
-            weight = class_weights(self.class_weight, self.classes_, drawn.counts)
-            trainer = Trainer(
-                self.problems_, codes, weight[codes], None, self.cv, seed, self.n_jobs
-            )
-            total = LinearSum(pass_reader(self, settings, symbols), settings, drawn.X)
-            whole = Collection(total, drawn.X, symbols)
-            begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
-            self.train_index_, self.train_y_ = drawn.index[begin], codes[begin]
-            samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-            encoders = [step for step in (self.frames_, self.symbols_) if step is not None]
-            reading = Reading(encoders, self.classes_, weight, seed, drawn.limit)
-            self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
-        return self
 
-    def _check_drawn(self: Any, drawn: Drawn) -> Settings:
-        """Check what was found in all blocks; return the parts for these sequences."""
-        check_whole(self.cv, "cv", at_least=2)
-        settings = settings_for(self, drawn.X)
-        candidates(settings.C)  # raises an error now, before the long computation
-        classes = drawn.classes
-        if len(classes) < 2:
-            raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
-        if self.gamma is not None or self.weights is not None or self.solver == "kernel":
-            raise ValueError(
-                "fit_blocks trains a linear model; pass gamma=None, weights=None and solver='auto'."
-            )
-        self._forget()
-        self.classes_, self.problems_ = classes, Problems(len(classes), settings.multi_class)
-        self.n_channels_in_, self.channel_names_in_ = drawn.X.n_rows, drawn.X.channel_names
-        self.training_ = drawn.record()
-        return settings
+def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Training:
+    """Check the arguments of `fit`."""
+    chosen = chosen_for(clf, X)
+    candidates(chosen.C)  # raises an error now, before the long computation
+    check_class_weight(clf.class_weight)
+    y, often, groups = check_targets(len(X), y, sample_weight, groups)
+    used = np.flatnonzero(often > 0)
+    if len(used) < len(y):
+        X, y, often = X[used], y[used], often[used]
+        groups = None if groups is None else groups[used]
+    classes, codes = np.unique(y, return_inverse=True)
+    problems = _problems(classes, chosen)
+    weight = often * compute_sample_weight(clf.class_weight, y)
+    seed = check_random_state(clf.random_state).randint(2**31)
+    trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
+    return Training(X, chosen, classes, used, often, trainer, training_record(X, y))
 
-    def _forget(self: Any) -> None:
-        """Drop the last fit: if the new fit breaks off, old machines must not give new labels."""
-        for name in ("machine_", "n_features_in_"):
-            self.__dict__.pop(name, None)
 
-    def _remember(self: Any, trained: Trained) -> None:
-        self.kernel_ = self.machine_.reader
-        self.C_, self.temperature_ = trained.C, trained.temperature
-        self.validation_scores_, validated = trained.scores, trained.scores[trained.best]
-        self.validation_score_ = trained.score
-        self.validation_std_ = float(validated.std()) if validated.size else np.nan
-        kernel = self.kernel_
-        rows, groups = kernel.row_weights, kernel.group_weights
-        if groups is None and kernel.plan_.counts_groups:
-            groups = [1.0] * len(kernel.plan_.groups(0))
-        self.row_weights_ = np.ones(kernel.n_rows_in_) if rows is None else np.asarray(rows)
-        self.group_weights_ = None if groups is None else np.asarray(groups)
+def _problems(classes: np.ndarray, chosen: Preset) -> Problems:
+    if len(classes) < 2:
+        raise ValueError(f"y must hold at least two classes, got {len(classes)} class.")
+    return Problems(len(classes), chosen.multi_class)
+
+
+def learn(clf: Any, training: Training, progress: Progress) -> Learned:
+    """Learn from checked sequences, by a kernel matrix or by passes over explicit features."""
+    if _goes_by_passes(clf, training):
+        return _learn_by_passes(clf, training, progress)
+    trainer = training.trainer
+    with progress.stage("kernel") as report:
+        work = _work(clf, training, linear=clf.solver == "linear", report=report)
+        total = Total(training.chosen.terms, training.X, trainer.y, work)
+    with progress.stage("machines") as report:
+        trained = trainer(total.matrix, candidates(training.chosen.C), report)
+    return Learned(total.finish(trained.margins), trained, np.arange(len(trainer.y)))
+
+
+def _work(clf: Any, training: Training | None, **options: Any) -> Work:
+    often = None if training is None else training.often
+    if often is not None and (often == often[0]).all():
+        often = None
+    return Work(clf.memory_limit, clf.n_jobs, often, clf.random_state, **options)
+
+
+def _goes_by_passes(clf: Any, training: Training) -> bool:
+    """Tell whether there are too many sequences for a matrix of all pairs, if features will do.
+
+    One plain term has all its features in one sparse matrix, if a user asks for features.
+    """
+    terms = training.chosen.terms
+    if clf.solver == "kernel" or not all(term.has_features for term in terms):
+        return False
+    n, limit = len(training.X), max(parse_memory(clf.memory_limit), SMALL_MATRIX)
+    return n > MANY or 8 * n**2 > limit or (clf.solver == "linear" and not _is_plain(terms))
+
+
+def _is_plain(terms: Sequence[Any]) -> bool:
+    return len(terms) == 1 and not terms[0].is_standard
+
+
+def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learned:
+    trainer = training.trainer
+    random = np.random.default_rng(trainer.random_state)
+    held = held_out(trainer, random)
+    is_held = np.isin(np.arange(len(trainer.y)), held)
+    others = np.flatnonzero(~is_held)
+    begin = others[stratified(trainer.y[others], SAMPLE, random)]
+    with progress.stage("symbols"):
+        work = _work(clf, training)
+        total = LinearTotal(training.chosen.terms, training.X, trainer.y, work)
+        whole = Collection.of(total, training.X, work.memory)
+    labels = trainer.y, trainer.sample_weight, training.often, is_held
+    samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
+    makers = lambda: whole.makers(*labels)  # noqa: E731
+    return _solve(clf, total, makers, samples, training.chosen, begin, progress)
+
+
+def _solve(
+    clf: Any,
+    total: LinearTotal,
+    makers: Callable[[], Sequence[Any]],
+    samples: Samples,
+    chosen: Preset,
+    begin: np.ndarray,
+    progress: Progress,
+) -> Learned:
+    """Measure the features of all blocks, train on them and divide the machines."""
+    with progress.stage("kernel") as report:
+        with spread_blocks(clf, makers(), keep=False) as blocks:
+            total.measure(blocks, report)
+    # the columns in use are known now: the blocks are made again, without the others
+    with progress.stage("machines") as report, spread_blocks(clf, makers()) as blocks:
+        memory, problems = parse_memory(clf.memory_limit), samples.begin_trainer.problems
+        solver = PassSolver(blocks, total.columns, problems, memory)
+        trained = fit_by_passes(solver, samples, candidates(chosen.C), report)
+    # neighbours are searched among the sequences of the sample
+    return Learned(total.finish(trained.margins, samples.begin.all_read()), trained, begin)
+
+
+def learn_from_blocks(
+    clf: Any, blocks: Sequence[Any], progress: Progress
+) -> tuple[Training, Learned]:
+    """Learn from sequences in blocks, which need not fit into memory together."""
+    seed = check_random_state(clf.random_state).randint(2**31)
+    makers = block_makers(blocks)
+    with progress.stage("symbols") as report:
+        with spread_blocks(clf, makers, keep=False) as spread:
+            drawn = draw(spread, seed, report)
+        training, weight = _check_drawn(clf, drawn, seed)
+        trainer = training.trainer
+        total = LinearTotal(training.chosen.terms, drawn.X, trainer.y, _work(clf, None))
+        whole = Collection.of(total, drawn.X, parse_memory(clf.memory_limit))
+    begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
+    samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
+    reading = Reading(training.classes, weight, seed, drawn.limit)
+    make = lambda: reading.makers(makers, total)  # noqa: E731
+    return training, _solve(clf, total, make, samples, training.chosen, begin, progress)
+
+
+def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarray]:
+    """Check what was found in all blocks; return the sample, and the weights of the classes."""
+    chosen = chosen_for(clf, drawn.X)
+    candidates(chosen.C)  # raises an error now, before the long computation
+    problems = _problems(drawn.classes, chosen)
+    if clf.solver == "kernel" or not all(term.has_features for term in chosen.terms):
+        raise ValueError(
+            "fit_blocks trains a linear model; pass gamma=None, weights=None and solver='auto'."
+        )
+    codes = np.searchsorted(drawn.classes, drawn.y)
+    weight = class_weights(clf.class_weight, drawn.classes, drawn.counts)
+    trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
+    often = drawn.counts / drawn.counts.sum()
+    record = drawn.record()
+    training = Training(drawn.X, chosen, drawn.classes, drawn.index, often[codes], trainer, record)
+    return training, weight

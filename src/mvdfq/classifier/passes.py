@@ -15,13 +15,12 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._engines.spread import LocalBlocks
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import Report
-from mvdfq.classifier.linear import LinearSum
-from mvdfq.machines.blocks import Labelled
-from mvdfq.machines.passes import PassSolver
-from mvdfq.machines.sources import Source
-from mvdfq.machines.svm import Margins
-from mvdfq.machines.validation import Trained, Trainer, inner_folds
 from mvdfq.sequences import Ragged
+from mvdfq.terms.feature_blocks import Labelled
+from mvdfq.terms.pass_solver import PassSolver
+from mvdfq.terms.svm import Margins
+from mvdfq.terms.total import LinearTotal
+from mvdfq.terms.validation import Trained, Trainer, inner_folds
 
 __all__ = [
     "SAMPLE",
@@ -45,55 +44,65 @@ HELD_OUT = 2000
 STRIDE, MOST_STRIDED, MOST_LAST = 6, 60, 20
 # Blocks of sequences with about this many frames in all rows, and at most this many sequences.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**20, 2**11
+# Symbols that are kept beside the numbers take at most this share of the memory limit.
+KEPT_SHARE = 4
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Sequences in memory with their symbols, as a matrix of features that is made block by block.
+    """Sequences in memory, as a matrix of features that is made block by block.
 
-    Indexing gives some of the sequences; ``collection @ weights`` gives their margins.
+    `read` holds the sequences as each source reads them; None for a source whose symbols would
+    take too much memory: they are made again for every block. Indexing gives some of the
+    sequences; ``collection @ weights`` gives their margins.
     """
 
-    total: LinearSum
+    total: LinearTotal
     X: Ragged
-    symbols: Ragged
+    read: list[Ragged | None]
+
+    @classmethod
+    def of(cls, total: LinearTotal, X: Any, memory: int) -> "Collection":
+        """Read sequences by every source whose symbols fit into the memory."""
+        room, read = memory // KEPT_SHARE, []
+        for source in total.sources:
+            one = source.read(X[:0])
+            fits = one.n_rows * X.data.shape[1] * one.data.itemsize <= room
+            read.append(source.read(X) if fits else None)
+            room -= 0 if read[-1] is None or read[-1] is X else read[-1].data.nbytes
+        return cls(total, X, read)
 
     def __len__(self) -> int:
-        return len(self.symbols)
+        return len(self.X)
 
-    def __getitem__(self, rows: np.ndarray) -> "Collection":
-        return Collection(self.total, self.X[rows], self.symbols[rows])
+    def __getitem__(self, rows: Any) -> "Collection":
+        return Collection(
+            self.total, self.X[rows], [None if one is None else one[rows] for one in self.read]
+        )
 
     def __matmul__(self, coefficients: np.ndarray) -> np.ndarray:
         scaled = (self.total.columns.factor[:, None] * coefficients).astype(np.float32)
         none = np.zeros(len(self))
-        blocks = (make() for make in self.makers(none, none, none))
-        return np.concatenate([_products(block, scaled) for block in blocks])
+        blocks = (make() for make in self.makers(none, none, none, none))
+        return np.concatenate([block.features.times(scaled) for block in blocks])
 
-    def makers(
-        self, y: np.ndarray, weight: np.ndarray, held: np.ndarray
-    ) -> list[Callable[[], Labelled]]:
+    def all_read(self) -> list[Any]:
+        """Return the sequences as each source reads them."""
+        pairs = zip(self.total.sources, self.read, strict=True)
+        return [source.read(self.X) if one is None else one for source, one in pairs]
+
+    def labelled(self, *labels: np.ndarray) -> Labelled:
+        """Make the features; `labels` are codes, weights, sample weights and what is held out."""
+        return Labelled(self.total.block(self.all_read()), *labels)
+
+    def makers(self, *labels: np.ndarray) -> list[Callable[[], Labelled]]:
         """Return functions that make the features of one block each."""
         n = len(self)
-        frames = self.symbols.n_rows * max(int(self.symbols.offsets[-1]) // max(n, 1), 1)
+        widest = max((one.n_rows for one in self.read if one is not None), default=self.X.n_rows)
+        frames = widest * max(int(self.X.offsets[-1]) // max(n, 1), 1)
         size = int(np.clip(BLOCK_FRAMES // frames, 1, BLOCK_SEQUENCES))
         cuts = [slice(a, a + size) for a in range(0, n, size)]
-        labels = [(y[c], weight[c], held[c]) for c in cuts]
-        return [
-            partial(labelled, self.total.sources, self.X[c], self.symbols[c], *mine)
-            for c, mine in zip(cuts, labels, strict=True)
-        ]
-
-
-def labelled(sources: Sequence[Source], X: Any, symbols: Any, *labels: np.ndarray) -> Labelled:
-    """Make the features of a block; `labels` are codes, weights and what is held out."""
-    return Labelled([source.block(X, symbols) for source in sources], *labels)
-
-
-def _products(block: Labelled, weights: np.ndarray) -> np.ndarray:
-    sizes = [part.n_columns for part in block.features]
-    pieces = np.split(weights, np.cumsum(sizes)[:-1])
-    return np.sum([f.times(w) for f, w in zip(block.features, pieces, strict=True)], axis=0)
+        return [partial(self[cut].labelled, *(one[cut] for one in labels)) for cut in cuts]
 
 
 def stratified(y: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:
@@ -187,6 +196,6 @@ def _fit_sample(
     n_jobs: int | None,
 ) -> Margins:
     """Solve every problem on sequences in memory; takes the arguments of `fit_margins`."""
-    makers = values.makers(y, sample_weight, np.zeros(len(y), bool))
+    makers = values.makers(y, sample_weight, sample_weight, np.zeros(len(y), bool))
     blocks = LocalBlocks(makers, memory, n_jobs)
     return PassSolver(blocks, values.total.columns, problems, memory)(PENALTY * C)

@@ -1,87 +1,59 @@
-"""Presets: settings of a classifier that have a name, among them the methods of the paper.
+"""Presets: sums of terms that have a name, among them the methods of the paper.
 
 Settings follow the paper's text; presets that follow its comments instead end in ``-alt``.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
-from mvdfq.classifier.registry import NAMED
-from mvdfq.classifier.views import WordView, filter_views
-from mvdfq.frames import Centre, Delta, Rotate, Select, Smooth, Standardize
-from mvdfq.frames.filters import auto_dilations
-from mvdfq.frames.select import groups_by_name
+from mvdfq.classifier.letters_default import PENALTIES, letters_term
+from mvdfq.frames import Centre, Delta, Rotate, Smooth, Standardize
+from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum, Words
-from mvdfq.machines.validation import Cautious
 from mvdfq.symbols import (
     CodebookQuantizer,
     DirectQuantizer,
     HashingQuantizer,
     JointQuantizer,
-    Letters,
+    PerGroup,
     Rows,
 )
+from mvdfq.terms.base import Term
+from mvdfq.terms.filters import FilterTerm
+from mvdfq.terms.plain import PlainTerm
+from mvdfq.terms.words import WordTerm
 
-__all__ = ["PRESETS", "Settings", "list_presets", "part"]
+__all__ = ["NUMBERS", "Preset", "list_presets", "preset_for", "preset_terms"]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The parts of a classifier; None or "passthrough" for a part that is left out."""
+class Preset:
+    """The terms of a classifier, and how its machines are trained."""
 
-    symbols: Any
-    kernel: Kernel
-    frames: Any = None
-    manifold: bool = False
-    pyramid: int = 1
+    terms: list[Term]
     multi_class: str = "ovo"
     C: Any = "auto"
-    # Share of the training sequences that must hold a word, if words are standardized; else None.
-    min_share: float | None = None
-    # Views beside the first kernel, given the training sequences.
-    views: Callable[[Any], list[Any]] | None = None
-    # The weights of the rows of symbols, given their number; None gives every row weight 1.
-    row_weights: Callable[[int], list[float]] | None = None
-
-    def alone(self) -> "Settings":
-        """Return the first kernel without what belongs to the preset: views, weights, more rows."""
-        symbols = self.symbols if self.row_weights is None else self.symbols.views[0][1]
-        return replace(self, symbols=symbols, views=None, min_share=None, row_weights=None)
 
 
-def part(kind: str, value: Any) -> Any:
-    """Return the part that a name stands for; return other values as they are."""
-    if not isinstance(value, str) or value == "passthrough":
-        return value
-    if value not in NAMED[kind]:
-        raise ValueError(
-            f"{kind}={value!r} is not a known name; pass {', '.join(sorted(NAMED[kind]))}, "
-            f"or an object."
-        )
-    return NAMED[kind][value]()
-
-
-# Single symbols and pairs have a small weight: they only matter in sequences shorter than 3 frames.
-SHORT = [(0,), (0, 1)]
-LITTLE = 0.01
-# Words of three symbols, 1 to 16 frames apart.
-TRIPLES = [(0, step, 2 * step) for step in (1, 2, 4, 8, 16)]
+# Layouts of the words of the defaults for numbers: single symbols, pairs, and three symbols that
+# are 1 to 16 frames apart.
+LAYOUTS = [(0,), (0, 1), *[(0, step, 2 * step) for step in (1, 2, 4, 8, 16)]]
+# Words of the defaults for numbers must occur in more than this share of the training sequences.
+MIN_SHARE = 0.2
 # Components of each group of channels whose pairs the preset "music" reads.
 COMPONENTS = 13
-# Fewer dilations than this make too few filters for all sets of channels.
-FEW_BANKS = 5
-# Penalties for strings; 100 does the same as 10, for the training sequences are separated by then.
-PENALTIES = Cautious((1.0, 10.0))
+# Presets that read numbers.
+NUMBERS = ("numbers", "fast", "music")
 
 
-def _numbers() -> Settings:
+def _numbers() -> Preset:
     """The default for numbers: standardized words, and standardized words of filter responses.
 
-    The rows were chosen by benchmarks/choose_defaults.py, the weights by splits of the training
+    The rows were chosen by benchmarks/choose_defaults.py, the terms by splits of the training
     parts of the sets in benchmarks/bench_accuracy.py.
     """
     rows = [
@@ -91,87 +63,43 @@ def _numbers() -> Settings:
         ("slope components", Smooth(9), Delta(keep=False), Rotate(), DirectQuantizer(6)),
     ]
     symbols = Rows([(name, make_pipeline(*steps)) for name, *steps in rows])
-
-    def views(X: Any) -> list[Any]:
-        return filter_views(_banks(X))
-
-    return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, 0.2, views)
+    return Preset([_words(symbols), FilterTerm()], "ovr", 10)
 
 
-def _banks(X: Any) -> list[int]:
-    """Return the dilations of the filters; twice if there are few dilations and many channels.
-
-    The second time the filters read other channels.
-    """
-    dilations = auto_dilations(X)
-    return dilations * 2 if len(dilations) < FEW_BANKS and X.n_rows > 2 else dilations
+def _fast() -> Preset:
+    """The default with one set of rows instead of four, and a quarter of the filters."""
+    return Preset([_words(make_pipeline(*_components())), FilterTerm("few")], "ovr", 10)
 
 
-def _music() -> Settings:
+def _music() -> Preset:
     """For artists and genres: the default, codewords of frames, and pairs of components.
 
     Codewords and pairs are standardized words of one symbol, so they do not see the order of the
     frames. Both read frames together with their slopes. Every group of channels, such as MFCCs or
     spectral bands, has a codebook and components of its own.
     """
-    numbers = _numbers()
-    assert numbers.views is not None
-    others = numbers.views
-
-    def views(X: Any) -> list[Any]:
-        groups = groups_by_name(X)
-        codewords = [Delta(), Standardize(), CodebookQuantizer(2048)]
-        return [
-            *[_singles("codewords", Select(group), *codewords) for group in groups],
-            *[_singles("pairs", Select(group), *_centred_pairs(group)) for group in groups],
-            *others(X),
-        ]
-
-    return replace(numbers, views=views)
-
-
-def _singles(name: str, *steps: Any) -> WordView:
-    return WordView(name, Words([(0,)]), make_pipeline(*steps))
-
-
-def _centred_pairs(group: list[int]) -> list[Any]:
-    """Return the steps to pairs of components and their slopes: how channels vary together."""
-    rotate = Rotate(min(len(group), COMPONENTS))
+    words, filters = _numbers().terms
     most = comb(2 * COMPONENTS, 2)
-    return [Centre(), Standardize(), rotate, Delta(), JointQuantizer(2, n_bins=3, max_sets=most)]
+    codewords = [Delta(), Standardize(), CodebookQuantizer(2048)]
+    pairs = [Centre(), Standardize(), Rotate(COMPONENTS), Delta(), _pairs(most)]
+    terms = [words, _singles("codewords", *codewords), _singles("pairs", *pairs), filters]
+    return Preset(terms, "ovr", 10)
 
 
-def _fast() -> Settings:
-    """The default with the rows of one encoder instead of four, and a quarter of the filters."""
-    symbols = make_pipeline(*_components())
+def _words(symbols: Any) -> WordTerm:
+    return WordTerm(symbols, Words(LAYOUTS), pyramid=2, min_share=MIN_SHARE)
 
-    def views(X: Any) -> list[Any]:
-        return filter_views(auto_dilations(X)[::4])
 
-    return Settings(symbols, _with_short(TRIPLES), None, True, 2, "ovr", 10, 0.2, views)
+def _singles(name: str, *steps: Any) -> WordTerm:
+    return WordTerm(PerGroup(make_pipeline(*steps)), Words([(0,)]), name=name)
 
 
 def _components() -> list[Any]:
     return [Delta(), Standardize(), Rotate(), DirectQuantizer(6)]
 
 
-def _pairs() -> JointQuantizer:
-    return JointQuantizer(2, n_bins=3, max_sets=20)
-
-
-def _letters() -> Settings:
-    """The default for strings: triples of letters with gaps; other words for DNA and proteins.
-
-    Chosen by benchmarks/choose_defaults.py. The words for DNA, RNA and proteins are in
-    letters_default.py.
-    """
-    triples = [group.layouts[0].offsets for group in Spatial(t=3, k=1, d=5).groups(2)]
-    return Settings(Letters(), _with_short(triples), None, True, 3, "ovr", PENALTIES)
-
-
-def _with_short(layouts: Sequence[tuple[int, ...]]) -> Words:
-    weights = [LITTLE] * len(SHORT) + [1] * len(layouts)
-    return Words([*SHORT, *layouts], weights=weights)
+def _pairs(max_sets: int = 20) -> JointQuantizer:
+    return JointQuantizer(2, n_bins=3, max_sets=max_sets)
 
 
 def _bins() -> DirectQuantizer:
@@ -208,9 +136,9 @@ FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, list[Callable[[], Kernel]
 }
 
 
-def _paper() -> dict[str, Callable[[], Settings]]:
+def _paper() -> dict[str, Callable[[], Preset]]:
     """List every method of the paper by its name; an `m` after the family means manifold=True."""
-    table: dict[str, Callable[[], Settings]] = {}
+    table: dict[str, Callable[[], Preset]] = {}
     for family, (symbols, kernels) in FAMILIES.items():
         for kernel, readings in kernels.items():
             for reading, suffix in zip(readings, ["", "-alt"], strict=True):
@@ -226,18 +154,60 @@ def _paper() -> dict[str, Callable[[], Settings]]:
     return table
 
 
-def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], Settings]:
+def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], Preset]:
     """Return a function that makes new parts in every call, so that no two presets share a part."""
-    return lambda: Settings(symbols(), kernel(), manifold=manifold)
+    return lambda: Preset([PlainTerm(symbols(), kernel(), manifold=manifold)])
 
 
-PRESETS: dict[str, Callable[[], Settings]] = {
+PRESETS: dict[str, Callable[[], Preset]] = {
     "numbers": _numbers,
     "fast": _fast,
     "music": _music,
-    "letters": _letters,
+    "letters": lambda: Preset([letters_term()], "ovr", PENALTIES),
     **_paper(),
 }
+
+
+def preset_for(name: str | None, X: Any = None) -> Preset:
+    """Return the preset for sequences; the default if `name` is None."""
+    if name is None:
+        name = "letters" if are_letters(X) else "numbers"
+    if name not in PRESETS:
+        raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() lists all presets.")
+    if name == "letters" and X is not None:
+        return Preset([letters_term(X)], "ovr", PENALTIES)
+    return PRESETS[name]()
+
+
+def preset_terms(name: str, X: Any = None) -> list[Term]:
+    """Return the terms of a preset, to look at, to change and to pass to `SequenceClassifier`.
+
+    Parameters
+    ----------
+    name : str
+        Name of a preset, see `list_presets`.
+
+    X : list of str, default=None
+        Strings, if `name` is ``"letters"``: the term for DNA and RNA, or for proteins, differs
+        from the term for other strings.
+
+    Returns
+    -------
+    terms : list of Term
+        New objects in every call.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> [term.name for term in mvdfq.preset_terms("music")]
+    ['words', 'codewords', 'pairs', 'filters']
+    >>> terms = [*mvdfq.preset_terms("fast"),
+    ...          mvdfq.WordTerm(mvdfq.CodebookQuantizer(16), mvdfq.Words([(0,)]), name="sounds")]
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> mvdfq.SequenceClassifier(terms=terms).fit(X, y).score(X, y)
+    1.0
+    """
+    return preset_for(name, X).terms
 
 
 def list_presets() -> list[str]:

@@ -31,6 +31,7 @@ UNNAMED = {
     "Select": "its channels must be given",
     "Stack": "its views must be given",
     "Rows": "its quantizers must be given",
+    "PerGroup": "its quantizer must be given",
     "Words": "its layouts must be given",
     "MismatchPairs": "it is not positive semi-definite; Mismatch is the kernel to use",
 }

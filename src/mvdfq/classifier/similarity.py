@@ -1,85 +1,107 @@
-"""The kernel of a classifier between any sequences: the whole sum, not only its first part."""
+"""Which sequences are alike: neighbours in training, and the kernel of the whole sum."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mvdfq._utils.threads import one_blas_thread
-from mvdfq.classifier.questions import FIRST
-from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.sums import inverse_root
-from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences
+from mvdfq.terms.total import FittedSum
 
-__all__ = ["first_kernel", "kernel_parts", "kernel_sum"]
+__all__ = ["Neighbour", "compared_terms", "kernel_sum", "nearest"]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A training sequence that is like a given sequence: index, kernel value and label.
+
+    Parameters
+    ----------
+    index : int
+        Index of the training sequence among the sequences given to `fit`.
+
+    similarity : float
+        The kernel value of the two sequences.
+
+    label : object
+        Class of the training sequence.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2)).fit(
+    ...     ["ABAB", "BABA", "CCCC", "CCC"], ["wave", "wave", "flat", "flat"]
+    ... )
+    >>> clf.neighbours("CCCCC", n=1)[0].label
+    'flat'
+    """
+
+    index: int
+    similarity: float
+    label: Any
+
+
+def nearest(total: FittedSum, read: list[Any], n: int) -> list[tuple[int, float]]:
+    """Return the places and kernel values of the training sequences most like one sequence.
+
+    The term that keeps training sequences compares them.
+    """
+    term = total.keeper
+    if term is None:
+        raise ValueError("The terms of this classifier keep no training sequences to compare with.")
+    mine = read[total.terms.index(term)]
+    similar = np.minimum(term.compare(mine, term.train)[0], 1)  # not 1 + rounding error
+    order = np.argsort(-similar, kind="stable")[:n].tolist()
+    return [(i, float(similar[i])) for i in order]
 
 
 def kernel_sum(
-    clf: Any, X: Sequences, rows: np.ndarray, columns: np.ndarray | None = None
+    total: FittedSum, X: Sequences, rows: np.ndarray, columns: np.ndarray | None = None
 ) -> np.ndarray:
     r"""Return the kernel values of the sequences ``X[rows]`` with ``X[columns]``, or with all.
 
-    .. math:: K(x, y) = \sum_v w_v K_v(x, y) \, \Big/ \sqrt{\sum_v w_v K_v(x, x)
-              \sum_v w_v K_v(y, y)}
+    .. math:: K(x, y) = \sum_v s_v K_v(x, y) \, \Big/ \sqrt{\sum_v s_v K_v(x, x)
+              \sum_v s_v K_v(y, y)}
 
-    with the weights `view_shares_` of the classifier. The time of the filters is about that of
-    `predict`, the time of the products is ``len(rows) * len(columns)`` per word.
+    with the shares of the terms. The time of the filters is about that of `predict`, the time of
+    the products is ``len(rows) * len(columns)`` per word.
     """
     columns = np.arange(len(X)) if columns is None else columns
-    read = clf.encode(X)
-    is_word_machine = isinstance(clf.machine_, WordMachine)
-    first = clf.view_shares_[0]
+    terms = compared_terms(total)
+    if len(terms) == 1 and not terms[0].has_dense_features:
+        left = terms[0].read(X[rows])
+        return terms[0].compare(left, left if rows is columns else terms[0].read(X[columns]))
     K, own = np.zeros((len(rows), len(columns))), np.zeros(len(X))
-    if kernel_parts(clf) == [FIRST] or not is_word_machine:
-        is_square = np.array_equal(rows, columns)
-        K = first_kernel(clf, read[rows], None if is_square else read[columns])
-        if kernel_parts(clf) == [FIRST]:
-            return K
-        K *= first
-        own += first  # the first kernel is normalized
-    pieces = _pieces(clf, X, read if is_word_machine else None)
     with one_blas_thread():  # the last bits depend on the number of threads
-        for share, z in pieces:
-            K += share * (z[rows] @ z[columns].T)
-            own += share * np.einsum("ij,ij->i", z, z)
+        for term in terms:
+            _add(term, term.read(X), rows, columns, K, own)
     scale = inverse_root(own)
     K *= scale[rows][:, None]
     K *= scale[columns]
     return K
 
 
-def _pieces(clf: Any, X: Sequences, read: Any) -> Iterator[tuple[float, np.ndarray]]:
-    """Yield the features of the parts of the sum, piece by piece, each with its weight.
+def _add(
+    term: Any, read: Any, rows: np.ndarray, columns: np.ndarray, K: np.ndarray, own: np.ndarray
+) -> None:
+    """Add the kernel values of a term to `K`, and those of sequences with themselves to `own`."""
+    if not term.has_dense_features:
+        K += term.share * term.compare(read[rows], read[columns])
+        own += term.share  # plain kernels are normalized
+        return
+    for z in term.features(read):
+        K += term.share * (z[rows] @ z[columns].T)
+        own += term.share * np.einsum("ij,ij->i", z, z)
 
-    `read` are the symbols of the first part; None if the first part is not standardized words.
+
+def compared_terms(total: FittedSum) -> list[Any]:
+    """Return the terms that `kernel_sum` adds up.
+
+    A model file does not hold the mean and the deviation of all words: if those of one term are
+    not known, the term that keeps training sequences is compared alone.
     """
-    first, *shares = clf.view_shares_.tolist()
-    if read is not None:
-        first /= clf.machine_.n_words
-        yield from ((first, z) for z in clf.machine_.features(read))
-    for view, share in zip(clf.views_, shares, strict=True):
-        yield from ((share, z) for z in view.features(X))
-
-
-def kernel_parts(clf: Any) -> list[str]:
-    """Return the names of the parts that `kernel_sum` adds up.
-
-    A model file does not hold the mean and the deviation of the words of views: the kernel of a
-    classifier from a file is the first part alone.
-    """
-    if any(not view.machine.scales for view in clf.views_):
-        return [FIRST]
-    return list(dict.fromkeys([FIRST, *(view.name for view in clf.views_)]))
-
-
-def first_kernel(clf: Any, left: Any, right: Any = None) -> np.ndarray:
-    """Return the values of the first kernel of a classifier between encoded sequences."""
-    reader = clf.kernel_
-    if isinstance(clf.machine_, WordMachine):
-        return clf.machine_.compare(left, left if right is None else right)
-    if isinstance(reader, SequenceKernel):
-        return reader.compare(left, right)[0]
-    features = reader.values(left)
-    other = features if right is None else reader.values(right)
-    return (features @ other.T).toarray()
+    if all(term.can_compare for term in total.terms) or total.keeper is None:
+        return [term for term in total.terms if term.can_compare]
+    return [total.keeper]

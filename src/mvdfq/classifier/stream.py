@@ -46,13 +46,15 @@ class Stream:
 
     def __init__(self, classifier: Any) -> None:
         self._classifier = classifier
-        if not classifier.encoders:
+        self._encoders = [step for term in classifier.terms_ for step in term.encoders]
+        if len(classifier.terms_) == 1 and not self._encoders:
             raise ValueError(
                 "A stream takes numbers or letters, but the classifier was fitted on symbols; "
                 "fit a classifier with symbols=... on numbers or letters."
             )
-        self._symbolic = getattr(steps_of(*classifier.encoders)[0], "symbolic_in_", ())
-        self._reach = None if classifier.views_ else reach_of(*classifier.encoders)
+        self._symbolic = getattr(steps_of(*self._encoders)[0], "symbolic_in_", ())
+        # several terms encode the frames each in its own way
+        self._reach = reach_of(*self._encoders) if len(classifier.terms_) == 1 else None
         n_channels = classifier.n_channels_in_
         self._tail = np.empty((n_channels, 0), np.float32)  # their symbols may change
         self._gap = self._tail  # missing frames at the end: they count only if more frames follow
@@ -122,9 +124,9 @@ class Stream:
 
     def _decision(self) -> np.ndarray:
         """Return the decision values of all frames so far, as one sequence."""
-        if self._classifier.views_:  # every view encodes the frames in its own way
+        if self._reach is None:
             return self._classifier.decision_function(self._sequence(self._tail))
-        return self._classifier.decide(self._symbols())
+        return self._classifier.decide([self._symbols()])
 
     def _checked(self, frames: Any) -> np.ndarray:
         n_channels = len(self._tail)
@@ -140,6 +142,9 @@ class Stream:
         refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
         return frames
 
+    def _read(self, frames: np.ndarray) -> Symbols:
+        return self._classifier.terms_[0].read(self._sequence(frames))
+
     def _sequence(self, frames: np.ndarray) -> Sequences:
         return Sequences(frames, np.array([0, frames.shape[1]]), symbolic=self._symbolic)
 
@@ -147,7 +152,7 @@ class Stream:
         """Encode the tail and store the symbols that no later frame can change."""
         if self._reach is None:
             return
-        self._ending = self._classifier.encode(self._sequence(self._tail))
+        self._ending = self._read(self._tail)
         if self._ending.unseen.any():
             # symbols unseen in training get new codes in every call: keep these frames together
             self._ending = _one_sequence(self._ending, self._ending.data[:, self._before :])
@@ -162,7 +167,7 @@ class Stream:
     def _symbols(self) -> Symbols:
         """Return the symbols of all frames so far, as one sequence."""
         if self._reach is None or self._ending is None:
-            return self._classifier.encode(self._sequence(self._tail))
+            return self._read(self._tail)
         parts = [*self._settled, self._ending.data]
         dtype = max(part.dtype for part in parts)
         data = np.concatenate(

@@ -91,8 +91,7 @@ def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
     """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
     from mvdfq._utils.memory import parse_memory
-    from mvdfq.classifier.lazy import lazily_fitted_kernel
-    from mvdfq.classifier.parts import fitted_kernel
+    from mvdfq.classifier.lazy import fitted_kernel, lazily_fitted_kernel
     from mvdfq.io import Dataset
 
     blocks = options.blocks(data, parse_memory(clf.memory_limit))

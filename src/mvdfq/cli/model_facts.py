@@ -66,7 +66,7 @@ def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:
         "channel_names": list(clf.channel_names_in_ or []) or None,
         "classes": class_counts(clf),
         "settings": " ".join(repr(clf).split()),
-        "kernel": " ".join(repr(clf.kernel_.kernel).split()),
+        "terms": ", ".join(term.name for term in clf.terms_),
         "C": clf.C_,
         **inner_facts(clf, format),
         "training": training,
@@ -74,7 +74,8 @@ def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:
 
 
 def _letters(clf: Any) -> str | None:
-    alphabets = getattr(clf.symbols_, "alphabets_", None)
+    steps = [step for term in clf.terms_ for step in term.encoders]
+    alphabets = next((a for step in steps if (a := getattr(step, "alphabets_", None))), None)
     return ", ".join(alphabets) if alphabets else None
 
 

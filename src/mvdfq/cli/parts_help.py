@@ -66,9 +66,9 @@ def _presets() -> Iterator[tuple[str, str, dict[str, str]]]:
     for name, make in PRESETS.items():
         sentence = _sentence(make.__doc__ or "")
         if not sentence:
-            settings = make()
-            parts = [repr(settings.symbols), repr(settings.kernel)]
-            sentence = ", ".join(parts + ["manifold embedding"] * settings.manifold)
+            (term,) = make().terms
+            parts = [repr(term.symbols), repr(term.kernel)]
+            sentence = ", ".join(parts + ["manifold embedding"] * term.manifold)
         yield name, " ".join(sentence.split()), {}
 
 

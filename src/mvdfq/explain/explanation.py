@@ -1,19 +1,21 @@
 """Explanations: why the classifier puts a sequence into its class."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from mvdfq._utils.markup import table
 from mvdfq.explain.reason import LETTER, Reason
-from mvdfq.explain.words import Evidence, WordBlock
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.base import Rows
+from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.total import FittedSum
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "explanations"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,8 +23,7 @@ class Explanation:
     """Why the classifier puts a sequence into its class, exactly.
 
     `SequenceClassifier.explain` makes explanations. Every array of evidence sums to the decision
-    value of its class minus the `constant`: the bias and, for the Hellinger RBF, the kernel value
-    of two sequences without a common word.
+    value of its class minus the `constant`: the bias and what belongs to no word of the sequence.
 
     Parameters
     ----------
@@ -39,8 +40,11 @@ class Explanation:
     evidence : Evidence
         The evidence of all words.
 
+    constant : ndarray of shape (n_columns,)
+        The part of the margins that does not come from words.
+
     symbols : Symbols
-        The sequence as the kernel reads it.
+        The sequence as the terms read it.
 
     row_names : list of str
         Names of the rows of symbols.
@@ -58,9 +62,12 @@ class Explanation:
         Returns `channel_shares`, or raises an error if a transformer of the classifier has no
         method `channel_shares`. Called when the shares are first needed.
 
-    by_part : dict
-        Decision values by each part of a sum of kernels, (n_columns,) each; the parts sum to
-        `margins`.
+    by_term : dict
+        What the words of each term of the sum add, (n_columns,) each; the values of all terms and
+        `constant` sum to `margins`.
+
+    row_terms, group_terms : list of str
+        The term that each row, and each group of layouts, belongs to.
 
     Examples
     --------
@@ -78,13 +85,16 @@ class Explanation:
     predicted: Any
     margins: np.ndarray
     evidence: Evidence
+    constant: np.ndarray
     symbols: Symbols
     row_names: list[str]
     offsets: list[list[tuple[int, ...]]]
     names: list[Sequence[str]]
     channels: list[str]
     find_shares: Callable[[], np.ndarray]
-    by_part: dict[str, np.ndarray] = field(default_factory=dict)
+    by_term: dict[str, np.ndarray]
+    row_terms: list[str]
+    group_terms: list[str]
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -128,11 +138,6 @@ class Explanation:
     def by_frame(self) -> np.ndarray:
         """Evidence of each row and frame, (n_columns, n_rows, n_frames)."""
         return self.evidence.by_frame
-
-    @property
-    def constant(self) -> np.ndarray:
-        """The part of the margins that does not come from words, (n_columns,)."""
-        return self.evidence.constant
 
     def column(self, label: Any = None) -> tuple[int, float]:
         """Return the column of a class, and the sign of evidence for the class.
@@ -192,13 +197,16 @@ class Explanation:
         evidence = Evidence(
             np.tensordot(weights, found.by_frame, axes=1)[None],
             np.tensordot(weights, found.by_layout, axes=1)[None],
-            np.array([weights @ found.constant]),
             lambda: [b._replace(shares=b.shares @ weights[:, None]) for b in found.words],
         )
-        margins = np.array([weights @ self.margins])
-        by_part = {name: np.array([weights @ mine]) for name, mine in self.by_part.items()}
-        labels = [(first, second)]
-        return replace(self, labels=labels, margins=margins, evidence=evidence, by_part=by_part)
+        return replace(
+            self,
+            labels=[(first, second)],
+            margins=np.array([weights @ self.margins]),
+            evidence=evidence,
+            constant=np.array([weights @ self.constant]),
+            by_term={name: np.array([weights @ mine]) for name, mine in self.by_term.items()},
+        )
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
         """Return the words with the most evidence for or against a class.
@@ -295,7 +303,7 @@ class Explanation:
             "by_channel": None if self._known_shares is None else self.by_channel.tolist(),
             "by_time": self.by_time.tolist(),
             "by_layout": self.by_layout.tolist(),
-            "by_part": {name: margins.tolist() for name, margins in self.by_part.items()},
+            "by_term": {name: sums.tolist() for name, sums in self.by_term.items()},
             "sampling_rate": self.symbols.sampling_rate,
             "top": [vars(reason) for reason in self.top(n)],
         }
@@ -357,6 +365,85 @@ class Explanation:
         order = np.argsort(-np.abs(mine), kind="stable")[:10]
         found = [(self.channels[c], float(mine[c])) for c in order]
         return text + table(["channel", "evidence"], found)
+
+
+def explanations(
+    total: FittedSum,
+    read: list[Any],
+    labels: list[Any],
+    predicted: list[Any],
+    margins: np.ndarray,
+    sums: dict[str, np.ndarray],
+    channels: list[str],
+) -> list[Explanation]:
+    """Return the explanations of sequences: the evidence of all terms, one after another.
+
+    `read` are the sequences as each term reads them, `sums` what each term adds to `margins`.
+    """
+    constant = margins - sum(sums.values())
+    by_term = [term.evidence(mine) for term, mine in zip(total.terms, read, strict=True)]
+    found = []
+    for i, evidence in enumerate(zip(*by_term, strict=True)):
+        pairs = zip(total.terms, read, strict=True)
+        rows = [term.rows(mine, i, channels) for term, mine in pairs]
+        names = [term.name for term in total.terms]
+        found.append(
+            Explanation(
+                labels=labels,
+                predicted=predicted[i],
+                margins=margins[i],
+                evidence=_joined(evidence),
+                constant=constant[i],
+                symbols=_joined_symbols([one.symbols for one in rows]),
+                row_names=[name for one in rows for name in one.row_names],
+                offsets=[offsets for one in rows for offsets in one.offsets],
+                names=[symbols for one in rows for symbols in one.names],
+                channels=channels,
+                find_shares=partial(_all_shares, rows),
+                by_term={name: mine[i] for name, mine in sums.items()},
+                row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
+                group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
+            )
+        )
+    return found
+
+
+def _all_shares(rows: list[Rows]) -> np.ndarray:
+    return np.concatenate([one.find_shares() for one in rows])
+
+
+def _joined(parts: Sequence[Evidence]) -> Evidence:
+    """Return the evidence of terms that read other rows by other layouts."""
+    sizes = np.array([part.by_layout.shape[1:] for part in parts])
+    first = np.cumsum(np.vstack([[0, 0], sizes]), axis=0)
+    by_layout = np.zeros((len(parts[0].by_layout), *first[-1]))
+    for part, (r, g), (rows, groups) in zip(parts, first[:-1], sizes, strict=True):
+        by_layout[:, r : r + rows, g : g + groups] = part.by_layout
+    by_frame = np.concatenate([part.by_frame for part in parts], axis=1)
+    return Evidence(by_frame, by_layout, partial(_all_words, parts, first))
+
+
+def _all_words(parts: Sequence[Evidence], first: np.ndarray) -> list[WordBlock]:
+    """Return the words of all terms; `first` is the first row and group of each term."""
+    return [
+        block._replace(rows=block.rows + r, group=block.group + g)
+        for part, (r, g) in zip(parts, first.tolist(), strict=False)
+        for block in part.words
+    ]
+
+
+def _joined_symbols(parts: list[Symbols]) -> Symbols:
+    """Return the rows of all terms as one sequence."""
+    if len(parts) == 1:
+        return parts[0]
+    dtype = max(part.data.dtype for part in parts)
+    parts = [part.astype(dtype) for part in parts]
+    return replace(
+        parts[0],
+        data=np.concatenate([part.data for part in parts]),
+        n_symbols=np.concatenate([part.n_symbols for part in parts]),
+        channel_names=None,
+    )
 
 
 def _reversed(label: Any) -> Any:

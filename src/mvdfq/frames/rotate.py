@@ -35,7 +35,7 @@ class Rotate(SequenceTransformer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of components to keep; None means all.
+        Most components to keep; None means all. There are at most as many as rows.
 
     deltas : bool, default=False
         Rotate the channels together with their slopes (see `Delta`): twice as many rows.
@@ -87,7 +87,7 @@ class Rotate(SequenceTransformer):
         frames = self._frames(self._read_training(X))
         self.mean_, axes, variances = principal_axes(frames)
         kept = len(axes) if self.n_components is None else self.n_components
-        check_scalar(kept, "n_components", Integral, min_val=1, max_val=len(axes))
+        check_scalar(kept, "n_components", Integral, min_val=1)
         self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
         return self
 

@@ -80,8 +80,12 @@ class Stack(SequenceTransformer):
             name, view = named
             return name, None if view is None else clone(view).fit(X, y)
 
-        self.views_ = list(side_by_side(fitted, named_views(self.views)))
+        self.views_ = list(side_by_side(fitted, self._named(X)))
         return self
+
+    def _named(self, X: Sequences) -> list[tuple[str, Any]]:
+        """Return the views for these sequences, with their names."""
+        return named_views(self.views)
 
     def transform(self, X: Any) -> Sequences:
         """Compute the views.

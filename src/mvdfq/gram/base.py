@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq._utils.short import listed
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.weights import check_word_weights
 from mvdfq.kernels import Kernel, Spectrum
@@ -173,10 +174,9 @@ def warn_wordless(own: np.ndarray) -> None:
     """Warn about sequences without any word, since their kernel values are 0."""
     empty = np.flatnonzero(own <= 0)
     if empty.size:
-        listed = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
         warnings.warn(
-            f"The kernel finds no word in sequence {listed} (too short, too many missing values, "
-            f"or no word with a weight); all kernel values of such a sequence are 0.",
+            f"The kernel finds no word in {listed(empty, 'sequence')} (too short, too many missing "
+            f"values, or no word with a weight); all kernel values of such a sequence are 0.",
             stacklevel=4,
         )
 

@@ -256,7 +256,7 @@ def fitted_run(
 
 
 def _is_fitted(clf: Any) -> bool:
-    return hasattr(clf, "machine_") or hasattr(clf, "best_estimator_")
+    return hasattr(clf, "sum_") or hasattr(clf, "best_estimator_")
 
 
 def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:

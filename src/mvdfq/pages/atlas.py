@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from mvdfq.classifier.similarity import kernel_parts
+from mvdfq.classifier.similarity import compared_terms
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import values_at
 
@@ -32,7 +32,7 @@ def atlas(run: Run) -> dict[str, Any]:
     inside = np.searchsorted(marks, order)
     return {
         "method": "kernel PCA",
-        "parts": kernel_parts(run.reference),
+        "parts": [term.name for term in compared_terms(run.reference.sum_)],
         "explained": explained,
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),

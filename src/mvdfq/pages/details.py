@@ -13,6 +13,7 @@ from mvdfq.pages.choice import chosen
 from mvdfq.pages.curves import bin_edges, curve, letters_of, sums
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
+from mvdfq.symbols.base import Symbols
 
 __all__ = ["details", "other_class"]
 
@@ -120,7 +121,8 @@ def _neighbour(
 ) -> dict[str, Any]:
     """Return a training sequence with the evidence of the strongest words that it holds too."""
     label = clf.classes_.tolist()[clf.train_y_[index]]
-    train = clf.machine_.train_symbols
+    keeper = clf.sum_.keeper
+    train = None if keeper is None else keeper.train
     common = [] if train is None else [r for r in top if _holds(train, index, r, why)]
     name, place = run.training_name(f, int(clf.train_index_[index]))
     return {
@@ -136,7 +138,7 @@ def _neighbour(
 def _holds(train: Any, index: int, reason: Reason, why: Explanation) -> bool:
     """Tell whether a training sequence holds a word, with the same gaps."""
     row = why.row_names.index(reason.row)
-    if row >= train.n_rows:  # filters have no words
+    if not isinstance(train, Symbols) or row >= train.n_rows:  # filters have no words
         return False
     names = list(why.names[row])
     codes = [names.index(name) if name in names else -1 for name in reason.symbols]

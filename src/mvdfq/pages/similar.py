@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mvdfq.classifier.similarity import first_kernel, kernel_sum
+from mvdfq.classifier.similarity import kernel_sum
 from mvdfq.pages.run import Run
 
 __all__ = ["nearest", "similarities", "values_at"]
@@ -16,7 +16,7 @@ def similarities(run: Run) -> np.ndarray | None:
 
     The array is (n_judged, n_training); None if there are too many pairs, or if the classifier
     keeps no training sequences. Training sequences that are known only as symbols are compared
-    by the first kernel.
+    by the term that keeps them.
     """
     if run.places is not None:
         values = _with_all(run)
@@ -24,10 +24,9 @@ def similarities(run: Run) -> np.ndarray | None:
     if "with training" not in run.made:
         clf = run.reference
         n_pairs = len(run.tested) * len(clf.train_index_)
-        train = clf.machine_.train_symbols
-        known = train is not None and n_pairs <= MOST_PAIRS
+        keeper = clf.sum_.keeper if n_pairs <= MOST_PAIRS else None
         run.made["with training"] = (
-            first_kernel(clf, clf.encode(run.X[run.tested]), train) if known else None
+            None if keeper is None else keeper.compare(keeper.read(run.X[run.tested]), keeper.train)
         )
     return run.made["with training"]
 
@@ -37,7 +36,7 @@ def values_at(run: Run, marks: np.ndarray) -> np.ndarray:
     values = None if run.places is None else _with_all(run)
     if values is not None:
         return values[:, run.tested[marks]]
-    return kernel_sum(run.reference, run.X[run.tested], np.arange(len(run.tested)), marks)
+    return kernel_sum(run.reference.sum_, run.X[run.tested], np.arange(len(run.tested)), marks)
 
 
 def _with_all(run: Run) -> np.ndarray | None:
@@ -45,7 +44,7 @@ def _with_all(run: Run) -> np.ndarray | None:
     if len(run.tested) * len(run.X) > MOST_PAIRS:
         return None
     if "with all" not in run.made:
-        run.made["with all"] = kernel_sum(run.reference, run.X, run.tested)
+        run.made["with all"] = kernel_sum(run.reference.sum_, run.X, run.tested)
     return run.made["with all"]
 
 

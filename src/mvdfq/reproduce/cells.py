@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from mvdfq.classifier.presets import Settings
+from mvdfq.classifier.presets import preset_terms
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.kernels import Kernel
 
@@ -51,9 +51,10 @@ class StringMethod:
     scheme: str = ""
 
     @classmethod
-    def of(cls, settings: Settings, view: str = "mfcc") -> "StringMethod":
-        """Return the method of a preset's settings."""
-        return cls(settings.symbols, settings.kernel, settings.manifold, view)
+    def of(cls, preset: str, view: str = "mfcc") -> "StringMethod":
+        """Return the method of a preset of the paper."""
+        (term,) = preset_terms(preset)
+        return cls(term.symbols, term.kernel, term.manifold, view)
 
     def quantizer(self) -> Any:
         """Return frames and symbols as one transformer, not fitted."""

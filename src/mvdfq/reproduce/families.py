@@ -13,10 +13,10 @@ from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.evaluation import roc50
 from mvdfq.io.homology import HomologyTask
-from mvdfq.machines.svm import Problems, fit_margins
 from mvdfq.reproduce.residues import protein_gram
 from mvdfq.reproduce.runner import Record
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
+from mvdfq.terms.svm import Problems, fit_margins
 
 __all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "rank_families"]
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from sklearn.base import clone
 
-from mvdfq.classifier.presets import PRESETS
 from mvdfq.frames import Delta
 from mvdfq.kernels import Kernel, Mismatch, Spatial, Spectrum
 from mvdfq.reproduce.baselines import (
@@ -103,7 +102,7 @@ def _readings(cell: Cell, view: str = "mfcc") -> list[Cell]:
     """Return a cell in its four readings: text, comment, tuned and inferred."""
     family, kernel, rooted = COLUMNS[cell.name], KERNELS[cell.kernel], cell.manifold == "yes"
     name = f"{family}{'m' if rooted else ''}-{kernel}"
-    methods = [_countable(StringMethod.of(PRESETS[name + end](), view)) for end in ("", "-alt")]
+    methods = [_countable(StringMethod.of(name + end, view)) for end in ("", "-alt")]
     return [
         cell.with_methods("text", methods[0]),
         cell.with_methods("comment", methods[1]),
@@ -168,9 +167,7 @@ def genre_compare() -> list[Cell]:
         *_renamed(_readings(sssk[0]), "MVDFQ", "MFCC"),
         *_renamed(_readings(sssk[1]), "MVDFQM", "MFCC"),
         *_renamed(both, "MVDFQM", "MFCC+FFT64"),
-        Cell("MVDFQ-1D", "SSSK", "yes").with_methods(
-            "text", StringMethod.of(PRESETS["mvdfqm-1d"]())
-        ),
+        Cell("MVDFQ-1D", "SSSK", "yes").with_methods("text", StringMethod.of("mvdfqm-1d")),
         *_kmeans_bins(),
     ]
 
@@ -183,12 +180,12 @@ def _autoregressive() -> Cell:
 
 def _several_codebooks() -> list[Cell]:
     cell = Cell("Multiple codebook VQ", "Spectrum", "no")
-    text = StringMethod.of(PRESETS["multi-vq"]())
+    text = StringMethod.of("multi-vq")
     tuned = [replace(text, kernel=Spectrum(k)) for k in (1, 2, 3)]
     raw = clone(text.symbols).set_params(standardize=False)
     return [
         cell.with_methods("text", text),
-        cell.with_methods("comment", StringMethod.of(PRESETS["multi-vq-alt"]())),
+        cell.with_methods("comment", StringMethod.of("multi-vq-alt")),
         cell.with_methods("tuned", *tuned),
         cell.with_methods("inferred", replace(text, symbols=raw, **MACHINES)),
     ]

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import CANDIDATES, Trained, Trainer, inner_folds
 from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
 from mvdfq.reproduce.row_grams import RowGrams
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.shelf import Shelf
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.validation import CANDIDATES, Trained, Trainer, inner_folds
 
 __all__ = ["CHOICE", "POLICY", "SCHEMES", "Workshop"]
 

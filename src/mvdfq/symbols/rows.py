@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import channel_names
-from mvdfq.frames.stack import Stack, check_lengths, named_views
+from mvdfq.frames.stack import Stack, check_lengths
 from mvdfq.frames.steps import shares_of
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import names_of
@@ -87,7 +87,7 @@ class Rows(Stack):
             view = None if view is None else clone(view)
             return name, view, _checked(name, _fit_encode(view, X, y))
 
-        done = list(side_by_side(fitted, named_views(self.views)))
+        done = list(side_by_side(fitted, self._named(X)))
         self.views_ = [(name, view) for name, view, _ in done]
         return _joined({name: symbols for name, _, symbols in done})
 

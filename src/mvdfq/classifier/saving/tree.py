@@ -35,13 +35,15 @@ MOST_VALUES = 3 * 10**6
 # The only classes that a tree may hold, with the module of each; parts come from the registry.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
-    **dict.fromkeys(["FittedFilters", "FittedWords"], "mvdfq.classifier.views"),
-    **dict.fromkeys(["KernelMachine", "LinearMachine"], "mvdfq.machines.machine"),
-    "WordMachine": "mvdfq.machines.word_machine",
-    "FilterMachine": "mvdfq.machines.filter_words",
+    "FittedSum": "mvdfq.terms.total",
+    **dict.fromkeys(["FittedFeatures", "FittedKernel"], "mvdfq.terms.plain_answers"),
+    **dict.fromkeys(["FittedWords", "WordTerm"], "mvdfq.terms.words"),
+    **dict.fromkeys(["FilterTerm", "FittedFilters"], "mvdfq.terms.filters"),
+    "FilterBank": "mvdfq.terms.filter_bank",
+    "PlainTerm": "mvdfq.terms.plain",
+    "Problems": "mvdfq.terms.svm",
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
-    **dict.fromkeys(["Problems", "Margins"], "mvdfq.machines.svm"),
     "Plan": "mvdfq.gram.plan",
     "WordFactors": "mvdfq.gram.factors",
     "Symbols": "mvdfq.symbols",
@@ -50,10 +52,6 @@ CLASSES = {
     "Pipeline": "sklearn.pipeline",
     **{name: cls.__module__ for parts in EXPORTED.values() for name, cls in parts.items()},
 }
-
-# New name -> name in model files. Files keep the old names, so that every version reads every file.
-STORED_AS = {"Plan": "Recipe", "plan_": "recipe_"}
-KNOWN_AS = {stored: name for name, stored in STORED_AS.items()}
 
 
 class TreeWriter:
@@ -126,12 +124,12 @@ class TreeWriter:
                 raise TreeError(
                     f"{cls.__name__}.{name} is not a parameter, and fit does not set it"
                 )
-            state[STORED_AS.get(name, name)] = self.describe(one, f"{cls.__name__}.{name}")
+            state[name] = self.describe(one, f"{cls.__name__}.{name}")
         try:
             check_kinds(value)
         except LearnedError as error:
             raise TreeError(f"load would refuse {cls.__name__}: {error}") from None
-        return {"object": STORED_AS.get(cls.__name__, cls.__name__), "state": state}
+        return {"object": cls.__name__, "state": state}
 
 
 class TreeReader:
@@ -211,9 +209,7 @@ class TreeReader:
                 return matrix
         raise TreeError(f"the file holds {str(value)[:40]}, which does not describe a value")
 
-    def _object(self, kind: str, stored: dict[str, Any]) -> Any:
-        kind = KNOWN_AS.get(kind, kind)
-        state = {KNOWN_AS.get(name, name): one for name, one in stored.items()}
+    def _object(self, kind: str, state: dict[str, Any]) -> Any:
         require(kind in CLASSES, f"the file holds {kind!r}, which is not a part of a model")
         cls = _class(kind)
         result: Any = object.__new__(cls)

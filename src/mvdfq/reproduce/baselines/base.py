@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trainer, check_targets
 from mvdfq.reproduce.baselines.machines import fit_radial
 from mvdfq.sequences.check import check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.validation import Trainer, check_targets
 
 __all__ = ["SEED", "Baseline", "VectorClassifier", "needed", "trainer_of", "whole_frames"]
 

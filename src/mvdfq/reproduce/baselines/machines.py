@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
-from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trained, Trainer
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.validation import Trained, Trainer
 
 __all__ = ["RadialMachine", "fit_radial", "per_class"]
 

@@ -12,9 +12,9 @@ from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.kernels import Group
 from mvdfq.kernels.counting import Columns, GroupTask, Row
 from mvdfq.kernels.keys import word_keys
-from mvdfq.machines.dense_words import count_words
-from mvdfq.machines.word_table import GroupTable, WordTable
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.dense_words import count_words
+from mvdfq.terms.word_table import GroupTable, WordTable
 
 __all__ = ["TableTooLarge", "dense_table", "first_slots", "learned_table", "sum_group", "sum_up"]
 

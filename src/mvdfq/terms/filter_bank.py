@@ -1,4 +1,4 @@
-r"""Machines on the words of filter responses.
+"""Words of filter responses, one dilation of filters at a time.
 
 One dilation of `Filters`, cut at several thresholds: each filter and threshold is a row of two
 symbols, and its words are single symbols and triples of symbols one dilation apart. The features
@@ -6,7 +6,7 @@ are those of `standard.py`. Filters, thresholds and words are read in one compil
 much faster than rows of symbols and gives the same numbers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -19,11 +19,11 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
-from mvdfq.machines.standard import Scale, StandardGram, on_gpu, on_host
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import ThresholdQuantizer
+from mvdfq.terms.standard import Scale, on_gpu, on_host
 
-__all__ = ["FilterMachine", "filter_encoder", "filter_shares"]
+__all__ = ["FilterBank", "filter_encoder", "filter_shares"]
 
 # Frames and sequences that a thread counts at once: some 10 MB of counts.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**14, 256
@@ -61,58 +61,46 @@ def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
 
 
 @dataclass(repr=False)
-class FilterMachine(Short):
-    """A machine that keeps one weight per word of every row, and column.
+class FilterBank(Short):
+    """The filters of one dilation with the weights of their words.
 
-    `weights` is (n_rows, 10, n_columns); `norms` is the share of each row in the squared norms of
-    the machines. `scales` are the means and deviations of the words; model files do not hold them.
+    `weights` is (n_rows, 10, n_columns); `norms` is the part of each row in the squared norms of
+    the machines. `scale` is the mean and the deviation of the words; model files do not hold it.
     """
 
     encoder: Pipeline
     weights: np.ndarray
-    intercepts: np.ndarray
     norms: np.ndarray
     n_jobs: int | None = None
-    _scales: list[Scale] = field(default_factory=list, repr=False)
-
-    @classmethod
-    def from_gram(
-        cls, gram: StandardGram, encoder: Pipeline, coefficients: np.ndarray
-    ) -> "FilterMachine":
-        """Return the machine with these coefficients of the training sequences."""
-        (learned,) = gram.learned(coefficients)
-        weights = np.zeros((len(learned.rows), learned.n_words, coefficients.shape[1]), np.float32)
-        weights.reshape(-1, coefficients.shape[1])[learned.kept] = learned.weights
-        return cls(encoder, weights, learned.intercepts, learned.norms, gram.n_jobs, gram.scales)
+    _scale: Scale | None = field(default=None, repr=False)
 
     @property
-    def scales(self) -> list[Scale]:
-        """The scale of all words, in a list; empty for a machine that was read from a file."""
-        return self._scales
+    def dilation(self) -> int:
+        """The distance between the taps of a filter, in frames."""
+        return int(self.encoder[1].dilations_[0])
 
-    def features(self, X: Sequences) -> Iterator[np.ndarray]:
-        """Yield the standardized words of sequences."""
-        for scale in self.scales:
-            yield on_host(scale.features(filter_shares(self.encoder, X, self.n_jobs)))
+    def features(self, X: Sequences) -> np.ndarray:
+        """Return the standardized words of sequences."""
+        assert self._scale is not None
+        return on_host(self._scale.features(filter_shares(self.encoder, X, self.n_jobs)))
 
-    def of(self, X: Sequences) -> np.ndarray:
-        """Return the margins of sequences, (n_sequences, n_columns)."""
+    def sums(self, X: Sequences) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
         n_columns = self.weights.shape[2]
         weights = self.weights.reshape(-1, n_columns)
         engine = current_engine()
         if engine.name == "gpu":
             shares = _on_gpu(self.encoder, X, engine.device)
-            return on_gpu().product(shares.T, weights.astype(float)) + self.intercepts
+            return on_gpu().product(shares.T, weights.astype(float))
         read = _Reader(self.encoder, X)
 
         def weighed(block: slice) -> np.ndarray:
             shares = read.shares(block)
-            margins = np.zeros((len(shares), n_columns))
-            filter_words.weigh(shares, weights, margins)
-            return margins
+            sums = np.zeros((len(shares), n_columns))
+            filter_words.weigh(shares, weights, sums)
+            return sums
 
-        done = [margins for _, margins in read.in_blocks(weighed, self.n_jobs)]
-        return np.concatenate(done) + self.intercepts
+        return np.concatenate([sums for _, sums in read.in_blocks(weighed, self.n_jobs)])
 
     def evidence(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return the evidence in one sequence, by channel and frame, and by channel and layout.

@@ -12,7 +12,6 @@ from mvdfq.gram.sums import inverse_root, row_scale
 from mvdfq.kernels import Group
 from mvdfq.kernels.counting import Occurrences, Row
 from mvdfq.kernels.keys import rank_words
-from mvdfq.machines.machine import Machine
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["Norms", "Read", "by_word", "shares_of", "spread"]
@@ -30,15 +29,15 @@ class Norms:
         self.total[r] += squares
         self.own[r] += group.weight * squares
 
-    def scales(self, machine: Machine, symbols: Symbols) -> np.ndarray:
+    def scales(self, term: Any, symbols: Symbols) -> np.ndarray:
         """Return the factor of each row and sequence: by the norms of the row and the sequence."""
-        reader, plan = machine.reader, machine.reader.plan_
+        reader, plan = term.reader, term.reader.plan_
         own, scale = self.own, np.ones_like(self.own)
         if plan.normalises_rows:
             scale = row_scale(plan, own, self.total)
         if not reader.normalize:
             return scale / reader.row_mean()
-        if isinstance(reader, SequenceFeatures) and machine.table is None:
+        if isinstance(reader, SequenceFeatures) and term.table is None:
             return scale * inverse_root(reader.norms(symbols))  # words may share columns
         return scale * inverse_root((plan.row_weights[:, None] * own * scale**2).sum(axis=0))
 

@@ -1,26 +1,25 @@
 """Evidence by tables of all possible words: no word is listed unless it is asked for."""
 
-from functools import cache, partial
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mvdfq._engines.evidence import spread_dense
-from mvdfq.explain.shares import Norms, Read, by_word, shares_of
-from mvdfq.explain.words import Evidence, WordBlock, joined
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.kernels.keys import word_keys
-from mvdfq.machines.machine import Machine
-from mvdfq.machines.word_table import GroupTable, present_positions
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
+from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of
+from mvdfq.terms.word_table import GroupTable, present_positions
 
 __all__ = ["dense_evidence", "is_dense"]
 
 
-def is_dense(machine: Machine, symbols: Symbols) -> bool:
+def is_dense(term: Any, symbols: Symbols) -> bool:
     """Tell whether all words are in dense tables, so that none must be listed."""
-    table, plan = machine.table, machine.reader.plan_
+    table, plan = term.table, term.reader.plan_
     if table is None or symbols.unseen.any():
         return False
     groups = [group for r in table.rows.tolist() for group in plan.groups(r)]
@@ -28,32 +27,47 @@ def is_dense(machine: Machine, symbols: Symbols) -> bool:
     return plain and all(group.dense for group in table.groups)
 
 
-def dense_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+def dense_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence, by tables of all possible words."""
-    by_frame, by_layout, norms = _spread_words(machine, symbols)
-    scale = norms.scales(machine, symbols)
+    by_frame, by_layout, norms = _spread_words(term, symbols)
+    scale = norms.scales(term, symbols)
     by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
     by_layout *= scale[:, None, :, None]
-    words = cache(lambda: _dense_words(machine, symbols, scale))
+    words = _Words(term, symbols, scale)
     return [
         Evidence(
             by_frame[:, a:b].transpose(2, 0, 1),
             by_layout[:, :, i].transpose(2, 0, 1),
-            machine.margins.intercepts,
-            partial(lambda i: words()[i], i),
+            partial(words.of, i),
         )
         for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
 
 
-def _spread_words(machine: Machine, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, Norms]:
+class _Words:
+    """The words of several sequences, which are listed together when they are first asked for."""
+
+    def __init__(self, term: Any, symbols: Symbols, scale: np.ndarray) -> None:
+        self.given = term, symbols, scale
+
+    @cached_property
+    def listed(self) -> list[list[WordBlock]]:
+        """The words of each sequence."""
+        return _dense_words(*self.given)
+
+    def of(self, i: int) -> list[WordBlock]:
+        """Return the words of one sequence."""
+        return self.listed[i]
+
+
+def _spread_words(term: Any, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, Norms]:
     """Return the evidence before norms, by frame and by layout, and the norms.
 
     Shapes: (n_rows, n_frames, n_columns) and (n_rows, n_groups, n_sequences, n_columns).
     """
-    table, plan, n = machine.table, machine.reader.plan_, len(symbols)
+    table, plan, n = term.table, term.reader.plan_, len(symbols)
     assert table is not None
-    n_columns, n_rows = len(machine.margins.intercepts), len(plan.row_weights)
+    n_columns, n_rows = len(term.intercepts), len(plan.row_weights)
     by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
     by_layout = np.zeros((n_rows, len(table.groups), n, n_columns))
     norms, present = Norms(plan, symbols), present_positions(symbols)
@@ -77,13 +91,13 @@ def _spread_words(machine: Machine, symbols: Symbols) -> tuple[np.ndarray, np.nd
     return by_frame, by_layout, norms
 
 
-def _dense_words(machine: Machine, symbols: Symbols, scale: np.ndarray) -> list[list[WordBlock]]:
+def _dense_words(term: Any, symbols: Symbols, scale: np.ndarray) -> list[list[WordBlock]]:
     """Return the words of each sequence; `scale` is the factor of each row and sequence.
 
     Rows of one alphabet are read as if each row were a sequence: the time for one row of one
     sequence is mostly overhead, and there may be hundreds of rows.
     """
-    table, plan, n = machine.table, machine.reader.plan_, len(symbols)
+    table, plan, n = term.table, term.reader.plan_, len(symbols)
     assert table is not None
     words: list[list[WordBlock]] = [[] for _ in range(n)]
     sizes = table.plan.n_symbols[table.rows]

@@ -23,6 +23,8 @@ __all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
 # liblinear has one random generator per process, and every fit seeds the generator: two fits at
 # the same time would change each other's random numbers.
 _LIBLINEAR = Lock()
+# A temperature of 0 would make all classes equally probable, and would not tell which class wins.
+LEAST_TRUST = 0.05
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,8 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
 
     All classes share one factor, so that the predicted class is the most probable class. As in
     Platt's method, the target of a label is slightly less than 1: otherwise the factor would grow
-    without bound when all labels are predicted correctly.
+    without bound when all labels are predicted correctly. Few labels may be fitted by chance: the
+    factor is then made smaller, see `_trust`.
     """
     if decision.ndim == 1:
         decision = np.stack([np.zeros_like(decision), decision], axis=1)
@@ -158,4 +161,23 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
         logs = log_softmax(np.exp(log_factor) * decision, axis=1)
         return -float(np.average((targets * logs).sum(axis=1), weights=sample_weight))
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x))
+    factor = float(np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x))
+    logs = log_softmax(factor * decision, axis=1)[np.arange(len(y)), y]
+    return factor * _trust(logs + np.log(decision.shape[1]), sample_weight)
+
+
+def _trust(gains: np.ndarray, sample_weight: np.ndarray) -> float:
+    """Return how much of a temperature to believe, given what it gains in each label.
+
+    A gain is the log probability of a label, less that of a guess. With `t`, the mean gain in
+    standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean, but at least
+    LEAST_TRUST. On sets cut to 15 labels, this takes the largest loss beyond a guess from 0.37 to
+    0.14; from 30 labels on, it changes sets that can be learned by less than 0.001
+    (benchmarks/bench_probabilities.py).
+    """
+    weight = sample_weight / sample_weight.sum()
+    mean = float(weight @ gains)
+    error = np.sqrt(float(weight**2 @ (gains - mean) ** 2))
+    if mean <= 0 or error >= mean:
+        return LEAST_TRUST
+    return max(1 - (error / mean) ** 2, LEAST_TRUST)

@@ -97,7 +97,7 @@ class WordTable(Short):
         """Return the margins of rows, (n_sequences, n_rows, n_columns), and their squared norms."""
         device = current_engine().device
         if device:
-            from mvdfq.machines.table_on_gpu import scores  # torch is optional
+            from mvdfq.terms.table_on_gpu import scores  # torch is optional
 
             found = scores(self.plan, self.groups, self.group_weights, symbols, device)
             if found is not None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels.keys import word_keys
-from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.table_sums import sum_group
-from mvdfq.machines.word_table import GroupTable
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.table_sums import sum_group
+from mvdfq.terms.word_table import GroupTable
 
 __all__ = ["weights_of_words"]
 
@@ -18,47 +18,38 @@ __all__ = ["weights_of_words"]
 UNBOUNDED = 2**62
 
 
-def weights_of_words(machine: Machine, symbols: Symbols) -> tuple[Any, np.ndarray]:
-    """Return a function from groups to the weights of words, and the constant part."""
-    intercepts = machine.margins.intercepts
-    if machine.table is not None:
-        tables = machine.table.groups
-        return lambda g: _Looked(tables[g]).weights, intercepts
-    if isinstance(machine, LinearMachine):
-        return lambda g: _Columns(machine, g).weights, intercepts
-    assert isinstance(machine, KernelMachine)
-    coefficients, constant = _rbf_split(machine, symbols)
-    train: Any = machine.reader.train_
+def weights_of_words(term: Any, symbols: Symbols) -> Any:
+    """Return a function from groups to the weights of words of a `ReadingTerm`."""
+    if term.table is not None:
+        tables = term.table.groups
+        return lambda g: _Looked(tables[g]).weights
+    if isinstance(term.reader, SequenceFeatures):
+        return lambda g: _Columns(term, g).weights
+    coefficients, train = _rbf_split(term, symbols), term.reader.train_
 
     def made_for_once(g: int) -> Any:
-        table = sum_group(train, machine.reader.plan_, g, coefficients, machine.scale, UNBOUNDED)
+        table = sum_group(train, term.reader.plan_, g, coefficients, term.scale, UNBOUNDED)
         return _Looked(table).weights
 
-    return made_for_once, intercepts + constant
+    return made_for_once
 
 
-def _rbf_split(machine: KernelMachine, symbols: Symbols) -> tuple[np.ndarray, np.ndarray]:
+def _rbf_split(term: Any, symbols: Symbols) -> np.ndarray:
     """Return coefficients with which the RBF is linear in the kernel, for one sequence.
 
     ``exp(-g (2 - 2 K)) - exp(-2 g)`` is 0 for K = 0, so this difference is K times a number.
     """
-    gamma = machine.reader.gamma
+    gamma = term.reader.gamma
     if gamma is None:
-        return machine.coefficients, np.zeros(len(machine.margins.intercepts))
-    linear = _without_gamma(machine)
+        return term.divided
+    linear = copy(term.reader)
+    linear.gamma = None
     K = linear.compare(symbols, linear.train_)[0][0]
     slope = np.full_like(K, 2 * gamma * np.exp(-2 * gamma))
     # exp(2 g K) alone would overflow if g is large
     difference = -np.expm1(-2 * gamma * K) * np.exp(2 * gamma * np.minimum(K - 1, 0))
     np.divide(difference, K, out=slope, where=K > 0)
-    constant = np.exp(-2 * gamma) * machine.margins.coefficients.sum(axis=0)
-    return machine.coefficients * slope[:, None], constant
-
-
-def _without_gamma(machine: KernelMachine) -> Any:
-    kernel = copy(machine.reader)
-    kernel.gamma = None
-    return kernel
+    return term.divided * slope[:, None]
 
 
 @dataclass(frozen=True)
@@ -81,16 +72,16 @@ class _Looked:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Weights of the words of a linear machine: the weights of their columns."""
+    """Weights of words that are columns of explicit features."""
 
-    machine: LinearMachine
+    term: Any
     g: int
 
     def weights(
         self, p: int, cell: int, words: np.ndarray, owners: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers that tell the columns of each sequence apart, and their weights."""
-        features = self.machine.reader
+        features = self.term.reader
         plan = features.plan_
         r = int(np.flatnonzero(plan.row_weights)[p])
         task = self.g * len(plan.cells) + cell
@@ -99,5 +90,5 @@ class _Columns:
         ids = np.where(column >= 0, column, unknown)
         _, ids = np.unique(owners * (int(ids.max(initial=0)) + 1) + ids, return_inverse=True)
         factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[self.g].weight)
-        weights = factor * self.machine.margins.coefficients[column]
+        weights = factor * self.term.coefficients[column]
         return ids, np.where(column[:, None] >= 0, weights, 0)

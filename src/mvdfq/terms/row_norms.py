@@ -1,27 +1,15 @@
-"""The importance of rows: their shares in what was learned."""
+"""The parts of rows in the squared norms of machines."""
+
+from typing import Any
 
 import numpy as np
 
 from mvdfq.gram.vocabulary import Vocabulary
-from mvdfq.machines.alignment import row_units, unit_grams
-from mvdfq.machines.machine import KernelMachine, LinearMachine, Machine
-from mvdfq.machines.word_machine import WordMachine
-from mvdfq.machines.word_table import WordTable
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.alignment import row_units, unit_grams
+from mvdfq.terms.word_table import WordTable
 
-__all__ = ["row_norms", "shares_of_norms"]
-
-
-def row_norms(machine: Machine) -> np.ndarray:
-    """Return the part of each row in the squared norms of all machines."""
-    if isinstance(machine, WordMachine):
-        return machine.norms
-    if isinstance(machine, KernelMachine):
-        norms = _kernel_norms(machine) if machine.table is None else _table_norms(machine.table)
-    else:
-        assert isinstance(machine, LinearMachine)
-        norms = _linear_norms(machine)
-    return np.maximum(norms, 0)  # rounding may leave a norm just below 0
+__all__ = ["kernel_norms", "linear_norms", "shares_of_norms", "table_norms"]
 
 
 def shares_of_norms(norms: np.ndarray) -> np.ndarray:
@@ -29,7 +17,7 @@ def shares_of_norms(norms: np.ndarray) -> np.ndarray:
     return norms / norms.sum() if norms.any() else np.full(len(norms), 1 / len(norms))
 
 
-def _table_norms(table: WordTable) -> np.ndarray:
+def table_norms(table: WordTable) -> np.ndarray:
     """Return the squared norms from the weights of words, which hold the weights of the kernel.
 
     A word of row `r` and group `g` weighs ``v = w_r * w_g * sum_i(a_i * count_i)``. The part of
@@ -44,8 +32,9 @@ def _table_norms(table: WordTable) -> np.ndarray:
     return norms
 
 
-def _kernel_norms(machine: KernelMachine) -> np.ndarray:
-    kernel, coefficients = machine.reader, machine.coefficients
+def kernel_norms(term: Any) -> np.ndarray:
+    """Return the squared norms of a `FittedKernel`, from the kernel matrix of every row."""
+    kernel, coefficients = term.reader, term.divided
     if not isinstance(kernel.train_, Symbols):
         raise AttributeError(
             f"{type(kernel.plan_.kernel).__name__} reads all rows together, so it does not have "
@@ -59,14 +48,15 @@ def _kernel_norms(machine: KernelMachine) -> np.ndarray:
     return np.array(squares) * kernel.plan_.row_weights
 
 
-def _linear_norms(machine: LinearMachine) -> np.ndarray:
-    columns, coefficients = machine.reader.columns_, machine.margins.coefficients
+def linear_norms(features: Any, coefficients: np.ndarray) -> np.ndarray:
+    """Return the squared norms of coefficients of `SequenceFeatures`."""
+    columns = features.columns_
     if not isinstance(columns, Vocabulary):
         raise AttributeError(
             "The words of all rows are hashed to the same columns, so the importance of a row is "
             "not known; pass n_features=None, which gives every word its own column."
         )
-    norms = np.zeros(len(machine.reader.plan_.row_weights))
+    norms = np.zeros(len(features.plan_.row_weights))
     for (r, t), words in columns.words.items():
         first = columns.first[r, t]
         norms[r] += float((coefficients[first : first + len(words)] ** 2).sum())

@@ -1,13 +1,14 @@
-r"""Machines on standardized words: every word has the same spread over the training sequences.
+r"""Standardized words: every word has the same spread over the training sequences.
 
 The feature of a word is the root of its share of a row, less its mean and divided by its standard
 deviation over the training sequences,
 
 .. math:: z_u(x) = \left(\sqrt{c_u(x) / \textstyle\sum_v c_v(x)} - \mu_u\right) / \sigma_u .
 
-Words that few training sequences hold are left out: their deviation is small by chance. Features
-are made one piece of rows after another and added to the kernel matrix; after training, the
-weights of words are all that is kept.
+The mean and the deviation weigh the sequences by their sample weights: a sequence of weight 2
+counts as two sequences. Words that occur in few training sequences are left out: their deviation
+is small by chance. Features are made one piece of rows after another and added to the kernel
+matrix; after training, the weights of words are all that is kept.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,9 +29,9 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels import Kernel
-from mvdfq.machines.dense_words import share_words
-from mvdfq.machines.table_sums import DENSE_WORDS
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.dense_words import share_words
+from mvdfq.terms.table_sums import DENSE_WORDS
 
 __all__ = [
     "Learned",
@@ -39,7 +40,6 @@ __all__ = [
     "StandardGram",
     "column_sums",
     "countable",
-    "fit_words",
     "on_gpu",
     "on_host",
     "pieces_of",
@@ -83,23 +83,6 @@ def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceF
     ).fit_reader(symbols)
 
 
-def fit_words(
-    symbols: Symbols,
-    kernel: Kernel,
-    pyramid: int,
-    min_share: float,
-    memory: int = DEFAULT_MEMORY,
-    n_jobs: int | None = None,
-) -> tuple[SequenceFeatures, "StandardGram"]:
-    """Return the reader of the words of all rows, and their kernel matrix.
-
-    `min_share` is the share of the training sequences that must hold a word.
-    """
-    reader = reader_of_words(symbols, kernel, pyramid)
-    pieces = pieces_of(symbols, reader.plan_)
-    return reader, StandardGram(pieces, len(symbols), min_share, memory, n_jobs)
-
-
 def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
     """Return pieces of a few rows each: rows that stand side by side and have one alphabet.
 
@@ -135,7 +118,8 @@ class StandardGram:
     """The kernel matrix of standardized words, and what a machine on it learns.
 
     A piece is some rows of one alphabet and a function that makes their root shares. Features
-    that do not fit into `memory` bytes are made a second time for the machine.
+    that do not fit into `memory` bytes are made a second time for the machine. `weight` are the
+    sample weights of the sequences; None means that all weigh the same.
     """
 
     def __init__(
@@ -145,6 +129,7 @@ class StandardGram:
         min_share: float,
         memory: int = DEFAULT_MEMORY,
         n_jobs: int | None = None,
+        weight: np.ndarray | None = None,
     ) -> None:
         self.pieces, self.n_jobs = pieces, n_jobs
         self.values = np.zeros((n_sequences, n_sequences))
@@ -152,7 +137,7 @@ class StandardGram:
         self._kept: list[Any] = []
         room = memory
         workers = n_threads(n_jobs) if len(pieces) > 1 else 1
-        measure = partial(_measured, min_share)
+        measure = partial(_measured, min_share, np.ones(n_sequences) if weight is None else weight)
         if current_engine().name == "gpu":
             measured = side_by_side(measure, pieces)
         else:
@@ -194,15 +179,15 @@ class Scale(Short):
     factor: np.ndarray
 
     @classmethod
-    def of(cls, shares: Any, min_share: float) -> "Scale":
+    def of(cls, shares: Any, min_share: float, weight: np.ndarray) -> "Scale":
         """Measure root shares, (n_sequences, n_columns), dense or sparse."""
-        return cls.of_sums(shares.shape[0], min_share, *column_sums(shares))
+        return cls.of_sums(float(weight.sum()), min_share, *column_sums(shares, weight))
 
     @classmethod
     def of_sums(
-        cls, n: int, min_share: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray
+        cls, n: float, min_share: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray
     ) -> "Scale":
-        """Return the scale of `n` sequences, given the sums of `column_sums` over all of them."""
+        """Return the scale of sequences of total weight `n`, given the sums of `column_sums`."""
         mean = total / n
         spread = np.sqrt(np.maximum(squares / n - mean**2, 0))
         kept = (held > min_share * n) & (spread > SMALLEST)
@@ -230,22 +215,26 @@ class Scale(Short):
         return z
 
 
-def column_sums(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for every column, the number of entries, their sum and the sum of their squares."""
+def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for every column, the number of entries, their sum and the sum of their squares.
+
+    Every entry counts as often as the weight of its sequence says.
+    """
     if not _is_on_host(shares):
-        return on_gpu().column_sums(shares)
+        return on_gpu().column_sums(shares, weight)
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
     if sp.issparse(shares):
-        loops.add_entries(shares.indices, shares.data, held, total, squares)
+        lists = shares.indptr, shares.indices, shares.data
+        loops.add_entries(lists, weight, held, total, squares)
     else:
-        loops.add_columns(shares, held, total, squares)
+        loops.add_columns(shares, weight, held, total, squares)
     return held, total, squares
 
 
-def _measured(min_share: float, piece: Piece) -> tuple[Scale, Any, np.ndarray]:
+def _measured(min_share: float, weight: np.ndarray, piece: Piece) -> tuple[Scale, Any, np.ndarray]:
     """Return the scale of a piece, its features and their products; runs in a thread."""
     shares = piece[1]()
-    scale = Scale.of(shares, min_share)
+    scale = Scale.of(shares, min_share, weight)
     z = scale.features(shares)
     return scale, z, _product(z)
 
@@ -268,4 +257,4 @@ def _is_on_host(values: Any) -> bool:
 
 def on_gpu() -> Any:
     """Return the module for graphics cards; torch is optional, and slow to import."""
-    return import_module("mvdfq.machines.on_gpu")
+    return import_module("mvdfq.terms.on_gpu")

@@ -1,8 +1,9 @@
 """Training by inner validation: the penalty C, and the scale of probabilities."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +13,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from mvdfq._utils.threads import Report
-from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
 
-__all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "check_targets", "inner_folds"]
+__all__ = [
+    "CANDIDATES", "Cautious", "Trained", "Trainer", "check_class_weight", "check_targets",
+    "inner_folds",
+]  # fmt: skip
 
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
 # The penalty to use if validation is not possible.
 FALLBACK = 10.0
+# Support vector machines lose the sequences if the weight times C is much smaller than this.
+SMALLEST_WEIGHT = 1e-6
 # Smallest share of the weight that a class of an even set has; more than two classes have less.
 EVEN = 0.35
 
@@ -180,13 +186,58 @@ def check_targets(
         if np.ma.is_masked(given):
             raise ValueError(f"{name} must have a value for every sequence, got masked values.")
     y = column_or_1d(y, warn=True)
+    _refuse_missing(y, "y")
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     groups = None if groups is None else column_or_1d(groups)
     for name, given in [("y", y), ("groups", groups)]:
         if given is not None and len(given) != n_sequences:
             raise ValueError(f"{name} must have {n_sequences} entries, got {len(given)}.")
-    return y, _check_sample_weight(sample_weight, y, ensure_non_negative=True), groups
+    if groups is not None:
+        _refuse_missing(groups, "groups")
+    return y, _checked_weight(sample_weight, y), groups
+
+
+def _refuse_missing(values: np.ndarray, name: str) -> None:
+    """Refuse None, NaN and pandas.NA among labels or groups of any type."""
+    if values.dtype != object:
+        return
+    # NaN and pandas.NA are not equal to themselves; pandas.NA does not even say True or False
+    missing = [i for i, one in enumerate(values) if one is None or not _is_itself(one)]
+    if missing:
+        raise ValueError(
+            f"{name} must have a value for every sequence, got {values[missing[0]]!r} for sequence "
+            f"{missing[0]}; leave such sequences out."
+        )
+
+
+def _is_itself(value: Any) -> bool:
+    try:
+        return bool(value == value)
+    except TypeError:
+        return False
+
+
+def _checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray:
+    """Return the weights of sequences, none negative, the largest not vanishing beside C."""
+    weight = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+    if not weight.any() or weight.max() < SMALLEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must hold a weight of at least {SMALLEST_WEIGHT:g}, got at most "
+            f"{weight.max(initial=0):g}; multiply all weights by the same number."
+        )
+    return weight
+
+
+def check_class_weight(class_weight: Any) -> None:
+    """Refuse weights of classes that are not positive numbers."""
+    if not isinstance(class_weight, Mapping):
+        return
+    for label, weight in class_weight.items():
+        if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
+            raise ValueError(
+                f"class_weight must hold numbers from 0 on, got {weight!r} for class {label!r}."
+            )
 
 
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:

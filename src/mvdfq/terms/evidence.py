@@ -1,6 +1,6 @@
 r"""Evidence: what each word of a sequence adds to the margin of each class, exactly.
 
-A machine on an additive kernel is a sum over words, :math:`f(x) = \sum_u w_u \phi_u(x) + b`. The
+A term is a sum over words, :math:`\sum_u w_u \phi_u(x)`. The
 share of a word is divided equally among its occurrences, and the share of an occurrence among the
 frames that the word reads. Shares added up by row, by time or by layout give the margin.
 """
@@ -11,43 +11,42 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.explain.dense import dense_evidence, is_dense
-from mvdfq.explain.shares import Norms, Read, by_word, shares_of, spread
-from mvdfq.explain.word_weights import weights_of_words
-from mvdfq.explain.words import Evidence, WordBlock, joined
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
-from mvdfq.machines.machine import Machine
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.dense_evidence import dense_evidence, is_dense
+from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
+from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of, spread
+from mvdfq.terms.word_weights import weights_of_words
 
 __all__ = ["find_evidence"]
 
 
-def find_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence of `symbols`, which hold the rows in use.
 
     All sequences are read at once: the time for one row of one sequence is mostly overhead.
     """
-    _check_traceable(machine.reader.plan_)
-    if getattr(machine.reader, "gamma", None) is not None and len(symbols) > 1:
+    _check_traceable(term.reader.plan_)
+    if getattr(term.reader, "gamma", None) is not None and len(symbols) > 1:
         # the RBF gives each sequence its own weights of words
-        return [find_evidence(machine, symbols[[i]])[0] for i in range(len(symbols))]
-    if is_dense(machine, symbols):
-        return dense_evidence(machine, symbols)
-    return _listed_evidence(machine, symbols)
+        return [find_evidence(term, symbols[[i]])[0] for i in range(len(symbols))]
+    if is_dense(term, symbols):
+        return dense_evidence(term, symbols)
+    return _listed_evidence(term, symbols)
 
 
 # The words that one group of layouts reads in one row: row, group, occurrences, evidence of each.
 Found = tuple[int, int, Read, np.ndarray]
 
 
-def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
+def _listed_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence, by a list of all occurrences of words."""
-    plan, offsets, n = machine.reader.plan_, symbols.offsets, len(symbols)
-    weigh, constant = weights_of_words(machine, symbols)
+    plan, offsets, n = term.reader.plan_, symbols.offsets, len(symbols)
+    weigh = weights_of_words(term, symbols)
     found, norms = _listed_words(plan, symbols, weigh)
-    scale = norms.scales(machine, symbols)
-    n_columns, n_rows = len(machine.margins.intercepts), len(plan.row_weights)
+    scale = norms.scales(term, symbols)
+    n_columns, n_rows = len(term.intercepts), len(plan.row_weights)
     by_frame = np.zeros((n_columns, n_rows, symbols.data.shape[1]))
     by_layout = np.zeros((n, n_columns, n_rows, len(plan.groups(0))))
     words: list[dict[int, list[WordBlock]]] = [{} for _ in range(n)]
@@ -59,7 +58,7 @@ def _listed_evidence(machine: Machine, symbols: Symbols) -> list[Evidence]:
             words[i].setdefault(g, []).append(WordBlock(g, np.full_like(owners, r), *rest))
     pieces = (by_frame[:, :, a:b] for a, b in pairwise(offsets.tolist()))
     return [
-        Evidence(piece, by_layout[i], constant, partial(_all_joined, words[i]))
+        Evidence(piece, by_layout[i], partial(_all_joined, words[i]))
         for i, piece in enumerate(pieces)
     ]
 

@@ -54,17 +54,16 @@ def joined(blocks: list[WordBlock]) -> WordBlock:
 
 @dataclass(frozen=True, repr=False)
 class Evidence(Short):
-    """The evidence for each column of a machine.
+    """The evidence of a term in one sequence, for each column of the margins.
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The
-    sum over rows and frames, or over rows and layouts, is the margins minus `constant`. `words`
-    lists the words of the sequence, in blocks: a sequence may hold ten thousand words, so
+    sum over rows and frames, or over rows and layouts, is the sum of the term. `words` lists the
+    words of the sequence, in blocks: a sequence may hold ten thousand words, so
     `find_words` lists them when they are first asked for.
     """
 
     by_frame: np.ndarray
     by_layout: np.ndarray
-    constant: np.ndarray
     find_words: Callable[[], list[WordBlock]]
 
     @cached_property

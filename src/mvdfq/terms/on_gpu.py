@@ -86,13 +86,16 @@ def _filter_roots(counts: torch.Tensor) -> torch.Tensor:
     return (counts / total).sqrt_()
 
 
-def column_sums(shares: torch.Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for every column, the number of entries, their sum and the sum of their squares."""
+def column_sums(
+    shares: torch.Tensor, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for every column, the weights of the entries, of their sum and of their squares."""
     held, total, squares = [], [], []
+    often = to_device(weight, str(shares.device))
     for part in shares.split(COLUMNS, dim=1):  # doubles take twice the memory
-        held.append((part != 0).sum(dim=0))
-        total.append(part.sum(dim=0, dtype=torch.float64))
-        squares.append(part.double().square_().sum(dim=0))
+        held.append(often @ (part != 0).double())
+        total.append(often @ part.double())
+        squares.append(often @ part.double().square_())
     return to_host(torch.cat(held)), to_host(torch.cat(total)), to_host(torch.cat(squares))
 
 

@@ -16,11 +16,13 @@ from mvdfq._engines.passes import gather_counts, sum_counts, weigh_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.sums import inverse_root
-from mvdfq.machines.dense_words import count_words
-from mvdfq.machines.standard import column_sums
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.dense_words import count_words
+from mvdfq.terms.standard import column_sums
 
-__all__ = ["Block", "CountBlock", "Labelled", "MatrixBlock", "ShareBlock", "WordColumns"]
+__all__ = [
+    "Block", "CountBlock", "Labelled", "MatrixBlock", "ShareBlock", "SideBySide", "WordColumns",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,11 +86,11 @@ class CountBlock(Short):
             gather_counts(*row.arrays, slopes, out[a:b])
         return out
 
-    def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for every column, the number of entries, their sum and that of their squares."""
+    def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the sums of `column_sums`: entries, values and squares of every column."""
         held, total, squares = (np.zeros(self.n_columns) for _ in range(3))
         for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
-            sum_counts(*row.arrays, held[a:b], total[a:b], squares[a:b])
+            sum_counts(*row.arrays, weight, held[a:b], total[a:b], squares[a:b])
         return held, total, squares
 
 
@@ -156,9 +158,9 @@ class MatrixBlock(Short):
         """Return the transposed product with slopes (n_sequences, n)."""
         return self.values.T @ slopes
 
-    def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for every column, the number of entries, their sum and that of their squares."""
-        return column_sums(self.values)
+    def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the sums of `column_sums`: entries, values and squares of every column."""
+        return column_sums(self.values, weight)
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,27 +212,62 @@ class ShareBlock(Short):
         """Return the transposed product with slopes (n_sequences, n)."""
         return self.roots.T @ (slopes * self.scale[:, None])
 
-    def sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for every column, the number of entries, their sum and that of their squares."""
-        return column_sums(self.values)
+    def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the sums of `column_sums`: entries, values and squares of every column."""
+        return column_sums(self.values, weight)
 
 
-Block = CountBlock | MatrixBlock | ShareBlock
+@dataclass(frozen=True, repr=False)
+class SideBySide(Short):
+    """Blocks of features of the same sequences, side by side: their columns follow each other."""
+
+    blocks: Sequence["Block"]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the block."""
+        return sum(block.nbytes for block in self.blocks)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return sum(block.n_columns for block in self.blocks)
+
+    def times(self, weights: np.ndarray) -> np.ndarray:
+        """Return the product with weights (n_columns, n), in single precision."""
+        ends = np.cumsum([block.n_columns for block in self.blocks])[:-1]
+        pairs = zip(self.blocks, np.split(weights, ends), strict=True)
+        return np.sum([block.times(mine) for block, mine in pairs], axis=0)
+
+    def gathered(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the transposed product with slopes (n_sequences, n)."""
+        return np.concatenate([block.gathered(slopes) for block in self.blocks])
+
+    def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the sums of `column_sums`: entries, values and squares of every column."""
+        held, total, squares = zip(*(block.sums(weight) for block in self.blocks), strict=True)
+        return np.concatenate(held), np.concatenate(total), np.concatenate(squares)
+
+
+Block = CountBlock | MatrixBlock | ShareBlock | SideBySide
 
 
 @dataclass(frozen=True, repr=False)
 class Labelled(Short):
-    """Features of some sequences, one block per source, with the codes and weights of labels.
+    """Features of some sequences, with the codes and weights of their labels.
 
-    `held` tells which sequences are held out: they check machines that did not learn from them.
+    `weight` are the sample weights times the weights of the classes, `often` the sample weights
+    alone. `held` tells which sequences are held out: they check machines that did not learn from
+    them.
     """
 
-    features: Sequence[Block]
+    features: Block
     y: np.ndarray
     weight: np.ndarray
+    often: np.ndarray
     held: np.ndarray
 
     @property
     def nbytes(self) -> int:
         """Memory of the block."""
-        return sum(block.nbytes for block in self.features)
+        return self.features.nbytes

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import Report
-from mvdfq.machines.blocks import Labelled
-from mvdfq.machines.lbfgs import minimise
-from mvdfq.machines.svm import Margins, Problems
+from mvdfq.terms.feature_blocks import Labelled
+from mvdfq.terms.lbfgs import minimise
+from mvdfq.terms.svm import Margins, Problems
 
 __all__ = ["Columns", "PassSolver"]
 
@@ -57,22 +57,13 @@ def hinge_sums(
     block: Labelled, pairs: Pairs, everything: bool, weights: np.ndarray, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the losses of a block, their gradients by the features and by the intercepts."""
-    margins = np.broadcast_to(offsets.astype(np.float32), (len(block.y), len(offsets))).copy()
-    start = 0
-    for part, size in zip(block.features, _sizes(block), strict=True):
-        margins += part.times(weights[start : start + size])
-        start += size
+    margins = block.features.times(weights) + offsets.astype(np.float32)
     targets = _targets(block.y, pairs)
     slack = np.maximum(0, 1 - targets * margins)
     slopes = _weight(block, everything) * targets * slack
     losses = (slopes * targets * slack).sum(axis=0, dtype=float)
     slopes *= -2
-    gradients = [part.gathered(slopes) for part in block.features]
-    return losses, np.concatenate(gradients), slopes.sum(axis=0, dtype=float)
-
-
-def _sizes(block: Labelled) -> list[int]:
-    return [part.n_columns for part in block.features]
+    return losses, block.features.gathered(slopes), slopes.sum(axis=0, dtype=float)
 
 
 @dataclass(frozen=True)

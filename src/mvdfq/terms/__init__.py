@@ -1,0 +1,1 @@
+"""The terms of a classifier, their sum, and support vector machines on the sum."""

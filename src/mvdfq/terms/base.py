@@ -1,0 +1,265 @@
+r"""A term of the sum: it turns sequences into features of words, and answers for the features.
+
+.. math:: K(x, z) = \sum_v s_v K_v(x, z), \qquad f_c(x) = \sum_v \sum_u w_{vcu} \phi_{vu}(x) + b_c
+
+A `Term` holds parameters alone. Its `fit` gives a `Fitting`, which knows the kernel matrix
+:math:`K_v` of the training sequences. Once the coefficients of the sum are known, `finish` makes a
+`FittedTerm`, which keeps the weights :math:`w_{vcu}` of words. `total.py` adds terms up; nothing
+else knows which kind a term is.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.short import Short
+from mvdfq.frames.steps import shares_of
+from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.feature_blocks import Block
+
+__all__ = [
+    "FittedTerm", "Fitting", "Found", "Rows", "Source", "Term", "Work", "encode", "fit_encoders",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Work:
+    """How a fit may compute, and the weights of the training sequences (None: all alike)."""
+
+    memory_limit: int | str | None = None
+    n_jobs: int | None = None
+    sample_weight: np.ndarray | None = None
+    random_state: int | None = 0
+    linear: bool = False
+    report: Callable[[int, int], None] = lambda done, total: None
+
+    @property
+    def memory(self) -> int:
+        """The memory limit in bytes."""
+        return parse_memory(self.memory_limit)
+
+
+class Term(BaseEstimator):
+    """The base class of terms: parameters, as of any estimator of scikit-learn.
+
+    A subclass has a parameter `name`, which explanations and model files show.
+    """
+
+    name: str
+    # Whether the term can be learned from explicit features, block by block.
+    has_features = True
+    # Whether all words have the same spread.
+    is_standard = True
+
+    def check(self) -> None:
+        """Raise an error for parameters that do not exist or cannot be combined."""
+
+    def fit(self, X: Any, y: np.ndarray, work: Work) -> "Fitting | None":
+        """Compute the kernel matrix of training sequences; None if X has nothing for the term."""
+        raise NotImplementedError
+
+    def source(self, X: Any, y: np.ndarray, work: Work) -> "Source | None":
+        """Return what makes explicit features of blocks of sequences, learned from `X`."""
+        raise NotImplementedError
+
+
+class Fitting:
+    """A term with its kernel matrix, before the coefficients of training sequences are known."""
+
+    # Whether all words have the same spread: then the kernel matrix is always divided by `size`.
+    is_standard = True
+    # Whether the matrix depends on the labels of the sequences that are learned from.
+    reads_labels = False
+
+    @property
+    def size(self) -> float:
+        """The variance of all features together, by which the sum divides the kernel matrix."""
+        raise NotImplementedError
+
+    def matrix(self, learn: np.ndarray) -> Any:
+        """Return the kernel matrix, or sparse features, for machines that learn from `learn`."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Give up a large kernel matrix, which is part of the sum now."""
+
+    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedTerm":
+        """Return the term that answers, given its coefficients (n_sequences, n_columns).
+
+        `share` is the factor of the kernel matrix in the sum, which the coefficients hold
+        already; `keep` says whether to keep the training sequences, to find similar ones.
+        """
+        raise NotImplementedError
+
+
+class Source:
+    """Makes explicit features of blocks of sequences.
+
+    `min_share` is the share of the training sequences in which a word must occur, if words are
+    standardized; None if the features are taken as they are.
+    """
+
+    min_share: float | None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the features."""
+        raise NotImplementedError
+
+    def read(self, X: Any) -> Any:
+        """Return sequences as `block` reads them."""
+        raise NotImplementedError
+
+    def block(self, read: Any) -> Block:
+        """Return the features of some sequences."""
+        raise NotImplementedError
+
+    def only(self, used: np.ndarray) -> "tuple[Source, np.ndarray]":
+        """Leave columns out; return the source and the numbers of the columns that it makes."""
+        return self, np.arange(len(used))
+
+    def finish(self, found: "Found", keep: Any) -> "FittedTerm":
+        """Return the term that answers, given what was learned of its columns.
+
+        `keep` are the training sequences to keep, as `read` gives them, or None.
+        """
+        raise NotImplementedError
+
+
+class Found(NamedTuple):
+    """What was learned of the columns of a source.
+
+    `learned` are the coefficients of columns that are centred and divided by their deviation and
+    the root of the size of the term; `weights` are those of the columns as they are.
+    """
+
+    mean: np.ndarray
+    learned: np.ndarray
+    weights: np.ndarray
+    share: float
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What an explanation says about the rows that a term reads in one sequence.
+
+    `symbols` are the rows as symbols, `offsets` those of each layout of each group, `names` the
+    names of the symbols of each row; `find_shares` returns the share of each channel in each row.
+    """
+
+    symbols: Any
+    row_names: list[str]
+    offsets: list[list[tuple[int, ...]]]
+    names: list[Any]
+    find_shares: Callable[[], np.ndarray]
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedTerm(Short):
+    """A term that answers: what a model file holds.
+
+    The margins of a sequence are `sums`, which words of the sequence add up to, plus
+    `intercepts`, which belong to the words that every sequence has on average. `norms` are the
+    parts of the rows in the squared norms of the machines.
+    """
+
+    name: str
+    encoders: list[Any]
+    intercepts: np.ndarray
+    share: float = 1.0
+    n_jobs: int | None = None
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": {}}  # large, and quick to make again
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return ``make()``, which is computed once and kept under `name`."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of channels that a term without encoders reads."""
+        raise NotImplementedError
+
+    def read(self, X: Any) -> Any:
+        """Return sequences as the other methods read them."""
+        raise NotImplementedError
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        raise NotImplementedError
+
+    def evidence(self, read: Any) -> list[Evidence]:
+        """Return the evidence in each sequence; it adds up to `sums`."""
+        raise NotImplementedError
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> Rows:
+        """Return what an explanation says about the rows of sequence `i`."""
+        raise NotImplementedError
+
+    @property
+    def row_norms(self) -> np.ndarray:
+        """The part of each row in the squared norms of all machines, (n_rows,)."""
+        raise NotImplementedError
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the share of each channel in each row, (n_rows, n_channels)."""
+        return shares_of(self.encoders, n_channels)
+
+    # Whether `features` makes dense features; else `compare` gives kernel values.
+    has_dense_features = True
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether all is known that comparing needs: also the mean and the deviation of words."""
+        return True
+
+    def features(self, read: Any) -> Iterator[np.ndarray]:
+        """Yield dense features whose products, times `share`, add up to the kernel."""
+        raise NotImplementedError
+
+    def compare(self, left: Any, right: Any) -> np.ndarray:
+        """Return the kernel values of sequences as `read` gives them, or of `train`."""
+        raise NotImplementedError
+
+    def prepare_saving(self) -> None:
+        """Get ready for a model file."""
+
+    @property
+    def train(self) -> Any:
+        """The training sequences as `read` gives them; None if they are not kept."""
+        return None
+
+
+def fit_encoders(parts: list[Any], X: Any, y: np.ndarray) -> tuple[list[Any], Any]:
+    """Fit transformers one after the other; return them, and the training sequences they make.
+
+    None and "passthrough" stand for a part that is left out.
+    """
+    fitted: list[Any] = []
+    for step in parts:
+        if step is None or (isinstance(step, str) and step == "passthrough"):
+            continue
+        if not hasattr(step, "fit") or not hasattr(step, "transform"):
+            raise TypeError(
+                f"{step!r} is not a transformer; pass a name or an object such as mvdfq.Delta() or "
+                f"mvdfq.DirectQuantizer()."
+            )
+        fitted.append(clone(step))
+        X = fitted[-1].fit_transform(X, y)
+    return fitted, X
+
+
+def encode(encoders: list[Any], X: Any) -> Any:
+    """Return new sequences as fitted transformers make them."""
+    for step in encoders:
+        X = step.transform(X)
+    return X

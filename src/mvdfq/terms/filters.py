@@ -1,0 +1,293 @@
+"""Standardized words of filter responses as a term."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from mvdfq._engines.choice import side_by_side
+from mvdfq._engines.filter_words import N_WORDS
+from mvdfq._utils.checks import check_several, check_whole
+from mvdfq.frames.filters import TAPS, auto_dilations
+from mvdfq.frames.steps import shares_of
+from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.naming import numbered
+from mvdfq.terms.base import FittedTerm, Fitting, Found, Rows, Source, Term, Work
+from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
+from mvdfq.terms.filter_bank import FilterBank, filter_encoder, filter_shares
+from mvdfq.terms.standard import StandardGram
+
+__all__ = ["FilterTerm", "FittedFilters"]
+
+# Thresholds are learned from sequences with this many frames together, but from at least
+# `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
+FRAMES, SEQUENCES = 2**13, 50
+# Explicit features have at most this many columns of filters: fewer thresholds per filter than on
+# kernel matrices. On SpokenArabicDigits, 2 instead of 7 thresholds cost 0.1 points of accuracy.
+COLUMNS = 2**13
+# Fewer dilations than this make too few filters for all sets of channels.
+FEW_BANKS = 5
+# Levels that explanations show channels in.
+LEVELS = 8
+
+
+class FilterTerm(Term):
+    """Standardized words of filter responses: which short shapes occur, and how often.
+
+    The responses of 84 fixed filters per dilation (`Filters`) are cut at some thresholds, and the
+    words are single symbols and triples of symbols one dilation apart. Words are standardized as
+    in `WordTerm`. Channels of symbols have no responses. Cost: O(n) in the number of frames for
+    each filter and threshold.
+
+    Parameters
+    ----------
+    dilations : "auto", "few" or sequence of int, default="auto"
+        Distances between the taps of a filter, in frames. ``"auto"`` takes the dilations of
+        `Filters`, each twice if there are few dilations and more than two channels: the second
+        time the filters read other channels. ``"few"`` takes every fourth dilation.
+
+    n_thresholds : int, default=7
+        Number of thresholds per response, at most 7.
+
+    name : str, default="filters"
+        Name of the term in explanations.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> clf = mvdfq.SequenceClassifier(terms=[mvdfq.FilterTerm("few")]).fit(X, y)
+    >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        dilations: str | Sequence[int] = "auto",
+        *,
+        n_thresholds: int = 7,
+        name: str = "filters",
+    ) -> None:
+        self.dilations = dilations
+        self.n_thresholds = n_thresholds
+        self.name = name
+
+    def check(self) -> None:
+        """Raise an error for parameters that do not exist."""
+        check_whole(self.n_thresholds, "n_thresholds", at_most=7)
+        if not isinstance(self.dilations, str):
+            check_several(self.dilations, "dilations")
+        elif self.dilations not in ("auto", "few"):
+            raise ValueError(
+                f"dilations must be 'auto', 'few' or whole numbers, got {self.dilations!r}."
+            )
+
+    def fit(self, X: Any, y: np.ndarray, work: Work) -> "FilterFitting | None":
+        """Learn thresholds from some sequences, and compute the kernel matrix of all."""
+        encoders = self._fit_encoders(X, self.n_thresholds)
+        if not encoders:
+            return None
+        memory = work.memory // len(encoders)
+
+        def gram(encoder: Pipeline) -> StandardGram:
+            rows = np.arange(encoder[-1].thresholds_.size)
+            piece = rows, partial(filter_shares, encoder, X, work.n_jobs)
+            weight = work.sample_weight
+            return StandardGram([piece], len(X), 0.0, memory, work.n_jobs, weight)
+
+        return FilterFitting(self.name, encoders, list(side_by_side(gram, encoders)))
+
+    def source(self, X: Any, y: np.ndarray, work: Work) -> "FilterSource | None":
+        """Return what counts the words of blocks; so few thresholds that all columns fit."""
+        n_banks = len(self._dilations(X)) if isinstance(X, Sequences) else 1
+        most = COLUMNS // (n_banks * len(TAPS) * N_WORDS)
+        encoders = self._fit_encoders(X, int(np.clip(most, 1, self.n_thresholds)))
+        return FilterSource(self.name, 0.0, encoders) if encoders else None
+
+    def _fit_encoders(self, X: Any, n_thresholds: int) -> list[Pipeline]:
+        """Learn thresholds from some of the sequences; no encoders without channels of numbers."""
+        if not isinstance(X, Sequences) or X.symbolic_mask.all():
+            return []
+        n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
+        chosen = X[np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)]
+        pairs = enumerate(self._dilations(X))
+        return [clone(filter_encoder(d, n_thresholds, i)).fit(chosen) for i, d in pairs]
+
+    def _dilations(self, X: Sequences) -> list[int]:
+        if not isinstance(self.dilations, str):
+            return list(self.dilations)
+        found = auto_dilations(X)
+        if self.dilations == "few":
+            return found[::4]
+        return found * 2 if len(found) < FEW_BANKS and X.n_rows > 2 else found
+
+
+@dataclass
+class FilterFitting(Fitting):
+    """Filters of several dilations with their kernel matrices."""
+
+    name: str
+    encoders: list[Pipeline]
+    grams: list[StandardGram]
+
+    @property
+    def size(self) -> float:
+        """The variance of all features together: each word has variance 1."""
+        return max(sum(gram.n_words for gram in self.grams), 1)
+
+    def matrix(self, learn: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix, which does not depend on `learn`."""
+        return np.sum([gram.values for gram in self.grams], axis=0)
+
+    def release(self) -> None:
+        """Give up the kernel matrices, which are part of the sum now."""
+        for gram in self.grams:
+            gram.values = np.empty((0, 0))
+
+    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedFilters":
+        """Return the term with the weights of words; filters keep no training sequences."""
+        banks, intercepts = [], np.zeros(coefficients.shape[1])
+        for encoder, gram in zip(self.encoders, self.grams, strict=True):
+            (learned,) = gram.learned(coefficients)
+            shape = len(learned.rows), learned.n_words, coefficients.shape[1]
+            weights = np.zeros(shape, np.float32)
+            weights.reshape(-1, shape[2])[learned.kept] = learned.weights
+            intercepts += learned.intercepts
+            norms = learned.norms / share
+            banks.append(FilterBank(encoder, weights, norms, gram.n_jobs, gram.scales[0]))
+        return FittedFilters.of(self.name, banks, intercepts, share)
+
+
+@dataclass(frozen=True)
+class FilterSource(Source):
+    """Counts the words of filter responses of blocks of sequences."""
+
+    name: str
+    min_share: float
+    encoders: list[Pipeline]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the features."""
+        return sum(encoder[-1].thresholds_.size for encoder in self.encoders) * N_WORDS
+
+    def read(self, X: Any) -> Any:
+        """Return the sequences as they are."""
+        return X
+
+    def block(self, read: Any) -> Block:
+        """Count the words of some sequences."""
+        return SideBySide([self._bank(encoder, read) for encoder in self.encoders])
+
+    def _bank(self, encoder: Pipeline, X: Any) -> Block:
+        dilation = int(encoder[1].dilations_[0])
+        # singles, and triples one dilation apart, of a sequence without missing values
+        totals = X.lengths + np.maximum(X.lengths - 2 * dilation, 0)
+        return ShareBlock.of(filter_shares(encoder, X), totals)
+
+    def finish(self, found: Found, keep: Any) -> "FittedFilters":
+        """Return the term with the weights of words; filters keep no training sequences."""
+        sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
+        ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
+        pairs = zip(np.split(found.weights, ends), np.split(found.learned, ends), strict=True)
+        banks = [
+            FilterBank(
+                encoder,
+                weights.reshape(n_rows, N_WORDS, -1).astype(np.float32),
+                (learned**2).reshape(n_rows, -1).sum(axis=1),
+                found.n_jobs,
+            )
+            for encoder, n_rows, (weights, learned) in zip(self.encoders, sizes, pairs, strict=True)
+        ]
+        return FittedFilters.of(self.name, banks, -found.mean @ found.weights, found.share)
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedFilters(FittedTerm):
+    """Standardized words of filter responses with their weights, one bank per dilation."""
+
+    banks: list[FilterBank]
+
+    @classmethod
+    def of(
+        cls, name: str, banks: list[FilterBank], intercepts: np.ndarray, share: float
+    ) -> "FittedFilters":
+        """Return the term of some banks."""
+        return cls(name=name, encoders=[], banks=banks, intercepts=intercepts, share=share)
+
+    def read(self, X: Any) -> Any:
+        """Return the sequences as they are."""
+        return check_sequences(X, n_channels=self.n_channels_in)
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of channels that the filters read."""
+        return self.banks[0].encoder[0].n_channels_in_
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        return np.sum([bank.sums(read) for bank in self.banks], axis=0)
+
+    def evidence(self, read: Any) -> list[Evidence]:
+        """Return the evidence in each sequence: one row per channel.
+
+        The evidence of an occurrence is divided equally among the channels that the filter sums,
+        the responses that the word reads and the frames that each response reads. There are two
+        layouts per dilation: single symbols and triples. Words are not listed: there are thousands.
+        """
+        return [self._evidence(read[i : i + 1]) for i in range(len(read))]
+
+    def _evidence(self, x: Sequences) -> Evidence:
+        by_frame, by_layout = zip(*(bank.evidence(x) for bank in self.banks), strict=True)
+        return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> Rows:
+        """Return what an explanation says about the channels of sequence `i`."""
+        steps = [bank.dilation for bank in self.banks]
+        return Rows(
+            _levels(read[i : i + 1]),
+            [f"{self.name} on {name}" for name in channels],
+            [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
+            [numbered(LEVELS)] * len(channels),
+            lambda: np.eye(len(channels)),
+        )
+
+    @property
+    def row_norms(self) -> np.ndarray:
+        """The part of each channel in the squared norms of all machines, (n_channels,)."""
+        shares = [shares_of([bank.encoder], self.n_channels_in) for bank in self.banks]
+        return np.sum([b.norms @ s for b, s in zip(self.banks, shares, strict=True)], axis=0)
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(n_channels)
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether the means and deviations of words are known: not after `load`."""
+        return all(bank._scale is not None for bank in self.banks)
+
+    def features(self, read: Any) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, one bank after another."""
+        yield from (bank.features(read) for bank in self.banks)
+
+
+def _levels(X: Sequences) -> Symbols:
+    """Return every channel of one sequence in eight levels, to look at."""
+    low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
+    high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)
+    width = np.where(high > low, high - low, 1)
+    levels = np.floor((X.data - low) / width * LEVELS).clip(0, LEVELS - 1)
+    codes = np.where(np.isnan(levels), np.iinfo(np.uint8).max, np.nan_to_num(levels))
+    return Symbols(
+        codes.astype(np.uint8),
+        X.offsets,
+        n_symbols=np.full(len(codes), LEVELS),
+        sampling_rate=X.sampling_rate,
+    )

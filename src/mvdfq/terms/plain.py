@@ -1,0 +1,339 @@
+"""Words counted plainly as a term: every method of the paper, strings, any kernel."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from mvdfq._utils.memory import parse_memory
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.sums import Gram
+from mvdfq.gram.vocabulary import Buckets, all_words
+from mvdfq.kernels import Kernel
+from mvdfq.symbols.base import Symbols
+from mvdfq.terms.alignment import align, group_units, row_units, unit_grams
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.feature_blocks import Block, MatrixBlock
+from mvdfq.terms.plain_answers import FittedFeatures, FittedKernel, FittedPlain
+from mvdfq.terms.reading import FIRST_NAME
+
+__all__ = ["PlainTerm"]
+
+# If there can be more words than this, explicit features hash words to this many columns.
+MANY_WORDS = 2**20
+# Parameters of the kernel, learned from some of the sequences.
+Learn = Callable[[np.ndarray], dict[str, np.ndarray]]
+
+
+class PlainTerm(Term):
+    """Words that are counted plainly, by any kernel: `SequenceKernel` as a term of a sum.
+
+    A plain term that stands alone keeps its kernel matrix as it is. In a sum of several terms,
+    the kernel matrix is divided by the variance of its features.
+
+    Parameters
+    ----------
+    symbols : quantizer
+        Quantizer that turns numbers into symbols; None if the sequences are symbols.
+
+    kernel : Kernel
+        Kernel on rows of symbols: `Spectrum`, `Spatial`, ...
+
+    frames : transformer, default=None
+        Transformer of the numbers, applied before `symbols`.
+
+    manifold : bool, default=False
+        Whether to take square roots of the counts, see `SequenceKernel`.
+
+    pyramid : int, default=1
+        Number of levels of the temporal pyramid.
+
+    gamma : float, default=None
+        Parameter of a Hellinger RBF on top of the kernel; None uses no RBF.
+
+    weights : {None, "rows", "groups"}, default=None
+        Learn one weight per row of symbols, or per group of layouts, by centred alignment of its
+        kernel matrix with the classes; None gives all the same weight.
+
+    row_weights : sequence of float, default=None
+        Weights of the rows of symbols; fewer weights than rows belong to blocks of rows of the
+        same size. None gives every row the weight 1.
+
+    n_features : int, default=None
+        Number of columns that explicit features hash words to. None keeps one column per word if
+        there can be at most 2**20 words, and hashes to 2**20 columns otherwise.
+
+    name : str, default="words"
+        Name of the term in explanations.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> triples = mvdfq.PlainTerm(mvdfq.DirectQuantizer(6), mvdfq.Spatial(t=3, k=1, d=3))
+    >>> clf = mvdfq.SequenceClassifier(terms=[triples], C=10).fit(X, y)
+    >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        symbols: Any,
+        kernel: Kernel,
+        *,
+        frames: Any = None,
+        manifold: bool = False,
+        pyramid: int = 1,
+        gamma: float | None = None,
+        weights: str | None = None,
+        row_weights: Sequence[float] | None = None,
+        n_features: int | None = None,
+        name: str = FIRST_NAME,
+    ) -> None:
+        self.symbols = symbols
+        self.kernel = kernel
+        self.frames = frames
+        self.manifold = manifold
+        self.pyramid = pyramid
+        self.gamma = gamma
+        self.weights = weights
+        self.row_weights = row_weights
+        self.n_features = n_features
+        self.name = name
+
+    is_standard = False
+
+    @property
+    def has_features(self) -> bool:  # type: ignore[override]
+        """Whether the term can be learned from explicit features, block by block."""
+        return self.kernel.has_features and self.gamma is None and self.weights is None
+
+    def check(self) -> None:
+        """Raise an error for parameters that do not exist or cannot be combined."""
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a name or a kernel, got {self.kernel!r}.")
+        if self.weights not in (None, "rows", "groups"):
+            raise ValueError(
+                f"weights must be one of (None, 'rows', 'groups'), got {self.weights!r}."
+            )
+        if not isinstance(self.manifold, bool | np.bool_):
+            raise ValueError(f"manifold must be True or False, got {self.manifold!r}.")
+        if self.weights == "groups" and not self.kernel.has_groups:
+            raise ValueError(f"{self.kernel!r} has no groups to weight; pass weights=None.")
+        if self.weights == "rows" and not self.kernel.reads_symbols:
+            raise ValueError(f"{self.kernel!r} reads all rows together; pass weights=None.")
+
+    def plain(self) -> "PlainTerm":
+        """Return a copy of the term."""
+        return clone(self)
+
+    def fit(self, X: Any, y: np.ndarray, work: Work) -> Fitting:
+        """Count the words of training sequences, and compute their kernel matrix."""
+        return self.fitting(*fit_encoders([self.frames, self.symbols], X, y), y, work)
+
+    def fitting(self, encoders: list[Any], symbols: Any, y: np.ndarray, work: Work) -> Fitting:
+        """Compute the kernel matrix, or explicit features, of encoded sequences."""
+        about = self.name, encoders
+        learned = self._learn_weights(symbols, y, work) if self.weights is not None else None
+        everything = np.arange(len(y))
+        params = {} if learned is None else learned(everything)
+        if work.linear:
+            reader: Any = self._features(symbols, work).set_params(**params)
+            values = reader.fit_transform(symbols)
+            return FeatureFitting(*about, reader, values, symbols, learned)
+        reader = self.kernel_of(symbols, work).set_params(gamma=self.gamma, **params)
+        values, result = reader.fit(symbols).compare(reader.train_, None, work.report)
+        return KernelFitting(*about, reader, values, symbols, learned, result)
+
+    def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
+        """Return what counts the words of blocks of sequences."""
+        return self.source_of(*fit_encoders([self.frames, self.symbols], X, y), work)
+
+    def source_of(self, encoders: list[Any], symbols: Any, work: Work) -> Source:
+        """Return the source of features whose columns are known before any sequence is read."""
+        reader = self._features(symbols, work).fit_reader(symbols)
+        if reader.n_features is None and not reader.plan_.counts_groups:
+            reader.fit(symbols)
+        else:
+            n = reader.n_features
+            reader.columns_ = all_words(reader.plan_) if n is None else Buckets(n)
+            reader.n_features_out_ = reader.columns_.size
+        return PlainSource(self.name, None, encoders, reader, work.memory_limit)
+
+    def kernel_of(self, symbols: Any, work: Work) -> SequenceKernel:
+        """Return the kernel, not fitted, without the RBF on top of it."""
+        return SequenceKernel(clone(self.kernel), **self._options(symbols, work))
+
+    def _features(self, symbols: Any, work: Work) -> SequenceFeatures:
+        n = self.n_features
+        if n is None and self._most_words(symbols) > MANY_WORDS:
+            n = MANY_WORDS
+        return SequenceFeatures(clone(self.kernel), n_features=n, **self._options(symbols, work))
+
+    def _options(self, symbols: Any, work: Work) -> dict[str, Any]:
+        return {
+            "row_weights": self._row_weights(symbols.n_rows),
+            "manifold": self.manifold,
+            "pyramid": self.pyramid,
+            "constant_rows": "ignore",
+            "memory_limit": work.memory_limit,
+            "n_jobs": work.n_jobs,
+        }
+
+    def _row_weights(self, n_rows: int) -> list[float] | None:
+        if self.row_weights is None:
+            return None
+        weights = list(self.row_weights)
+        if n_rows % len(weights):
+            raise ValueError(
+                f"row_weights must hold a number of weights that divides {n_rows}, the number of "
+                f"rows, got {len(weights)} weights."
+            )
+        return [weight for weight in weights for _ in range(n_rows // len(weights))]
+
+    def _most_words(self, symbols: Any) -> int:
+        """Return a bound on the number of words in all groups and cells."""
+        if not isinstance(symbols, Symbols):
+            return MANY_WORDS + 1
+        cells = 2**self.pyramid - 1
+        return sum(
+            cells * int(n) ** group.length
+            for n in symbols.n_symbols
+            for group in self.kernel.groups(int(n))
+        )
+
+    def _learn_weights(self, symbols: Any, y: np.ndarray, work: Work) -> Learn:
+        """Return a function that learns the weights of rows or groups from some sequences.
+
+        The function returns the weights as a parameter of the kernel. Where the Gram matrices of
+        all units do not fit the memory limit, the function uses a random part of the sequences.
+        """
+        kernel = self.kernel_of(symbols, work).fit(symbols)
+        plan, by_rows = kernel.plan_, self.weights == "rows"
+        n_units = len(plan.row_weights) if by_rows else len(plan.groups(0))
+        most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
+        random = check_random_state(work.random_state)
+        chosen = np.sort(random.permutation(len(y))[: max(most, 2)])
+        units = (row_units if by_rows else group_units)(kernel.train_[chosen], plan)
+        stack = np.empty((n_units, len(chosen), len(chosen)), np.float32)
+        for u, K in enumerate(unit_grams(units, kernel.n_jobs, kernel.memory_limit)):
+            stack[u] = K
+            work.report(u + 1, 2 * n_units)
+
+        def learned(learn: np.ndarray) -> dict[str, np.ndarray]:
+            known = np.flatnonzero(np.isin(chosen, learn))
+            weights = align(stack[:, known][:, :, known], y[chosen[known]])
+            if not by_rows:
+                return {"group_weights": weights}
+            of_all = np.zeros(kernel.n_rows_in_)  # rows that are left out have weight 0
+            of_all[kernel.rows_] = weights
+            return {"row_weights": of_all}
+
+        return learned
+
+
+@dataclass
+class PlainFitting(Fitting):
+    """Words of training sequences: `values` is the kernel matrix, or sparse features."""
+
+    name: str
+    encoders: list[Any]
+    reader: Any
+    values: Any
+    symbols: Any
+    learned: Learn | None
+
+    is_standard = False
+
+    @property
+    def reads_labels(self) -> bool:  # type: ignore[override]
+        """Whether weights are learned from labels."""
+        return self.learned is not None
+
+    @property
+    def size(self) -> float:
+        """The variance of all features together; sparse features stand alone."""
+        if sp.issparse(self.values):
+            return 1.0
+        spread = float(np.trace(self.values) / len(self.values) - self.values.mean())
+        return spread if spread > 0 else 1.0  # all sequences may be alike to the kernel
+
+    def matrix(self, learn: np.ndarray) -> Any:
+        """Return kernel values or features, with weights learned from the sequences `learn`."""
+        if self.learned is None or len(learn) == len(self.symbols):
+            return self.values
+        return clone(self.reader).set_params(**self.learned(learn)).fit_transform(self.symbols)
+
+
+@dataclass
+class KernelFitting(PlainFitting):
+    """Kernel values of training sequences."""
+
+    result: Gram
+
+    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedPlain:
+        """Return the term; it needs its training sequences, whatever `keep` says."""
+        about = {"name": self.name, "encoders": self.encoders, "share": share}
+        return FittedKernel.of(self.reader, self.result, coefficients, **about)
+
+
+@dataclass
+class FeatureFitting(PlainFitting):
+    """Explicit features of training sequences."""
+
+    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedPlain:
+        """Return the term, with the features of the training sequences."""
+        return FittedFeatures(
+            name=self.name,
+            encoders=self.encoders,
+            reader=self.reader,
+            coefficients=coefficients,
+            intercepts=np.zeros(coefficients.shape[1]),
+            share=share,
+            memory_limit=self.reader.memory_limit,
+            n_jobs=self.reader.n_jobs,
+            kept=self.values,
+        )
+
+
+@dataclass(frozen=True)
+class PlainSource(Source):
+    """Counts the words of blocks of sequences, for kernels and alphabets of any kind."""
+
+    name: str
+    min_share: None
+    encoders: list[Any]
+    reader: SequenceFeatures
+    memory_limit: Any
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the features."""
+        return self.reader.n_features_out_
+
+    def read(self, X: Any) -> Any:
+        """Encode sequences."""
+        return self.reader.read_new(encode(self.encoders, X))
+
+    def block(self, read: Any) -> Block:
+        """Count the words of some sequences."""
+        return MatrixBlock(self.reader.values(read).astype(np.float32))
+
+    def finish(self, found: Found, keep: Any) -> FittedPlain:
+        """Return the term; `keep` are training sequences to keep, or None."""
+        return FittedFeatures(
+            name=self.name,
+            encoders=self.encoders,
+            reader=self.reader,
+            coefficients=found.weights,
+            intercepts=np.zeros(found.weights.shape[1]),
+            share=found.share,
+            memory_limit=self.memory_limit,
+            n_jobs=found.n_jobs,
+            kept=None if keep is None else self.reader.values(keep),
+        )

@@ -1,0 +1,198 @@
+"""Terms that count words plainly, fitted: by kernel values, or by explicit features."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from mvdfq._utils.memory import parse_memory
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.sums import Gram, inverse_root
+from mvdfq.gram.vocabulary import Vocabulary
+from mvdfq.symbols.base import Symbols
+from mvdfq.terms.reading import ReadingTerm
+from mvdfq.terms.row_norms import kernel_norms, linear_norms, table_norms
+from mvdfq.terms.table_sums import TableTooLarge, dense_table, learned_table, sum_up
+from mvdfq.terms.word_table import WordTable, has_table
+
+__all__ = ["FittedFeatures", "FittedKernel", "FittedPlain"]
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedPlain(ReadingTerm):
+    """What kernel values and explicit features share: sums by the word table if there is one."""
+
+    coefficients: np.ndarray
+    memory_limit: Any = None
+
+    has_dense_features = False
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        if self.table is None:
+            return self._products(read)
+        sums, _ = self.table.margins(read, self.n_jobs)
+        # unseen symbols are not in the table, but they count in the norm: use the kernel instead
+        strange = np.flatnonzero(_has_unseen(read, self.table.plan.kernel.is_closed))
+        if strange.size:
+            sums[strange] = self._products(read[strange])
+        return sums
+
+    def _products(self, read: Any) -> np.ndarray:
+        return self.reader.values(read) @ self.coefficients
+
+    @property
+    def row_norms(self) -> np.ndarray:
+        """The part of each row in the squared norms of all machines, (n_rows,)."""
+        norms = np.zeros(self.reader.n_rows_in_)
+        # rounding may leave a norm just below 0
+        norms[self.reader.rows_] = self.once("norms", lambda: np.maximum(self._norms(), 0))
+        return norms / self.share
+
+    def _norms(self) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedKernel(FittedPlain):
+    """Machines on kernel values, with the `norms` and `scale` of the training sequences.
+
+    `values` are the weights of a dense word table, if they are kept: see `prepare_saving`. With the
+    Hellinger RBF, the value of two sequences without a common word is in `intercepts`.
+    """
+
+    reader: SequenceKernel
+    norms: np.ndarray
+    scale: np.ndarray
+    values: list[np.ndarray] | None = None
+
+    @classmethod
+    def of(
+        cls, reader: SequenceKernel, result: Gram, coefficients: np.ndarray, **about: Any
+    ) -> "FittedKernel":
+        """Return the term on a kernel whose training matrix was `result`."""
+        return cls(
+            reader=reader,
+            coefficients=coefficients,
+            intercepts=_least(reader) * coefficients.sum(axis=0),
+            norms=result.left,
+            scale=result.scale,
+            memory_limit=reader.memory_limit,
+            n_jobs=reader.n_jobs,
+            **about,
+        )
+
+    @property
+    def train(self) -> Any:
+        """The training sequences, as `reader` reads them."""
+        return self.reader.train_
+
+    def _products(self, read: Any) -> np.ndarray:
+        return (self.reader.values(read) - _least(self.reader)) @ self.coefficients
+
+    @property
+    def divided(self) -> np.ndarray:
+        """Coefficients for kernel values that are not yet divided by the training norms."""
+        if not self.reader.normalize:
+            return self.coefficients
+        return self.coefficients * inverse_root(self.norms)[:, None]
+
+    @property
+    def mean(self) -> float | None:
+        """The divisor of kernel values; None means the norms of both sequences."""
+        return None if self.reader.normalize else self.reader.row_mean()
+
+    def compare(self, left: Any, right: Any) -> np.ndarray:
+        """Return the kernel values of sequences."""
+        return self.reader.compare(left, None if right is left else right)[0]
+
+    def prepare_saving(self) -> None:
+        """Keep the word table with the term if the table is smaller than the training sequences.
+
+        A model file then holds the table, which takes as long to build as reading all training
+        sequences.
+        """
+        table = self.table
+        if table is None or not all(group.dense for group in table.groups):
+            return
+        if table.nbytes < self.reader.train_.data.nbytes:
+            self.values = [group.values for group in table.groups]
+
+    def _norms(self) -> np.ndarray:
+        return kernel_norms(self) if self.table is None else table_norms(self.table)
+
+    def _build(self) -> WordTable | None:
+        kernel = self.reader
+        if kernel.gamma is not None or not has_table(kernel.plan_):
+            return None
+        if self.values is not None:
+            rows = np.flatnonzero(kernel.plan_.row_weights)
+            return dense_table(kernel.plan_, rows, self.values, self.mean)
+        used = np.flatnonzero(self.coefficients.any(axis=1))
+        try:
+            return sum_up(
+                cast(Symbols, kernel.train_.take(used)),
+                kernel.plan_,
+                self.divided[used],
+                self.scale[:, used],
+                self.mean,
+                parse_memory(self.memory_limit),
+                self.n_jobs,
+            )
+        except TableTooLarge:
+            return None
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedFeatures(FittedPlain):
+    """Machines on explicit features: the coefficients are the weights of words.
+
+    `kept` are the features of training sequences, to find similar ones.
+    """
+
+    reader: SequenceFeatures
+    kept: sp.csr_array | None = None
+
+    @property
+    def train(self) -> Any:
+        """The features of the training sequences that are kept."""
+        return self.kept
+
+    def compare(self, left: Any, right: Any) -> np.ndarray:
+        """Return the kernel values of sequences, or of their features."""
+        features = [one if sp.issparse(one) else self.reader.values(one) for one in (left, right)]
+        return (features[0] @ features[1].T).toarray()
+
+    def _norms(self) -> np.ndarray:
+        return linear_norms(self.reader, self.coefficients)
+
+    def _build(self) -> WordTable | None:
+        features = self.reader
+        if not isinstance(features.columns_, Vocabulary) or not has_table(features.plan_):
+            return None
+        try:
+            return learned_table(
+                features.columns_,
+                features.plan_,
+                self.coefficients,
+                None if features.normalize else features.row_mean(),
+                parse_memory(self.memory_limit),
+            )
+        except TableTooLarge:
+            return None
+
+
+def _least(kernel: SequenceKernel) -> float:
+    """Return the kernel value of two sequences without a common word."""
+    return 0.0 if kernel.gamma is None else float(np.exp(-2 * kernel.gamma))
+
+
+def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
+    """Tell which sequences hold symbols that `fit` did not see."""
+    if closed:
+        return np.zeros(len(symbols), dtype=bool)
+    unseen_frames = np.append(symbols.unseen.any(axis=0), False)
+    frames = np.add.reduceat(unseen_frames.astype(int), symbols.offsets[:-1])
+    return (frames > 0) & (symbols.lengths > 0)

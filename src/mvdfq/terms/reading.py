@@ -1,0 +1,78 @@
+"""Terms that read rows of symbols: margins and evidence by a word table, if there is one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mvdfq.frames.steps import steps_of
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.symbols.naming import names_of
+from mvdfq.terms.base import FittedTerm, Rows, encode
+from mvdfq.terms.evidence import find_evidence
+from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.word_table import WordTable
+
+__all__ = ["FIRST_NAME", "ReadingTerm"]
+
+# Explanations show the rows of a term of this name without the name of the term.
+FIRST_NAME = "words"
+
+
+@dataclass(repr=False, kw_only=True)
+class ReadingTerm(FittedTerm):
+    """A term whose `reader` reads the symbols that the encoders make.
+
+    The word table is made when it is first needed, if it fits into the memory limit.
+    """
+
+    reader: SequenceKernel | SequenceFeatures
+
+    @property
+    def table(self) -> WordTable | None:
+        """The word table; None if the table does not fit or the kernel is not a sum over words."""
+        return self.once("table", self._build)
+
+    def _build(self) -> WordTable | None:
+        raise NotImplementedError
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of rows that the reader reads."""
+        return self.reader.n_rows_in_
+
+    def read(self, X: Any) -> Any:
+        """Encode sequences; return the rows in use."""
+        return self.reader.read_new(encode(self.encoders, X))
+
+    def evidence(self, read: Any) -> list[Evidence]:
+        """Return the evidence in each sequence; it adds up to `sums`."""
+        return find_evidence(self, read)
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the share of each channel in each row, also in rows that are left out."""
+        if not self.reader.kernel_.reads_symbols:
+            return np.eye(n_channels)
+        return super().channel_shares(n_channels)
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> Rows:
+        """Return what an explanation says about the rows of sequence `i`."""
+        reader = self.reader
+        last = (steps_of(*self.encoders) or [reader.letters_])[-1]
+        names = names_of(last, reader.n_symbols_.tolist())
+        row_names = self._row_names(channels)
+        return Rows(
+            read[i : i + 1],
+            [row_names[r] for r in reader.rows_],
+            [[layout.offsets for layout in group.layouts] for group in reader.plan_.groups(0)],
+            [names[r] for r in reader.rows_],
+            lambda: self.channel_shares(len(channels))[reader.rows_],
+        )
+
+    def _row_names(self, channels: list[str]) -> list[str]:
+        """Return the names of all rows; unnamed rows, one per channel, take the channels' names."""
+        names = list(self.reader.row_names_)
+        is_unnamed = names == [f"row {r}" for r in range(len(names))]
+        names = channels if is_unnamed and len(channels) == len(names) else names
+        return names if self.name == FIRST_NAME else [f"{self.name}: {name}" for name in names]

@@ -1,0 +1,187 @@
+r"""The sum of terms: a loop in `fit`, a sum in `predict`, a concatenation in `explain`.
+
+.. math:: K = \frac{1}{n} \sum_v K_v / s_v, \qquad f_c(x) = \sum_v f_{vc}(x) + b_c
+
+where the size :math:`s_v` is the variance of the features of term `v` over the training sequences
+(the centred trace of its kernel matrix). So all `n` terms count alike, however many words they
+have. A machine on the sum of kernel matrices is divided: its coefficients times the share
+:math:`1 / (n s_v)` are the coefficients of term `v`. Machines that are fitted by passes over
+explicit features are divided in the same way: the features of all terms stand side by side, and
+what a machine learned of the columns of a term belongs to the term.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mvdfq._engines.choice import side_by_side
+from mvdfq._utils.short import Short
+from mvdfq._utils.threads import Report
+from mvdfq.terms.base import FittedTerm, Found, Source, Term, Work
+from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
+from mvdfq.terms.pass_solver import Columns
+from mvdfq.terms.standard import Scale
+from mvdfq.terms.svm import Margins
+
+__all__ = ["FittedSum", "LinearTotal", "Total"]
+
+
+@dataclass(repr=False)
+class FittedSum(Short):
+    """Fitted terms and the intercepts of their sum: what a classifier knows."""
+
+    terms: list[FittedTerm]
+    intercepts: np.ndarray
+
+    @property
+    def constant(self) -> np.ndarray:
+        """The margins of a sequence whose words add up to 0 in every term."""
+        return sum((term.intercepts for term in self.terms), start=self.intercepts)
+
+    def read(self, X: Any) -> list[Any]:
+        """Return sequences as each term reads them."""
+        return [term.read(X) for term in self.terms]
+
+    def sums(self, read: list[Any]) -> dict[str, np.ndarray]:
+        """Return what the words of each term add to the margins, by the name of the term."""
+        return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
+
+    @property
+    def keeper(self) -> FittedTerm | None:
+        """The term that keeps training sequences, to find similar ones."""
+        return next((term for term in self.terms if term.train is not None), None)
+
+
+class Total:
+    """Terms with their kernel matrices, their sum, and how to divide a machine on the sum."""
+
+    def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
+        mine = replace(work, memory_limit=work.memory // len(terms)) if len(terms) > 1 else work
+        fits = side_by_side(lambda term: term.fit(X, y, mine), terms)
+        self.fits = [fit for fit in fits if fit is not None]
+        if not self.fits:
+            raise ValueError("X holds nothing that the terms can read: filters need numbers.")
+        self.shares = self._shares()
+        self.fixed: Any = None  # the part of the sum that does not depend on labels
+        for share, fit in zip(self.shares, self.fits, strict=True):
+            if not fit.reads_labels:
+                self._add(share, fit.matrix(np.arange(len(y))))
+                fit.release()
+
+    def _add(self, share: float, values: Any) -> None:
+        if self.fixed is None:
+            self.fixed = values if share == 1 else share * values
+        else:
+            self.fixed += share * values
+
+    def _shares(self) -> list[float]:
+        """Return the factor of each kernel matrix; a plain term that stands alone has 1."""
+        sizes = [fit.size for fit in self.fits]
+        if len(sizes) == 1 and not self.fits[0].is_standard:
+            return [1.0]
+        return [1 / len(sizes) / size for size in sizes]
+
+    def matrix(self, learn: np.ndarray) -> Any:
+        """Return the matrix for machines that learn from some sequences: kernel or features."""
+        pairs = zip(self.shares, self.fits, strict=True)
+        moving = [share * fit.matrix(learn) for share, fit in pairs if fit.reads_labels]
+        return sum(moving, start=self.fixed) if self.fixed is not None else sum(moving)
+
+    def finish(self, margins: Margins) -> FittedSum:
+        """Divide a machine on the sum among the terms."""
+        terms: list[FittedTerm] = []
+        for share, fit in zip(self.shares, self.fits, strict=True):
+            keep = all(term.train is None for term in terms)
+            terms.append(fit.finish(share * margins.coefficients, share, keep))
+        return FittedSum(terms, margins.intercepts)
+
+
+class Measured(NamedTuple):
+    """A source with the means and factors of its columns in use, and its share in the sum."""
+
+    source: Source
+    mean: np.ndarray
+    factor: np.ndarray
+    share: float
+
+
+class LinearTotal:
+    """Terms as sources of explicit features, side by side, and how to divide a machine on them.
+
+    `X` are training sequences, all or some; the encoders of terms learn from them.
+    """
+
+    def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
+        found = [term.source(X, y, work) for term in terms]
+        self.sources = [source for source in found if source is not None]
+        self.n_jobs = work.n_jobs
+        self.measured: list[Measured] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "measured": []}  # large, and workers of a cluster only make blocks
+
+    def block(self, read: list[Any]) -> Block:
+        """Return the features of some sequences, as each source reads them."""
+        pairs = zip(self.sources, read, strict=True)
+        return SideBySide([source.block(mine) for source, mine in pairs])
+
+    @property
+    def columns(self) -> Columns:
+        """The means and factors of all columns."""
+        means, factors = zip(*((one.mean, one.factor) for one in self.measured), strict=True)
+        return Columns(np.concatenate(means), np.concatenate(factors))
+
+    def measure(self, blocks: Any, report: Report) -> None:
+        """Measure all columns in one pass over the blocks; leave out columns that do not count."""
+        n, *sums = blocks.sum(_column_sums, report=report)
+        ends = np.cumsum([source.n_columns for source in self.sources])[:-1]
+        parts = zip(*(np.split(one, ends) for one in sums), strict=True)
+        pairs = list(zip(self.sources, parts, strict=True))
+        scales = [_scale(source, float(n[0]), *mine) for source, mine in pairs]
+        n_terms, alone = len(scales), len(scales) == 1 and pairs[0][0].min_share is None
+        self.measured = []
+        for (source, mine), scale in zip(pairs, scales, strict=True):
+            size = float(scale.factor**2 @ _variance(float(n[0]), *mine)) or 1.0
+            # a plain term that stands alone keeps its size, as kernel matrices do
+            self.measured.append(_kept(source, scale, 1.0 if alone else 1 / n_terms / size))
+        self.sources = [one.source for one in self.measured]
+
+    def finish(self, margins: Margins, keep: list[Any]) -> FittedSum:
+        """Divide a machine among the terms; `keep` are training sequences as sources read them."""
+        ends = np.cumsum([len(one.mean) for one in self.measured])[:-1]
+        terms: list[FittedTerm] = []
+        intercepts = margins.intercepts.astype(float)
+        learned = np.split(margins.coefficients.astype(float), ends)
+        for one, mine, read in zip(self.measured, learned, keep, strict=True):
+            weights = one.factor[:, None] * mine
+            found = Found(one.mean, mine, weights, one.share, self.n_jobs)
+            kept = read if all(term.train is None for term in terms) else None
+            terms.append(one.source.finish(found, kept))
+            if one.source.min_share is not None:  # the means are in the intercepts of the term
+                intercepts = intercepts + one.mean @ weights
+        return FittedSum(terms, intercepts)
+
+
+def _variance(n: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Return the variance of every column over sequences of total weight `n`."""
+    return np.maximum(squares / n - (total / n) ** 2, 0)
+
+
+def _scale(source: Source, n: float, *sums: np.ndarray) -> Scale:
+    """Return the means and factors of the columns: 1 if they are not standardized."""
+    if source.min_share is None:
+        return Scale(sums[1] / n, np.ones(len(sums[1])))
+    return Scale.of_sums(n, source.min_share, *sums)
+
+
+def _kept(source: Source, scale: Scale, share: float) -> Measured:
+    """Return a source without the columns of words that are left out."""
+    source, kept = source.only(scale.factor > 0)
+    return Measured(source, scale.mean[kept], (scale.factor * np.sqrt(share))[kept], share)
+
+
+def _column_sums(block: Labelled) -> tuple[np.ndarray, ...]:
+    """Return the weight of the sequences and the sums of all columns."""
+    return np.array([block.often.sum()]), *block.features.sums(block.often)

@@ -1,0 +1,342 @@
+"""Standardized words as a term: one weight per word and class."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+from sklearn.base import clone
+
+from mvdfq.gram.base import warn_wordless
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.sums import inverse_root
+from mvdfq.kernels import Kernel, Words
+from mvdfq.symbols.base import Symbols
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.feature_blocks import Block, WordColumns
+from mvdfq.terms.plain import PlainTerm
+from mvdfq.terms.reading import FIRST_NAME, ReadingTerm
+from mvdfq.terms.standard import (
+    Learned,
+    Scale,
+    StandardGram,
+    countable,
+    on_host,
+    pieces_of,
+    reader_of_words,
+)
+from mvdfq.terms.table_sums import dense_table, first_slots
+from mvdfq.terms.word_table import WordTable
+
+__all__ = ["FittedWords", "WordTerm"]
+
+# Words shorter than the longest words have this weight if words are counted plainly: they only
+# matter in sequences that are too short for the longest words.
+LITTLE = 0.01
+
+
+class WordTerm(Term):
+    r"""Words that are standardized: every word has the same spread over the training sequences.
+
+    .. math:: K_v(x, z) = \sum_u z_u(x) z_u(z), \qquad
+              z_u(x) = \big(\sqrt{c_u(x) / \textstyle\sum_{u'} c_{u'}(x)} - \mu_u\big) / \sigma_u
+
+    where :math:`c_u` counts the word `u` in one row. Cost: O(n) in the number of symbols, times
+    the number of layouts; and ``n_sequences**2`` per word for the kernel matrix. If a row has so
+    many possible words that they do not fit a table (a channel of many categories), all words of
+    the term are counted plainly, as by `PlainTerm`.
+
+    Parameters
+    ----------
+    symbols : quantizer
+        Quantizer that turns numbers into symbols, or a pipeline that ends in a quantizer.
+
+    kernel : Words
+        The layouts of the words; all words count alike, whatever the weights of the layouts.
+
+    frames : transformer, default=None
+        Transformer of the numbers, applied before `symbols`.
+
+    pyramid : int, default=1
+        Number of levels of the temporal pyramid.
+
+    min_share : float, default=0.0
+        Words are left out unless they occur in more than this share of the training sequences.
+
+    name : str, default="words"
+        Name of the term in explanations.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> singles = mvdfq.WordTerm(mvdfq.DirectQuantizer(6), mvdfq.Words([(0,)]))
+    >>> clf = mvdfq.SequenceClassifier(terms=[singles]).fit(X, y)
+    >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        symbols: Any,
+        kernel: Kernel,
+        *,
+        frames: Any = None,
+        pyramid: int = 1,
+        min_share: float = 0.0,
+        name: str = FIRST_NAME,
+    ) -> None:
+        self.symbols = symbols
+        self.kernel = kernel
+        self.frames = frames
+        self.pyramid = pyramid
+        self.min_share = min_share
+        self.name = name
+
+    def check(self) -> None:
+        """Raise an error for parameters that do not exist or cannot be combined."""
+        if not isinstance(self.kernel, Words):
+            raise TypeError(
+                f"kernel of the term {self.name!r} must be mvdfq.Words, which lists layouts, got "
+                f"{self.kernel!r}; mvdfq.PlainTerm takes any kernel."
+            )
+        if not isinstance(self.min_share, float | int) or not 0 <= self.min_share < 1:
+            raise ValueError(f"min_share must be a number from 0 to 1, got {self.min_share!r}.")
+
+    def plain(self) -> PlainTerm:
+        """Return the same words, counted plainly."""
+        layouts = self.kernel.layouts
+        longest = max(map(len, layouts))
+        weights = [1 if len(layout) == longest else LITTLE for layout in layouts]
+        return PlainTerm(
+            clone(self.symbols),
+            Words(layouts, weights=weights),
+            frames=clone(self.frames, safe=False),
+            manifold=True,
+            pyramid=self.pyramid,
+            name=self.name,
+        )
+
+    def fit(self, X: Any, y: np.ndarray, work: Work) -> Fitting:
+        """Count the words of training sequences, and compute their kernel matrix."""
+        encoders, symbols = fit_encoders([self.frames, self.symbols], X, y)
+        if not self._has_few_words(symbols):
+            return self.plain().fitting(encoders, symbols, y, work)
+        warn_wordless(symbols.n_present)
+        reader = reader_of_words(symbols, self._kernel(), self.pyramid)
+        gram = StandardGram(
+            pieces_of(symbols, reader.plan_),
+            len(symbols),
+            self.min_share,
+            work.memory,
+            work.n_jobs,
+            work.sample_weight,
+        )
+        return WordFitting(self.name, encoders, reader, gram, symbols, self.min_share)
+
+    def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
+        """Return what counts the words of blocks of sequences."""
+        encoders, symbols = fit_encoders([self.frames, self.symbols], X, y)
+        if not self._has_few_words(symbols):
+            return self.plain().source_of(encoders, symbols, work)
+        reader = reader_of_words(symbols, self._kernel(), self.pyramid)
+        columns = WordColumns.of(reader.plan_)
+        return WordSource(self.name, self.min_share, encoders, reader, columns)
+
+    def _has_few_words(self, symbols: Any) -> bool:
+        return isinstance(symbols, Symbols) and bool(countable(self.kernel, symbols).all())
+
+    def _kernel(self) -> Kernel:
+        return clone(self.kernel).set_params(weights=None)
+
+
+@dataclass
+class WordFitting(Fitting):
+    """Standardized words of training sequences, with their kernel matrix."""
+
+    name: str
+    encoders: list[Any]
+    reader: SequenceFeatures
+    gram: StandardGram
+    symbols: Symbols
+    min_share: float
+
+    @property
+    def size(self) -> float:
+        """The variance of all features together: each word has variance 1."""
+        return max(self.gram.n_words, 1)
+
+    def matrix(self, learn: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix, which does not depend on `learn`."""
+        return self.gram.values
+
+    def release(self) -> None:
+        """Give up the kernel matrix, which is part of the sum now."""
+        self.gram.values = np.empty((0, 0))
+
+    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedWords":
+        """Return the term with the weights of words."""
+        pieces, n_columns = self.gram.learned(coefficients), coefficients.shape[1]
+        values, norms, intercepts = _placed(self.reader, pieces, n_columns)
+        return FittedWords(
+            name=self.name,
+            encoders=self.encoders,
+            intercepts=intercepts,
+            share=share,
+            n_jobs=self.gram.n_jobs,
+            reader=self.reader,
+            values=values,
+            norms=norms / share,
+            kept=self.symbols if keep else None,
+            min_share=self.min_share,
+            _scales=self.gram.scales,
+        )
+
+
+@dataclass(frozen=True)
+class WordSource(Source):
+    """Counts the words of blocks of sequences."""
+
+    name: str
+    min_share: float
+    encoders: list[Any]
+    reader: SequenceFeatures
+    columns: WordColumns
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the features."""
+        return sum(map(len, self.columns.kept))
+
+    def read(self, X: Any) -> Symbols:
+        """Encode sequences."""
+        return cast(Symbols, self.reader.read_new(encode(self.encoders, X)))
+
+    def block(self, read: Symbols) -> Block:
+        """Count the words of some sequences."""
+        return self.columns.block(read)
+
+    def only(self, used: np.ndarray) -> tuple["WordSource", np.ndarray]:
+        """Leave words out."""
+        return replace(self, columns=self.columns.only(used)), np.flatnonzero(used)
+
+    def finish(self, found: Found, keep: Symbols | None) -> "FittedWords":
+        """Return the term with the weights of words."""
+        pieces, start = [], 0
+        for r, (kept, size) in enumerate(zip(self.columns.kept, self.columns.sizes, strict=True)):
+            mine = slice(start, start + len(kept))
+            norm = (found.learned[mine] ** 2).sum()
+            lost = -found.mean[mine] @ found.weights[mine]
+            pieces.append(Learned(np.array([r]), size, kept, found.weights[mine], lost, norm))
+            start = mine.stop
+        values, norms, intercepts = _placed(self.reader, pieces, found.weights.shape[1])
+        return FittedWords(
+            name=self.name,
+            encoders=self.encoders,
+            intercepts=intercepts,
+            share=found.share,
+            n_jobs=found.n_jobs,
+            reader=self.reader,
+            values=values,
+            norms=norms,
+            kept=keep,
+            min_share=self.min_share,
+        )
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedWords(ReadingTerm):
+    """Standardized words with their weights.
+
+    `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
+    `GroupTable` does. `kept` are training sequences, to find similar ones; None if another term
+    keeps them. `scales` are the means and deviations of the words: model files do not hold the
+    scales, `kept` gives them again.
+    """
+
+    reader: SequenceFeatures
+    values: list[np.ndarray]
+    norms: np.ndarray
+    kept: Symbols | None = None
+    min_share: float = 0.0
+    _scales: list[Scale] = field(default_factory=list, repr=False)
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words; words with unseen symbols do not count."""
+        assert self.table is not None
+        return self.table.margins(read, self.n_jobs)[0]
+
+    @property
+    def row_norms(self) -> np.ndarray:
+        """The part of each row in the squared norms of all machines, (n_rows,)."""
+        return self.norms
+
+    @property
+    def train(self) -> Any:
+        """The training sequences that are kept."""
+        return self.kept
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether the means and deviations of words are known."""
+        return bool(self._scales) or self.kept is not None
+
+    def features(self, read: Symbols) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, a few rows at a time."""
+        pieces = pieces_of(read.without_unseen(), self.reader.plan_)
+        for (_, make), scale in zip(pieces, self.scales, strict=True):
+            yield on_host(scale.features(make()))
+
+    @property
+    def scales(self) -> list[Scale]:
+        """The scales of all pieces, measured again if they come from a file."""
+        if not self._scales:
+            assert self.kept is not None
+            pieces, ones = pieces_of(self.kept, self.reader.plan_), np.ones(len(self.kept))
+            self._scales = [Scale.of(make(), self.min_share, ones) for _, make in pieces]
+        return self._scales
+
+    def compare(self, left: Symbols, right: Symbols) -> np.ndarray:
+        """Return the cosines of the features of left and right sequences."""
+        products = np.zeros((len(left), len(right)))
+        own, other = np.zeros(len(left)), np.zeros(len(right))
+        for a, b in zip(self.features(left), self.features(right), strict=True):
+            products += a @ b.T
+            own += np.einsum("ij,ij->i", a, a)
+            other += np.einsum("ij,ij->i", b, b)
+        return products * inverse_root(own)[:, None] * inverse_root(other)
+
+    def _build(self) -> WordTable:
+        plan = self.reader.plan_
+        return dense_table(
+            plan, np.arange(len(plan.n_symbols)), self.values, self.reader.row_mean()
+        )
+
+
+def _placed(
+    reader: SequenceFeatures, pieces: Iterable[Learned], n_columns: int
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Return the weights of all words, the norms of rows and the intercepts of pieces."""
+    plan = reader.plan_
+    firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
+    values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
+    norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
+    for learned in pieces:
+        intercepts += learned.intercepts
+        norms[learned.rows] = learned.norms
+        _place(learned, reader.row_mean(), firsts, values)
+    return values, norms, intercepts
+
+
+def _place(
+    learned: Learned, mean: float, firsts: list[np.ndarray], values: list[np.ndarray]
+) -> None:
+    """Copy the weights of some rows, in the order of `root_shares`, to the slots of their words."""
+    start = 0
+    for r in learned.rows.tolist():
+        for first, slots in zip(firsts, values, strict=True):
+            mine = slots[first[r] : first[r + 1]].reshape(-1, slots.shape[2])
+            a, b = np.searchsorted(learned.kept, [start, start + len(mine)])
+            # tables divide by the mean of rows, as kernels do
+            mine[learned.kept[a:b] - start] = learned.weights[a:b] * mean
+            start += len(mine)

@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 from archives import FOLDER, load_proteins
-from mvdfq.classifier.parts import fitted_kernel
-from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trainer, inner_folds
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 from sklearn.utils import compute_sample_weight
 
 import mvdfq
 from mvdfq.classifier.letters_default import nucleic
+from mvdfq.classifier.parts import fitted_kernel
 from mvdfq.classifier.presets import PRESETS
 from mvdfq.evaluation import roc50
 from mvdfq.io import read
+from mvdfq.machines.svm import Problems
+from mvdfq.machines.validation import Trainer, inner_folds
 
 RESULTS = Path(__file__).parent / "results"
 DNA, PROTEINS = ("EP300", "SIN3A"), ("1.1", "2.34")

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 from archives import load_uea
-from mvdfq.classifier.parts import fit_encoders, pass_reader
-from mvdfq.machines.blocks import WordColumns
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
 import mvdfq
 from mvdfq.classifier.choices import settings_for
+from mvdfq.classifier.parts import fit_encoders, pass_reader
+from mvdfq.machines.blocks import WordColumns
 
 RESULTS = Path(__file__).parent / "results" / "linear.csv"
 FIELDS = ["section", "method", "sequences", "wall_s", "cpu_s", "anonymous_GB", "accuracy", "note"]

@@ -10,8 +10,6 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from mvdfq.machines.machine import KernelMachine
-from mvdfq.machines.svm import Margins
 
 from conftest import size
 from mvdfq import (
@@ -26,6 +24,7 @@ from mvdfq import (
     Wildcard,
     Words,
 )
+from mvdfq.terms.plain_answers import FittedKernel
 from twins import as_symbols, random_sequences
 
 # combinations ---------------------------------------------------------------------------------
@@ -176,8 +175,18 @@ def coefficients(n):
     return np.random.default_rng(n).normal(size=(n, N_COLUMNS))
 
 
-def kernel_machine(kernel, train, n_symbols, **options):
-    """A machine with random coefficients on a fitted kernel."""
+def kernel_term(kernel, train, n_symbols, **options):
+    """A term with random coefficients on a fitted kernel."""
     reader = SequenceKernel(kernel, **options).fit(as_symbols(train, n_symbols))
-    margins = Margins(coefficients(len(train)), np.array([0.5, -1.0, 2.0]))
-    return KernelMachine.from_gram(reader, reader.compare(reader.train_, None)[1], margins)
+    return term_on(reader, coefficients(len(train)))
+
+
+def term_on(reader, alpha):
+    """A term on a fitted kernel."""
+    result = reader.compare(reader.train_, None)[1]
+    return FittedKernel.of(reader, result, alpha, name="words", encoders=[])
+
+
+def by_kernel(term, K):
+    """The margins that kernel values give."""
+    return K @ term.coefficients

@@ -15,7 +15,7 @@ import mvdfq
 import mvdfq.io
 import mvdfq.reproduce
 from mvdfq.classifier.registry import EXPORTED
-from mvdfq.classifier.saving.tree import CLASSES, STORED_AS, _class
+from mvdfq.classifier.saving.tree import CLASSES, _class
 
 FOLDER = Path(__file__).parent / "snapshots"
 NEEDED = {"layouts": [(0,), (0, 2), (0, 1, 3)]}
@@ -114,8 +114,7 @@ def schema():
     for name in sorted(CLASSES):
         cls = _class(name)
         hints = get_type_hints(cls) | get_type_hints(cls.__init__)
-        kept = sorted(STORED_AS.get(key, key) for key in hints if key[0] != "_" and key != "return")
-        found[STORED_AS.get(name, name)] = kept
+        found[name] = sorted(key for key in hints if key[0] != "_" and key != "return")
     return found
 
 

@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from mvdfq.machines.validation import CANDIDATES, inner_folds
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -33,6 +32,7 @@ from mvdfq.reproduce.baselines.machines import WIDTHS, _radial
 from mvdfq.reproduce.baselines.mixture import summed_likelihoods
 from mvdfq.reproduce.baselines.topics import codeword_counts, fold_in
 from mvdfq.reproduce.baselines.wavelets import moments_and_energy
+from mvdfq.terms.validation import CANDIDATES, inner_folds
 
 PUBLIC = [getattr(baselines, name) for name in baselines.__all__]
 

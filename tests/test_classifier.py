@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from mvdfq.machines.svm import Problems
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
@@ -19,8 +18,10 @@ from mvdfq import (
     Spatial,
     Spectrum,
 )
-from mvdfq.classifier import parts
-from mvdfq.classifier.presets import PRESETS
+from mvdfq.classifier import learning
+from mvdfq.classifier.presets import PRESETS, preset_terms
+from mvdfq.terms import plain
+from mvdfq.terms.svm import Problems
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_the_default_is_excellent_without_an_argument(vowels):
     (X, y), (X_test, y_test) = vowels
     clf = SequenceClassifier().fit(X, y)
     assert clf.score(X_test, y_test) > 0.97
-    assert clf.machine_.table is not None
+    assert clf.terms_[0].table is not None
 
 
 @pytest.mark.parametrize(
@@ -47,11 +48,11 @@ def test_dna_and_rna_have_long_words_and_no_pyramid(letters, longest, pyramid):
     X = ["".join(rng.choice(list(letters), 60)) + letters for _ in range(20)]
     X = [x[:20] + "ACCGCAAG" * (i % 2) + x[20:] for i, x in enumerate(X)]
     clf = SequenceClassifier().fit(X, np.arange(20) % 2)
-    assert max(map(len, clf.kernel_.kernel.layouts)) == longest
-    assert clf.kernel_.pyramid == pyramid
+    assert max(map(len, clf.terms_[0].reader.kernel.layouts)) == longest
+    assert clf.terms_[0].reader.pyramid == pyramid
     assert clf.C_ in (1, 10)
     own = SequenceClassifier("letters", pyramid=2, C=3).fit(X, np.arange(20) % 2)
-    assert (own.kernel_.pyramid, own.C_) == (2, 3)
+    assert (own.terms_[0].reader.pyramid, own.C_) == (2, 3)
 
 
 def test_proteins_have_a_second_row_of_similar_residues():
@@ -63,17 +64,17 @@ def test_proteins_have_a_second_row_of_similar_residues():
     y = np.arange(24) % 2
     X = [x[:10] + motifs[0] * label + x[10:] for x, label in zip(noise, y, strict=True)]
     clf = SequenceClassifier().fit(X, y)
-    assert clf.kernel_.row_weights == [1, 0.25]
-    assert clf.symbols_.transform(X).n_symbols.tolist() == [20, 10]
+    assert clf.terms_[0].reader.row_weights == [1, 0.25]
+    assert clf.terms_[0].encoders[-1].transform(X).n_symbols.tolist() == [20, 10]
     relative = noise[0][:10] + motifs[1] + noise[0][10:]
     alone = SequenceClassifier(symbols="letters").fit(X, y)
     gains = [c.decision_function([relative, noise[0]]) for c in (clf, alone)]
     assert gains[0][0] - gains[0][1] > gains[1][0] - gains[1][1]
     own = SequenceClassifier(kernel="spectrum").fit(X, y)
-    assert own.kernel_.row_weights is None
-    assert own.symbols_.transform(X).n_rows == 1
+    assert own.terms_[0].reader.row_weights is None
+    assert own.terms_[0].encoders[-1].transform(X).n_rows == 1
     two = SequenceClassifier().fit([[x, x] for x in X], y)
-    assert two.kernel_.row_weights == [1, 1, 0.25, 0.25]
+    assert two.terms_[0].reader.row_weights == [1, 1, 0.25, 0.25]
 
 
 def classes_of(make, n=20):
@@ -107,8 +108,9 @@ def test_the_default_takes_whatever_comes(name):
 
 
 def test_nothing_to_learn_from_is_no_error():
-    clf = SequenceClassifier().fit(np.zeros((10, 2, 15)), np.arange(10) % 2)
-    assert len(clf.predict(np.zeros((3, 2, 15)))) == 3
+    clf = SequenceClassifier().fit(np.zeros((10, 2, 15)), np.arange(10) % 3 > 1)
+    with pytest.warns(UserWarning, match="nothing to go by"):
+        assert_allclose(clf.predict_proba(np.zeros((3, 2, 15))), [[0.7, 0.3]] * 3)
 
 
 # presets --------------------------------------------------------------------------------------
@@ -139,12 +141,13 @@ PAPER = {
 
 @pytest.mark.parametrize("name", PAPER)
 def test_presets_have_the_settings_of_the_paper(name):
-    settings = PRESETS[name]()
-    assert repr((settings.symbols, settings.kernel)) == repr(PAPER[name])
-    assert (settings.manifold, settings.multi_class, settings.pyramid) == (False, "ovo", 1)
+    preset = PRESETS[name]()
+    (term,) = preset.terms
+    assert repr((term.symbols, term.kernel)) == repr(PAPER[name])
+    assert (term.manifold, preset.multi_class, term.pyramid) == (False, "ovo", 1)
     family, _, rest = name.partition("-")
     if family != "multi":
-        rooted = PRESETS[f"{family}m-{rest}"]()
+        (rooted,) = PRESETS[f"{family}m-{rest}"]().terms
         assert rooted.manifold
         assert repr((rooted.symbols, rooted.kernel)) == repr(PAPER[name])
 
@@ -167,7 +170,7 @@ def test_every_preset_learns(name, vowels):
 
 
 def test_presets_share_nothing():
-    assert PRESETS["mvdfq-sssk"]().kernel is not PRESETS["mvdfq-sssk"]().kernel
+    assert preset_terms("mvdfq-sssk")[0].kernel is not preset_terms("mvdfq-sssk")[0].kernel
 
 
 def test_parts_replace_those_of_the_preset_by_name_or_object(vowels):
@@ -218,7 +221,7 @@ def test_solvers_agree(vowels, multi_class):
     by_kernel = SequenceClassifier(solver="kernel", **options).fit(X, y)
     by_features = SequenceClassifier(solver="linear", **options).fit(X, y)
     assert np.mean(by_kernel.predict(X_test) == by_features.predict(X_test)) >= 0.99
-    assert by_features.machine_.table is not None
+    assert by_features.terms_[0].table is not None
 
 
 def test_machines_on_features_are_those_on_the_kernel(vowels):
@@ -234,13 +237,13 @@ def test_machines_on_features_are_those_on_the_kernel(vowels):
 @pytest.mark.slow
 def test_many_sequences_take_the_linear_solver(vowels, monkeypatch):
     (X, y), _ = vowels
-    monkeypatch.setattr(parts, "MANY", 100)
-    assert isinstance(SequenceClassifier(C=1).fit(X, y).kernel_, SequenceFeatures)
-    assert isinstance(SequenceClassifier(C=1, gamma=1.0).fit(X, y).kernel_, SequenceKernel)
-    monkeypatch.setattr(parts, "MANY_WORDS", 1000)
+    monkeypatch.setattr(learning, "MANY", 100)
+    assert isinstance(SequenceClassifier(C=1).fit(X, y).terms_[0].reader, SequenceFeatures)
+    assert isinstance(SequenceClassifier(C=1, gamma=1.0).fit(X, y).terms_[0].reader, SequenceKernel)
+    monkeypatch.setattr(plain, "MANY_WORDS", 1000)
     clf = SequenceClassifier(C=1, kernel=Spectrum([1, 2])).fit(X, y)
-    assert clf.kernel_.n_features == 1000
-    assert clf.machine_.table is None
+    assert clf.terms_[0].reader.n_features == 1000
+    assert clf.terms_[0].table is None
     assert clf.score(X, y) > 0.9
 
 
@@ -261,8 +264,8 @@ def test_neighbours_are_the_most_similar(vowels, options):
     clf = SequenceClassifier(kernel=Spectrum([1, 2]), **options).fit(X, y)
     kernel = SequenceKernel(
         Spectrum([1, 2]), manifold=True, pyramid=2, gamma=options.get("gamma")
-    ).fit(clf.symbols_.transform(X))
-    similar = kernel.transform(clf.symbols_.transform(X_test[:1]))[0]
+    ).fit(clf.terms_[0].encoders[-1].transform(X))
+    similar = kernel.transform(clf.terms_[0].encoders[-1].transform(X_test[:1]))[0]
     found = clf.neighbours(X_test[0], 7)
     assert [one.index for one in found] == np.argsort(-similar, kind="stable")[:7].tolist()
     assert_allclose([one.similarity for one in found], np.sort(similar)[::-1][:7], rtol=1e-5)

@@ -118,8 +118,8 @@ def test_parameters_at_the_shell_reach_the_model(tmp_path):
         "smooth(3) | delta", "--symbols", "direct(n_bins=5)", "--kernel", "gapped(4, 2)",
         "-q")  # fmt: skip
     clf = mvdfq.load(tmp_path / "m.mvdfq")
-    assert repr(clf.kernel_.kernel) == "Gapped(g=4, k=2)"
-    assert clf.symbols_.n_bins == 5
+    assert repr(clf.terms_[0].reader.kernel) == "Gapped(g=4, k=2)"
+    assert clf.terms_[0].encoders[-1].n_bins == 5
     frames = mvdfq.SequenceClassifier(
         frames=parse("frames", "smooth(3) | delta"), symbols=mvdfq.DirectQuantizer(5),
         kernel=mvdfq.Gapped(4, 2),

@@ -10,15 +10,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from mvdfq.machines import passes
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
 from commands import run
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq._engines.cluster import DaskBlocks
-from mvdfq.classifier import parts, passes as block_passes
+from mvdfq.classifier import learning, passes as block_passes
 from mvdfq.gram import cuts, tiles
+from mvdfq.terms import pass_solver
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: mvdfq[cluster]")
 pytestmark = [
@@ -58,9 +58,9 @@ def _runs(process):
 def few(monkeypatch):
     """Small tiles, and few sequences are many."""
     monkeypatch.setattr(cuts, "TILE", 16)
-    monkeypatch.setattr(parts, "MANY", 60)
+    monkeypatch.setattr(learning, "MANY", 60)
     monkeypatch.setattr(block_passes, "BLOCK_SEQUENCES", 30)
-    monkeypatch.setattr(passes, "MOST_PASSES", 4)
+    monkeypatch.setattr(pass_solver, "MOST_PASSES", 4)
 
 
 def symbols():

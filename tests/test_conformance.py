@@ -61,7 +61,7 @@ QUICK = {"preset": "mvdfqm-spectrum-alt", "C": 10, "cv": 2}
     ],
     expected_failed_checks=lambda estimator: CANNOT_HOLD,
 )
-@pytest.mark.filterwarnings("ignore:The kernel finds no word", "ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*no word", "ignore:No known word", "ignore::RuntimeWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -276,7 +276,10 @@ def test_grid_search_over_parts():
 def test_nested_parameters_can_be_searched():
     grid = {"symbols__n_bins": [2, 5]}
     search = GridSearchCV(quick(), grid, cv=2, error_score="raise").fit(UNEQUAL, Y)
-    assert search.best_estimator_.symbols_.n_bins == search.best_params_["symbols__n_bins"]
+    assert (
+        search.best_estimator_.terms_[0].encoders[-1].n_bins
+        == search.best_params_["symbols__n_bins"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -523,7 +526,10 @@ def test_search_does_not_write_into_the_parts_it_is_given():
     grid = {"symbols": [quantizer], "symbols__n_bins": [2, 5]}
     search = SequenceClassifierCV(quick(), grid).fit(UNEQUAL, Y)
     assert quantizer.n_bins == 4
-    assert search.best_estimator_.symbols_.n_bins == search.best_params_["symbols__n_bins"]
+    assert (
+        search.best_estimator_.terms_[0].encoders[-1].n_bins
+        == search.best_params_["symbols__n_bins"]
+    )
 
 
 def test_search_in_a_search():

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from mvdfq.explain.evidence import find_evidence
 from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
 
@@ -17,11 +16,13 @@ from cases import (
     N_SYMBOLS,
     TABLE_KERNELS,
     TABLE_OPTIONS,
+    by_kernel,
     has_table,
-    kernel_machine,
+    kernel_term,
     pairwise,
 )
 from mvdfq import Gappy, Mismatch, SequenceClassifier, Spatial, Spectrum, Wildcard
+from mvdfq.terms.evidence import find_evidence
 from twins import as_symbols, naive_gram, twin
 
 pytestmark = [
@@ -30,8 +31,8 @@ pytestmark = [
 ]
 
 
-def evidence_in(machine, x, n_symbols):
-    return find_evidence(machine, machine.reader.read_new(as_symbols([x], n_symbols)))[0]
+def evidence_in(term, x, n_symbols):
+    return find_evidence(term, term.reader.read_new(as_symbols([x], n_symbols)))[0]
 
 
 @pytest.mark.parametrize(
@@ -44,15 +45,15 @@ def test_evidence_sums_to_the_naive_margin(kernel, options, name):
     n_symbols = N_SYMBOLS[: len(train[0])]
     if "row_weights" in options:
         options = options | {"row_weights": options["row_weights"][-len(n_symbols) :]}
-    machine = kernel_machine(kernel, train, n_symbols, **options)
-    margins = machine.margins.of(naive_gram(kernel, new, train, n_symbols, **options))
+    term = kernel_term(kernel, train, n_symbols, **options)
+    margins = by_kernel(term, naive_gram(kernel, new, train, n_symbols, **options))
     tolerance = {"rtol": 1e-5, "atol": 1e-5 * max(1, np.abs(margins).max())}
     for x, expected in zip(new, margins, strict=True):
-        evidence = evidence_in(machine, x, n_symbols)
+        evidence = evidence_in(term, x, n_symbols)
         for parts in (evidence.by_frame, evidence.by_layout):
-            assert_allclose(parts.sum(axis=(1, 2)) + evidence.constant, expected, **tolerance)
+            assert_allclose(parts.sum(axis=(1, 2)) + term.intercepts, expected, **tolerance)
         words = sum((shares.sum(axis=0) for *_, shares in evidence.words), np.zeros(3))
-        assert_allclose(words + evidence.constant, expected, **tolerance)
+        assert_allclose(words + term.intercepts, expected, **tolerance)
 
 
 @pytest.mark.parametrize("options", [{}, {"manifold": True}, {"manifold": True, "pyramid": 2}])
@@ -62,21 +63,21 @@ def test_evidence_sums_to_the_naive_margin(kernel, options, name):
 @pytest.mark.parametrize("name", ["random", "missing"])
 def test_evidence_stands_where_the_words_start(kernel, options, name):
     train, new = COLLECTIONS[name]
-    machine = kernel_machine(kernel, train, N_SYMBOLS, **options)
-    assert_starts(machine, kernel, train, new[0], options)
+    term = kernel_term(kernel, train, N_SYMBOLS, **options)
+    assert_starts(term, kernel, train, new[0], options)
 
 
 def test_evidence_of_mismatches_is_that_of_the_windows():
     train, new = COLLECTIONS["random"]
-    machine = kernel_machine(Mismatch(3, 1), train, N_SYMBOLS)
-    assert_starts(machine, Mismatch(3, 1), train, new[0], {})
+    term = kernel_term(Mismatch(3, 1), train, N_SYMBOLS)
+    assert_starts(term, Mismatch(3, 1), train, new[0], {})
 
 
-def assert_starts(machine, kernel, train, x, options):
-    evidence = evidence_in(machine, x, N_SYMBOLS)
+def assert_starts(term, kernel, train, x, options):
+    evidence = evidence_in(term, x, N_SYMBOLS)
     twins = [twin(kernel, s) for s in N_SYMBOLS]
     for column in range(3):
-        weights = machine.margins.coefficients[:, column]
+        weights = term.coefficients[:, column]
         expected = naive.evidence(x, train, weights, twins, **options)
         found = dict.fromkeys(expected, 0.0)
         for block in evidence.words:
@@ -94,20 +95,20 @@ def assert_starts(machine, kernel, train, x, options):
 def test_the_rbf_is_split_exactly(gamma, options):
     train, new = COLLECTIONS["random"]
     new = [*new, train[0]]  # a training sequence has the kernel value 1
-    machine = kernel_machine(Spectrum(2), train, N_SYMBOLS, gamma=gamma, **options)
-    expected = machine.margins.of(
-        naive_gram(Spectrum(2), new, train, N_SYMBOLS, gamma=gamma, **options)
+    term = kernel_term(Spectrum(2), train, N_SYMBOLS, gamma=gamma, **options)
+    expected = by_kernel(
+        term, naive_gram(Spectrum(2), new, train, N_SYMBOLS, gamma=gamma, **options)
     )
     for x, margins in zip(new, expected, strict=True):
-        evidence = evidence_in(machine, x, N_SYMBOLS)
-        total = evidence.by_frame.sum(axis=(1, 2)) + evidence.constant
+        evidence = evidence_in(term, x, N_SYMBOLS)
+        total = evidence.by_frame.sum(axis=(1, 2)) + term.intercepts
         assert_allclose(total, margins, rtol=1e-5, atol=1e-5)
 
 
 def test_a_table_too_large_makes_no_difference():
     train, new = COLLECTIONS["random"]
-    small = kernel_machine(Spatial(3, 1, 2), train, N_SYMBOLS, manifold=True)
-    none = kernel_machine(Spatial(3, 1, 2), train, N_SYMBOLS, manifold=True)
+    small = kernel_term(Spatial(3, 1, 2), train, N_SYMBOLS, manifold=True)
+    none = kernel_term(Spatial(3, 1, 2), train, N_SYMBOLS, manifold=True)
     none.memory_limit = 100
     assert none.table is None
     assert_allclose(
@@ -119,9 +120,9 @@ def test_a_table_too_large_makes_no_difference():
 
 def test_evidence_lies_on_the_frames_that_a_word_reads():
     # one word in all of the sequence: (0, 2) reads frames 1 and 3
-    machine = kernel_machine(mvdfq.Words([(0, 2)]), [[[0, 1, 2, 1]], [[2, 2, 0, 0]]], [3])
+    term = kernel_term(mvdfq.Words([(0, 2)]), [[[0, 1, 2, 1]], [[2, 2, 0, 0]]], [3])
     x = [[None, 1, None, 1]]
-    evidence = evidence_in(machine, x, [3])
+    evidence = evidence_in(term, x, [3])
     assert_allclose(evidence.by_frame[:, 0, [0, 2]], 0)
     assert_allclose(evidence.by_frame[:, 0, 1], evidence.by_frame[:, 0, 3])
     assert np.abs(evidence.by_frame).max() > 0
@@ -193,7 +194,7 @@ def test_reasons_read_like_sentences(vowels):
         frames="delta", symbols=mvdfq.DirectQuantizer(3), kernel=Spectrum(3), C=10
     ).fit(X, y)
     reason = clf.explain(X[:1]).top(1)[0]
-    assert reason.row in clf.kernel_.row_names_
+    assert reason.row in clf.terms_[0].reader.row_names_
     assert set(reason.symbols) <= {"low", "middle", "high", "falling", "steady", "rising"}
     assert reason.time == reason.frames[0] / 100
     text = str(reason)
@@ -219,7 +220,8 @@ def test_symbols_of_every_quantizer_have_words(vowels):
             frames="passthrough", symbols=quantizer, kernel=Spectrum(1), pyramid=1, C=1
         ).fit(X, y)
         names = clf.explain(X[0]).names
-        assert [len(row) for row in names] == clf.kernel_.n_symbols_[clf.kernel_.rows_].tolist()
+        reader = clf.terms_[0].reader
+        assert [len(row) for row in names] == reader.n_symbols_[reader.rows_].tolist()
         assert any(expected in name or name in expected for name in names[0]), names[0]
 
 
@@ -247,7 +249,7 @@ def test_plot_draws_rows_and_evidence(fitted, tmp_path):
     clf, X = fitted
     figure = clf.explain(X[0]).plot()
     rows, evidence = figure.axes[:2]
-    assert len(rows.get_yticks()) == len(clf.kernel_.rows_)
+    assert len(rows.get_yticks()) == len(clf.terms_[0].reader.rows_)
     assert evidence.get_xlabel() == "frame"
     figure.savefig(tmp_path / "explanation.png")
     assert (tmp_path / "explanation.png").stat().st_size > 10_000
@@ -336,12 +338,12 @@ def test_groups_are_made_once_for_each_plan_and_alphabet(monkeypatch):
     )
     rng = np.random.default_rng(0)
     train = [[rng.integers(0, n, 30) for n in (3, 4, 3)] for _ in range(8)]
-    machine = kernel_machine(Spatial(3, 1, 3), train, [3, 4, 3])
+    term = kernel_term(Spatial(3, 1, 3), train, [3, 4, 3])
     made.clear()
-    machine.of(machine.reader.read_new(as_symbols(train[:2], [3, 4, 3])))
-    find_evidence(machine, machine.reader.read_new(as_symbols(train[:1], [3, 4, 3])))
+    term.sums(term.reader.read_new(as_symbols(train[:2], [3, 4, 3])))
+    find_evidence(term, term.reader.read_new(as_symbols(train[:1], [3, 4, 3])))
     assert made == []  # training made the groups of both alphabets already
-    again = pickle.loads(pickle.dumps(machine))
+    again = pickle.loads(pickle.dumps(term))
     assert again.reader.plan_._groups == {}
     for _ in range(2):
         find_evidence(again, again.reader.read_new(as_symbols(train[:1], [3, 4, 3])))

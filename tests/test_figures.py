@@ -81,6 +81,6 @@ def test_notebooks_show_tables_with_escaped_names(clf, data, evaluation):
 
 
 def test_a_notebook_does_not_wait_for_importance(clf, monkeypatch):
-    monkeypatch.setattr("mvdfq.classifier.questions.MOST_DRAWN", 10)
+    monkeypatch.setattr("mvdfq.classifier.estimator.MOST_DRAWN", 10)
     assert "channels that matter" not in clf._repr_html_()
     assert "channels that matter" not in mvdfq.SequenceClassifier()._repr_html_()

@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
+    pytest.mark.filterwarnings("ignore:.*No known word"),
     pytest.mark.filterwarnings("ignore:.*not positive semi-definite"),
     pytest.mark.filterwarnings("ignore:.*No word has a weight"),
 ]
@@ -219,7 +220,7 @@ def test_frames_and_symbols_are_the_same_bits(transformer, dtype):
 @pytest.mark.parametrize("dilation", [1, 7])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_words_of_filters_are_the_same(dilation, missing):
-    from mvdfq.machines.filter_words import filter_encoder, filter_shares
+    from mvdfq.terms.filter_bank import filter_encoder, filter_shares
 
     X = mvdfq.check_sequences(sequences(missing=missing))
     encoder = filter_encoder(dilation, 7, 0).fit(X)

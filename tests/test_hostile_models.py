@@ -10,17 +10,18 @@ from resource import RUSAGE_SELF, getrusage
 
 import numpy as np
 import pytest
-from mvdfq.classifier.parts import encode
 
 import mvdfq
 from forged import Opened, walk
 from model_cases import CASES, MORE, fitted
 from mvdfq.classifier.saving.kinds import fits
 from mvdfq.frames.steps import steps_of
+from mvdfq.terms.base import encode
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),
     pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
+    pytest.mark.filterwarnings("ignore:.*No known word"),
 ]
 
 
@@ -291,7 +292,8 @@ def suppress_if(message):
 def readable(name, model):
     """The sequences of a case; a model that has lost its encoders is a model of symbols."""
     X = (CASES | MORE)[name][1]
-    return X if steps_of(*model.encoders) else encode(fitted_once(name).encoders, X)
+    own, lost = fitted_once(name).terms_[0].encoders, not steps_of(*model.terms_[0].encoders)
+    return encode(own, X) if lost else X
 
 
 @pytest.mark.parametrize("name", ["vq", "linear"])

@@ -31,6 +31,7 @@ from mvdfq.classifier.saving.file import save_model
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),
     pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
+    pytest.mark.filterwarnings("ignore:.*No known word"),
 ]
 
 
@@ -56,7 +57,7 @@ def answers(model, X):
     """Everything a classifier says of sequences, as bytes and text."""
     x = X[:1] if isinstance(X, mvdfq.Sequences) else X[0]
     said = [model.decision_function(X), model.predict_proba(X), model.predict(X)]
-    if model.kernel_.plan_.counts_groups:
+    if model.terms_[0].reader.plan_.counts_groups:
         explained = model.explain(x)
         said += [explained.margins, explained.by_frame, explained.by_layout]
     told = [(a.dtype, a.shape, a.tolist() if a.dtype == object else a.tobytes()) for a in said]
@@ -80,7 +81,6 @@ def test_what_is_read_is_what_was_written(name, path):
     again = mvdfq.load(path)
     assert answers(again, X) == expected(name)
     assert same_parameters(again, model)
-    assert again.kernel_ is again.machine_.reader
     again.save(path)
     assert mvdfq.load(path).decision_function(X).tobytes() == expected(name)[0][0][-1]
     refit = clone(again).fit(X, y)
@@ -96,7 +96,7 @@ def test_attributes_come_back_with_their_types(name, path):
     for key, value in vars(again).items():
         assert type(value) is type(getattr(model, key)), key
     assert again.classes_.dtype == model.classes_.dtype
-    assert again.machine_._made == {}
+    assert again.terms_[0]._made == {}
 
 
 def test_channel_names_and_labels_can_be_read_by_people(path):
@@ -105,7 +105,7 @@ def test_channel_names_and_labels_can_be_read_by_people(path):
     assert json.loads(text)["channels"] == NAMES
     assert json.loads(text)["labels"] == ["off", "on", "über"]
     assert "über" in text
-    assert list(mvdfq.load(path).encoders[0].channel_names_in_) == NAMES
+    assert list(mvdfq.load(path).terms_[0].encoders[0].channel_names_in_) == NAMES
 
 
 def test_labels_keep_what_arrays_of_text_would_lose(path):
@@ -913,9 +913,9 @@ def test_a_large_model_keeps_its_word_table(tmp_path, monkeypatch):
     clf = mvdfq.SequenceClassifier(**parts, C=10, cv=2).fit(X, np.arange(20) % 2)
     clf.save(tmp_path / "m.mvdfq")
     again = mvdfq.load(tmp_path / "m.mvdfq")
-    monkeypatch.setattr("mvdfq.machines.machine.sum_up", None)  # reading training sequences
+    monkeypatch.setattr("mvdfq.terms.plain_answers.sum_up", None)  # reading training sequences
     np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
-    clf.machine_.values = [clf.machine_.values[0][:-1]]
+    clf.terms_[0].values = [clf.terms_[0].values[0][:-1]]
     save_model(clf, tmp_path / "short.mvdfq")
     with pytest.raises(ValueError, match="values must"):
         mvdfq.load(tmp_path / "short.mvdfq")

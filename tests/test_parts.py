@@ -151,6 +151,7 @@ KIND_OF = {name: kind for kind, classes in EXPORTED.items() for name in classes}
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
+    pytest.mark.filterwarnings("ignore:.*No known word"),
     pytest.mark.filterwarnings("ignore:.*positive semi-definite"),
 ]
 

@@ -2,11 +2,6 @@
 
 import numpy as np
 import pytest
-from mvdfq.machines.blocks import Labelled, MatrixBlock, ShareBlock, WordColumns
-from mvdfq.machines.lbfgs import minimise
-from mvdfq.machines.passes import Columns, PassSolver
-from mvdfq.machines.standard import column_sums, reader_of_words, root_shares
-from mvdfq.machines.svm import Problems
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
@@ -14,8 +9,13 @@ import naive_passes
 import naive_views
 from mvdfq import SequenceClassifier, Words
 from mvdfq._engines.spread import LocalBlocks
-from mvdfq.classifier import choices, parts, passes
+from mvdfq.classifier import learning, passes
 from mvdfq.symbols import Symbols
+from mvdfq.terms.feature_blocks import Labelled, MatrixBlock, ShareBlock, WordColumns
+from mvdfq.terms.lbfgs import minimise
+from mvdfq.terms.pass_solver import Columns, PassSolver
+from mvdfq.terms.standard import column_sums, reader_of_words, root_shares
+from mvdfq.terms.svm import Problems
 
 LAYOUTS = [(0,), (0, 2)]
 rng = np.random.default_rng(0)
@@ -49,7 +49,8 @@ def test_a_block_of_words_holds_the_root_shares(symbols, columns):
     assert_allclose(shares, dense, rtol=1e-5)
     slopes = rng.normal(size=(len(symbols), 3)).astype(np.float32)
     assert_allclose(block.gathered(slopes), dense.T @ slopes, rtol=1e-4, atol=1e-6)
-    for found, wanted in zip(block.sums(), column_sums(dense), strict=True):
+    weight = rng.random(len(symbols)) + 0.5
+    for found, wanted in zip(block.sums(weight), column_sums(dense, weight), strict=True):
         assert_allclose(found, wanted, rtol=1e-5)
 
 
@@ -107,7 +108,7 @@ def test_passes_solve_what_a_general_solver_solves(scheme, n_classes):
     def maker(a):
         rows = slice(a, a + 7)
         block = MatrixBlock(features[rows])
-        return lambda: Labelled([block], y[rows], weight[rows], held[rows])
+        return lambda: Labelled(block, y[rows], weight[rows], weight[rows], held[rows])
 
     blocks = LocalBlocks([maker(a) for a in range(0, 24, 7)], 0, None)
     columns = Columns(features.mean(axis=0), factor)
@@ -127,16 +128,16 @@ def test_sums_do_not_depend_on_threads_or_on_what_is_kept():
     values = rng.random((9, 50, 3))
     makers = [lambda i=i: MatrixBlock(values[i]) for i in range(9)]
     sums = [
-        LocalBlocks(makers, memory, n_jobs).sum(lambda block: block.sums())
+        LocalBlocks(makers, memory, n_jobs).sum(lambda block: block.sums(np.ones(50)))
         for memory, n_jobs in [(0, None), (2000, 2), (2**30, 3)]
     ]
     for other in sums[1:]:
         for a, b in zip(sums[0], other, strict=True):
             assert_array_equal(a, b)
     kept = LocalBlocks(makers, 2500, None)
-    kept.sum(lambda block: block.sums())
+    kept.sum(lambda block: block.sums(np.ones(50)))
     assert list(kept.kept) == [0, 1]
-    third = kept.sum(lambda block: block.sums(), stride=4)
+    third = kept.sum(lambda block: block.sums(np.ones(50)), stride=4)
     assert_allclose(third[1], values[::4].sum(axis=(0, 1)))
 
 
@@ -155,7 +156,7 @@ def vowels():
 def few():
     """Let many sequences be more than 60."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "MANY", 60)
+        patch.setattr(learning, "MANY", 60)
         patch.setattr(passes, "BLOCK_SEQUENCES", 20)
         yield
 
@@ -167,7 +168,7 @@ def fitted(vowels, few):
 
 def test_many_sequences_are_learned_by_passes(fitted, vowels):
     assert fitted.score(*vowels[1]) > 0.96
-    assert set(fitted.part_importance_) == {"words", "filters"}
+    assert set(fitted.term_importance_) == {"words", "filters"}
     assert 0.9 < fitted.validation_score_ <= 1
     assert fitted.training_["n_sequences"] == 90
     chances = fitted.predict_proba(vowels[1][0])
@@ -177,11 +178,11 @@ def test_many_sequences_are_learned_by_passes(fitted, vowels):
 
 def test_passes_and_kernel_matrix_give_the_same_labels(fitted, vowels):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "MANY", 1000)
+        patch.setattr(learning, "MANY", 1000)
         by_matrix = SequenceClassifier("fast", cv=2).fit(*vowels[0])
     X = vowels[1][0]
     assert np.mean(by_matrix.predict(X) == fitted.predict(X)) > 0.97
-    assert by_matrix.part_importance_ == pytest.approx(fitted.part_importance_, abs=0.1)
+    assert by_matrix.term_importance_ == pytest.approx(fitted.term_importance_, abs=0.1)
 
 
 def test_evidence_files_and_neighbours_of_passes(fitted, vowels, tmp_path):
@@ -206,16 +207,14 @@ def test_threads_do_not_change_machines(vowels, few, fitted):
 
 
 def test_a_small_memory_limit_chooses_passes(vowels, monkeypatch):
-    monkeypatch.setattr(parts, "SMALL_MATRIX", 2**10)
-    monkeypatch.setattr(parts, "MANY", 1000)
-    sequences = mvdfq.check_sequences(vowels[0][0])
-    settings = choices.settings_for(SequenceClassifier(), sequences)
-    for limit, wanted in [("50 kB", True), ("100 kB", False), (None, False)]:
-        clf = SequenceClassifier(memory_limit=limit)
-        assert parts.goes_by_passes(clf, settings, sequences) == wanted
-    assert not parts.goes_by_passes(
-        SequenceClassifier(memory_limit="50 kB", solver="kernel"), settings, sequences
-    )
+    monkeypatch.setattr(learning, "SMALL_MATRIX", 2**10)
+    monkeypatch.setattr(learning, "MANY", 1000)
+    X, y = vowels[0]
+    options = [("50 kB", "auto"), ("100 kB", "auto"), (None, "auto"), ("50 kB", "kernel")]
+    for (limit, solver), wanted in zip(options, [True, False, False, False], strict=True):
+        clf = SequenceClassifier("fast", memory_limit=limit, solver=solver)
+        training = learning.check_training(clf, mvdfq.check_sequences(X), y, None, None)
+        assert learning._goes_by_passes(clf, training) == wanted
 
 
 @pytest.mark.parametrize("n_features", [None, 500])

@@ -419,12 +419,12 @@ def test_fitted_parts_are_shown_in_a_paragraph():
     symbols = mvdfq.DirectQuantizer().fit_transform(X)
     features = mvdfq.SequenceFeatures(mvdfq.Spectrum(3)).fit(symbols)
     evaluation = mvdfq.evaluate(mvdfq.SequenceClassifier("mvdfqm-spectrum"), X, y)
-    shown = [clf.machine_, clf.machine_.table, clf.kernel_.train_, clf.explain(X[0]).evidence,
+    shown = [clf.terms_[0], clf.terms_[0].table, clf.terms_[0].reader.train_, clf.explain(X[0]).evidence,
              features.columns_, features.plan_, evaluation, evaluation.folds[0]]  # fmt: skip
     for part in shown:
         assert len(repr(part)) < 500, repr(part)[:200]
         assert "array([" not in repr(part)
-    assert "<array 40 x 1>" in repr(clf.machine_)
+    assert "<array 40 x 1>" in repr(clf.terms_[0])
 
 
 def test_time_first_lists_of_unequal_length_get_a_hint():

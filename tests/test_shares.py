@@ -35,14 +35,17 @@ def fitted(**parts):
 def test_bits_belong_to_the_channels_of_their_component():
     # Channel 1 is the widest: it is the first component alone, whose bit tells the classes.
     clf, *_ = fitted(symbols=mvdfq.HashingQuantizer(3))
-    components = [component for component, _ in clf.symbols_.modes_]
-    assert_allclose(clf.symbols_.channel_shares(), clf.symbols_.components_[components] ** 2)
+    components = [component for component, _ in clf.terms_[0].encoders[-1].modes_]
+    assert_allclose(
+        clf.terms_[0].encoders[-1].channel_shares(),
+        clf.terms_[0].encoders[-1].components_[components] ** 2,
+    )
     assert clf.feature_importance_[1] > 0.9
 
 
 def test_codewords_belong_to_the_channels_that_they_differ_in():
     clf, *_ = fitted(symbols=mvdfq.CodebookQuantizer(2))
-    first, second = clf.symbols_.codebooks_[0]
+    first, second = clf.terms_[0].encoders[-1].codebooks_[0]
     expected = (first - second) ** 2 / ((first - second) ** 2).sum()
     assert_allclose(clf.feature_importance_, expected)
     assert expected.argmax() == 1

@@ -13,6 +13,7 @@ MODELS = sorted((Path(__file__).parent / "models").glob("*.mvdfq"))
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),
     pytest.mark.filterwarnings("ignore:.*The kernel finds no word"),
+    pytest.mark.filterwarnings("ignore:.*No known word"),
 ]
 
 

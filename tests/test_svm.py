@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
-from mvdfq.machines.validation import Cautious, Trainer, _cautious, inner_folds
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
+
+from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.terms.validation import Cautious, Trainer, _cautious, inner_folds
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from mvdfq.machines import table_sums
-from mvdfq.machines.machine import KernelMachine, LinearMachine
-from mvdfq.machines.svm import Margins
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cases import (
@@ -17,10 +14,12 @@ from cases import (
     ROW_WEIGHTS,
     TABLE_KERNELS,
     TABLE_OPTIONS,
+    by_kernel,
     coefficients,
     has_table,
-    kernel_machine,
+    kernel_term,
     pairwise,
+    term_on,
 )
 from mvdfq import (
     Mismatch,
@@ -32,6 +31,8 @@ from mvdfq import (
     Spectrum,
     Subsequence,
 )
+from mvdfq.terms import table_sums
+from mvdfq.terms.plain_answers import FittedFeatures
 from twins import as_symbols, naive_gram
 
 pytestmark = [
@@ -41,8 +42,8 @@ pytestmark = [
 ]
 
 
-def margins_of(machine, new, n_symbols):
-    return machine.of(machine.reader.read_new(as_symbols(new, n_symbols)))
+def margins_of(term, new, n_symbols):
+    return term.sums(term.reader.read_new(as_symbols(new, n_symbols))) + term.intercepts
 
 
 PLACES = [*((name, True) for name in KINDS), *((name, False) for name in KINDS[-2:])]
@@ -61,12 +62,12 @@ def test_table_gives_the_margins_of_the_naive_kernel(kernel, options, place, mon
     n_symbols = N_SYMBOLS[: len(train[0])]
     if "row_weights" in options:
         options = options | {"row_weights": options["row_weights"][-len(n_symbols) :]}
-    machine = kernel_machine(kernel, train, n_symbols, **options)
-    expected = machine.margins.of(naive_gram(kernel, new, train, n_symbols, **options))
-    assert machine.table is not None
-    assert machine.table.groups[0].dense == (dense or machine.table.groups[0].first[-1] == 0)
+    term = kernel_term(kernel, train, n_symbols, **options)
+    expected = by_kernel(term, naive_gram(kernel, new, train, n_symbols, **options))
+    assert term.table is not None
+    assert term.table.groups[0].dense == (dense or term.table.groups[0].first[-1] == 0)
     scale = max(1, np.abs(expected).max())
-    assert_allclose(margins_of(machine, new, n_symbols), expected, rtol=1e-5, atol=1e-5 * scale)
+    assert_allclose(margins_of(term, new, n_symbols), expected, rtol=1e-5, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("options", [{}, {"manifold": True, "pyramid": 2}], ids=str)
@@ -76,10 +77,16 @@ def test_table_of_a_linear_machine_gives_its_margins(kernel, options):
     reader = SequenceFeatures(kernel, row_weights=ROW_WEIGHTS, **options)
     values = reader.fit_transform(as_symbols(train, N_SYMBOLS))
     learned = values.T @ coefficients(len(train))
-    machine = LinearMachine(reader, Margins(learned, np.zeros(N_COLUMNS)), train=values)
+    term = FittedFeatures(
+        name="words",
+        encoders=[],
+        intercepts=np.zeros(N_COLUMNS),
+        reader=reader,
+        coefficients=learned,
+    )
     expected = reader.transform(as_symbols(new, N_SYMBOLS)) @ learned
-    assert machine.table is not None
-    assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-6)
+    assert term.table is not None
+    assert_allclose(margins_of(term, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -97,39 +104,38 @@ def test_table_of_a_linear_machine_gives_its_margins(kernel, options):
 def test_without_a_table_the_kernel_is_computed(kernel, options):
     train, new = COLLECTIONS["random"]
     limit = options.pop("memory_limit", None)
-    machine = kernel_machine(kernel, train, N_SYMBOLS, **options)
-    machine.memory_limit = limit
-    assert machine.table is None
-    expected = machine.margins.of(naive_gram(kernel, new, train, N_SYMBOLS, **options))
-    assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-6)
+    term = kernel_term(kernel, train, N_SYMBOLS, **options)
+    term.memory_limit = limit
+    assert term.table is None
+    expected = by_kernel(term, naive_gram(kernel, new, train, N_SYMBOLS, **options))
+    assert_allclose(margins_of(term, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_profiles_have_no_table():
     rng = np.random.default_rng(0)
     X = [rng.dirichlet(np.ones(4), 9).T for _ in range(5)]
     reader = SequenceKernel(Profile(k=2, sigma=2)).fit(X)
-    margins = Margins(coefficients(5), np.zeros(N_COLUMNS))
-    machine = KernelMachine.from_gram(reader, reader.compare(reader.train_, None)[1], margins)
-    assert machine.table is None
-    assert_allclose(machine.of(reader.read_new(X[:2])), reader.transform(X[:2]) @ coefficients(5))
+    term = term_on(reader, coefficients(5))
+    assert term.table is None
+    assert_allclose(term.sums(reader.read_new(X[:2])), reader.transform(X[:2]) @ coefficients(5))
 
 
 def test_pairs_at_a_distance_have_one():
     # their kernel is a sum of gapped words with weights of both signs
     train, new = COLLECTIONS["random"]
-    machine = kernel_machine(MismatchPairs(3, 1), train, N_SYMBOLS, normalize=False)
-    expected = machine.margins.of(
-        naive_gram(MismatchPairs(3, 1), new, train, N_SYMBOLS, normalize=False)
+    term = kernel_term(MismatchPairs(3, 1), train, N_SYMBOLS, normalize=False)
+    expected = by_kernel(
+        term, naive_gram(MismatchPairs(3, 1), new, train, N_SYMBOLS, normalize=False)
     )
-    assert machine.table is not None
-    assert_allclose(margins_of(machine, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-4)
+    assert term.table is not None
+    assert_allclose(margins_of(term, new, N_SYMBOLS), expected, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.usefixtures("two_blas_threads")
 def test_margins_do_not_depend_on_threads_or_company():
     train, new = COLLECTIONS["random"]
-    one = kernel_machine(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True)
-    two = kernel_machine(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True, n_jobs=2)
+    one = kernel_term(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True)
+    two = kernel_term(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True, n_jobs=2)
     together = margins_of(two, new, N_SYMBOLS)
     assert_array_equal(margins_of(one, new, N_SYMBOLS), together)
     alone = [margins_of(one, [x], N_SYMBOLS)[0] for x in new]
@@ -138,32 +144,32 @@ def test_margins_do_not_depend_on_threads_or_company():
 
 def test_the_table_is_made_once_and_not_pickled():
     train, _ = COLLECTIONS["random"]
-    machine = kernel_machine(Spectrum(2), train, N_SYMBOLS)
-    assert machine.table is machine.table
-    copy = pickle.loads(pickle.dumps(machine))
+    term = kernel_term(Spectrum(2), train, N_SYMBOLS)
+    assert term.table is term.table
+    copy = pickle.loads(pickle.dumps(term))
     assert copy._made == {}
-    assert_array_equal(copy.table.groups[0].values, machine.table.groups[0].values)
+    assert_array_equal(copy.table.groups[0].values, term.table.groups[0].values)
 
 
 def test_the_size_is_what_the_words_take():
     train, _ = COLLECTIONS["random"]
-    machine = kernel_machine(Spectrum(2), train, N_SYMBOLS, pyramid=2)
-    assert machine.table.nbytes == sum(s**2 for s in N_SYMBOLS) * 3 * N_COLUMNS * 4
+    term = kernel_term(Spectrum(2), train, N_SYMBOLS, pyramid=2)
+    assert term.table.nbytes == sum(s**2 for s in N_SYMBOLS) * 3 * N_COLUMNS * 4
 
 
 def test_words_that_fill_sixty_bits_beside_many_sequences():
     rng = np.random.default_rng(0)
     train = [[rng.integers(4096, size=8).tolist()] for _ in range(40)]
-    machine = kernel_machine(Spectrum(5), train, [4096])
-    assert machine.table is not None
+    term = kernel_term(Spectrum(5), train, [4096])
+    assert term.table is not None
     K = naive_gram(Spectrum(5), train[:3], train, [4096])
-    assert_allclose(margins_of(machine, train[:3], [4096]), machine.margins.of(K), atol=1e-5)
+    assert_allclose(margins_of(term, train[:3], [4096]), by_kernel(term, K), atol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", [Spectrum(2), Mismatch(2, 1), Spectrum(9)], ids=str)
 def test_nothing_but_symbols_never_seen(kernel):
     train = [[[0, 1, 2, 1, 0, 2]], [[2, 2, 1, 0, 1, 1]]]
-    machine = kernel_machine(kernel, train, [3])
+    term = kernel_term(kernel, train, [3])
     new = [[[5, 6, 7, 8]], [[0, 1, 9, 1, 0]]]
-    expected = machine.margins.of(machine.reader.transform(as_symbols(new, [3])))
-    assert_allclose(margins_of(machine, new, [3]), expected, atol=1e-5)
+    expected = by_kernel(term, term.reader.transform(as_symbols(new, [3])))
+    assert_allclose(margins_of(term, new, [3]), expected, atol=1e-5)

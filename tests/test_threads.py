@@ -86,9 +86,9 @@ def test_margins_do_not_depend_on_how_many_threads_share_the_sequences():
     weights = np.random.default_rng(0).random(7)
     parts = {"frames": "passthrough", "symbols": mvdfq.DirectQuantizer(4)}
     clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2), **parts, C=1, cv=2).fit(X, y)
-    clf.kernel_.plan_.row_weights[:] = weights
-    symbols = clf.encode(X)
-    table = clf.machine_.table
+    clf.terms_[0].reader.plan_.row_weights[:] = weights
+    symbols = clf.terms_[0].read(X)
+    table = clf.terms_[0].table
     alone = [table.margins(symbols[i : i + 1], 1) for i in range(len(X))]
     for n_jobs in (1, 2, 3, 5):
         found = table.margins(symbols, n_jobs)

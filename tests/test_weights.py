@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from mvdfq.explain.importance import row_norms
-from mvdfq.machines.alignment import align, group_units, row_units, unit_grams
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
+from mvdfq.terms.alignment import align, group_units, row_units, unit_grams
 from twins import as_symbols, naive_gram, random_sequences
 
 
@@ -98,19 +97,23 @@ PARTS = {"frames": "passthrough", "symbols": "direct", "kernel": Spectrum([1, 2]
 def test_the_channel_that_tells_gets_the_weight(telling_channel):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, weights="rows", C=10).fit(X, y)
-    assert clf.row_weights_.argmax() == 1
-    assert clf.row_weights_[1] > 0.8 * clf.row_weights_.sum()
+    weights = np.asarray(clf.terms_[0].reader.row_weights)
+    assert weights.argmax() == 1
+    assert weights[1] > 0.8 * weights.sum()
     assert clf.feature_importance_.argmax() == 1
     assert clf.feature_importance_.sum() == pytest.approx(1)
     plain = SequenceClassifier(**PARTS, C=10).fit(X, y)
-    assert_array_equal(plain.row_weights_, 1)
+    assert plain.terms_[0].reader.row_weights is None
     assert clf.feature_importance_[1] > plain.feature_importance_[1] > 0.25
 
 
 def test_the_group_that_tells_gets_the_weight(telling_channel):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, weights="groups", C=10).fit(X, y)
-    assert clf.group_weights_[1] > clf.group_weights_[0]  # pairs show slowness, singles do not
+    assert (
+        np.asarray(clf.terms_[0].reader.group_weights)[1]
+        > np.asarray(clf.terms_[0].reader.group_weights)[0]
+    )  # pairs show slowness, singles do not
 
 
 @pytest.mark.parametrize(
@@ -130,15 +133,15 @@ def test_validation_does_not_see_what_weights_were_learned_from(options):
 def test_little_memory_learns_from_some_of_the_sequences(telling_channel):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, weights="rows", C=10, memory_limit=16 * 30**2 + 20_000)
-    assert clf.fit(X, y).row_weights_.argmax() == 1
+    assert np.argmax(clf.fit(X, y).terms_[0].reader.row_weights) == 1
 
 
 def test_rows_of_one_symbol_have_no_weight(telling_channel):
     X, y = telling_channel
     X = np.concatenate([X, np.zeros((40, 1, 50))], axis=1)
     clf = SequenceClassifier(**PARTS, weights="rows", C=10).fit(X, y)
-    assert clf.row_weights_.shape == (5,)
-    assert clf.row_weights_[4] == 0
+    assert np.asarray(clf.terms_[0].reader.row_weights).shape == (5,)
+    assert np.asarray(clf.terms_[0].reader.row_weights)[4] == 0
     assert clf.feature_importance_[4] == 0
 
 
@@ -147,11 +150,11 @@ def test_importance_is_the_share_of_the_squared_norm(telling_channel, solver):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, solver=solver, C=10).fit(X, y)
     features = mvdfq.SequenceFeatures(Spectrum([1, 2]), manifold=True)
-    F = features.fit_transform(clf.symbols_.transform(X)).toarray()
+    F = features.fit_transform(clf.terms_[0].encoders[-1].transform(X)).toarray()
     if solver == "kernel":
-        learned = F.T @ clf.machine_.margins.coefficients
+        learned = F.T @ clf.terms_[0].coefficients
     else:
-        learned = clf.machine_.margins.coefficients
+        learned = clf.terms_[0].coefficients
     rows = [name.split(",")[0] for name in features.get_feature_names_out()]
     squares = [(learned[np.array(rows) == name] ** 2).sum() for name in dict.fromkeys(rows)]
     assert_allclose(clf.row_importance_, np.array(squares) / sum(squares), rtol=1e-4)
@@ -161,9 +164,10 @@ def test_importance_is_the_share_of_the_squared_norm(telling_channel, solver):
 def test_importance_by_the_word_table_is_that_by_kernel_matrices(telling_channel, weights):
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, weights=weights, C=10).fit(X, y)
-    by_table = row_norms(clf.machine_)
-    clf.machine_._made["table"] = None
-    assert_allclose(by_table, row_norms(clf.machine_), rtol=1e-4, atol=1e-6)
+    by_table = clf.terms_[0].row_norms
+    clf.terms_[0]._made.clear()
+    clf.terms_[0]._made["table"] = None
+    assert_allclose(by_table, clf.terms_[0].row_norms, rtol=1e-4, atol=1e-6)
 
 
 def test_importance_of_rows_made_of_several_channels_is_divided():
@@ -196,8 +200,8 @@ def test_drawing_a_large_classifier_computes_nothing(telling_channel, monkeypatc
     X, y = telling_channel
     clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
     assert "channels that matter" in clf._repr_html_()
-    monkeypatch.setattr("mvdfq.classifier.questions.MOST_DRAWN", 1)
-    monkeypatch.setattr("mvdfq.classifier.questions.row_norms", None)
+    monkeypatch.setattr("mvdfq.classifier.estimator.MOST_DRAWN", 1)
+    monkeypatch.setattr("mvdfq.classifier.estimator.shares_of_norms", None)
     clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
     assert "SequenceClassifier" in clf._repr_html_()
 

@@ -17,7 +17,7 @@ from cases import (
     ROW_WEIGHTS,
     UNEVEN,
     WITH_FEATURES,
-    kernel_machine,
+    kernel_term,
     pairwise,
     random_profiles,
 )
@@ -297,11 +297,10 @@ def test_model_files_with_wrong_factors_are_refused():
 def test_machines_on_weighted_words(weights, normalize):
     train, new = COLLECTIONS["unseen symbols"]
     options = weights | {"manifold": True, "normalize": normalize}
-    machine = kernel_machine(Spectrum([1, 2]), train, N_SYMBOLS, **options)
-    expected = machine.margins.of(naive_gram(Spectrum([1, 2]), new, train, N_SYMBOLS, **options))
-    assert_allclose(
-        machine.of(machine.reader.read_new(as_symbols(new, N_SYMBOLS))), expected, rtol=1e-4
-    )
+    term = kernel_term(Spectrum([1, 2]), train, N_SYMBOLS, **options)
+    K = naive_gram(Spectrum([1, 2]), new, train, N_SYMBOLS, **options)
+    found = term.sums(term.reader.read_new(as_symbols(new, N_SYMBOLS)))
+    assert_allclose(found, K @ term.coefficients, rtol=1e-4, atol=1e-9)
 
 
 def test_refit_without_weights_forgets_the_weights():

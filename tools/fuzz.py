@@ -161,7 +161,7 @@ def _with_number(rng: random.Random, array: np.ndarray, number: float) -> np.nda
 def load_and_predict(path: Path) -> Any:
     """Load a model; a model that loads must answer."""
     model = mvdfq.load(path)
-    step = next(iter(model.encoders), None)
+    step = next((step for term in model.terms_ for step in term.encoders), None)
     if hasattr(step, "alphabets_"):
         return model.predict_proba(["ABCABCAB"] * 2)
     return model.predict_proba([[[0.1 * (t % 7) for t in range(20)]] * model.n_channels_in_] * 2)

@@ -109,7 +109,7 @@ class WordTerm(Term):
         longest = max(map(len, layouts))
         weights = [1 if len(layout) == longest else LITTLE for layout in layouts]
         return PlainTerm(
-            clone(self.symbols),
+            clone(self.symbols, safe=False),
             Words(layouts, weights=weights),
             frames=clone(self.frames, safe=False),
             manifold=True,

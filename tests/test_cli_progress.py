@@ -90,7 +90,7 @@ def test_progress_without_a_terminal(sounds, tmp_path):
     command = ["train", sounds, "-o", tmp_path / "m.mvdfq", "--n-jobs", "1", "--progress"]
     said = {mode: run(*command, mode)[1] for mode in ("lines", "none")}
     said["bar"] = run_process(*command, "bar")[1]
-    for stage in ("reading", "symbols", "kernel", "machines"):
+    for stage in ("reading", "kernel", "machines"):
         assert f"{stage} done in" in said["lines"]
         assert stage in said["bar"]
         assert stage not in said["none"]
@@ -118,7 +118,7 @@ def made(tmp_path_factory):
 
 
 LONG_COMMANDS = {
-    "train made.npz -o m.mvdfq": ["symbols", "kernel", "machines"],
+    "train made.npz -o m.mvdfq": ["kernel", "machines"],
     "predict made.mvdfq made.npz": ["predicting"],
     "evaluate made.npz --model made.mvdfq": ["predicting"],
     "evaluate made.npz --protocol 2-fold -C 1 --preset mvdfq-sssk --report a.html": [

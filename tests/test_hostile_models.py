@@ -116,7 +116,7 @@ BOMBS = [
 )
 def test_kernels_of_too_much_work_are_refused(kernel, state, open_model):
     opened = open_model("rotated")
-    opened.state("Recipe")["kernel"] = {"object": kernel, "state": state}
+    opened.state("Plan")["kernel"] = {"object": kernel, "state": state}
     assert_refused_at_once(opened, "is damaged")
 
 
@@ -156,7 +156,8 @@ def test_a_table_whose_size_overflows_is_refused(open_model):
     # 2**21 symbols and words of three: 2**63 slots are a negative number in 64 bits
     opened = open_model("numbers")
     dicts = walk(opened.description["model"])
-    for one in walk(next(one for one in dicts if one.get("object") == "WordMachine")):
+    words = next(one for one in dicts if one.get("object") == "FittedWords")["state"]
+    for one in [*walk(words["reader"]), *walk(words["kept"])]:
         for name in ("n_symbols", "n_symbols_"):
             if name in one.get("state", {}) and "array" in (one["state"][name] or {}):
                 opened.change(one["state"][name], lambda a: np.full_like(a, 2**21))
@@ -193,7 +194,7 @@ def test_training_sequences_of_other_rows_are_refused(open_model):
 
 def test_weights_of_other_groups_are_refused(open_model):
     opened = open_model("groups")
-    opened.change(opened.state("Recipe")["group_weights"], lambda weights: weights[1:])
+    opened.change(opened.state("Plan")["group_weights"], lambda weights: weights[1:])
     opened.write()
     with pytest.raises(mvdfq.ModelFileError, match="group_weights must have 2 entries"):
         mvdfq.load(opened.path)
@@ -311,13 +312,13 @@ def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
     ("kind", "attribute"),
     [
         ("SequenceClassifier", "temperature_"),
-        ("SequenceClassifier", "symbols_"),
+        ("SequenceClassifier", "sum_"),
         ("SequenceFeatures", "n_rows_in_"),
         ("SequenceFeatures", "rows_"),
-        ("WordMachine", "norms"),
-        ("WordMachine", "margins"),
+        ("FittedWords", "norms"),
+        ("FittedWords", "intercepts"),
         ("Symbols", "n_symbols"),
-        ("Recipe", "kernel"),
+        ("Plan", "kernel"),
         ("Pipeline", "steps"),
         ("Rotate", "mean_"),
     ],
@@ -335,13 +336,13 @@ def test_what_is_missing_is_named(kind, attribute, open_model):
 @pytest.mark.parametrize(
     ("name", "kind", "attribute", "value", "message"),
     [
-        ("rotated", "SequenceClassifier", "frames_", "x", "must be transformers or None"),
+        ("rotated", "FittedKernel", "encoders", ["x"], "encoders must be transformers"),
         ("rotated", "SequenceClassifier", "n_channels_in_", 4, "must read n_channels_in_=4"),
         ("rotated", "SequenceClassifier", "training_", {"dict": []}, "training_ must be"),
         ("rotated", "SequenceClassifier", "source_", "x", "source_ must be"),
         ("rotated", "SequenceKernel", "gamma", -1.0, "gamma must be a number > 0"),
-        ("rotated", "KernelMachine", "n_jobs", 0, "n_jobs must be a number of threads"),
-        ("rotated", "KernelMachine", "memory_limit", "much", "memory_limit must be bytes"),
+        ("rotated", "FittedKernel", "n_jobs", 0, "n_jobs must be a number of threads"),
+        ("rotated", "FittedKernel", "memory_limit", "much", "memory_limit must be bytes"),
         ("hashed", "SequenceFeatures", "memory_limit", "x", "memory_limit must be bytes"),
         ("hashed", "SequenceFeatures", "n_jobs", 10**9, "n_jobs must be at most 1024 threads"),
         ("rotated", "Delta", "n_channels_in_", 10**9, "n_channels_in_ must be from 1"),
@@ -361,7 +362,8 @@ def test_parts_that_do_not_belong_together_are_refused(
 
 def test_another_encoder_than_that_of_the_kernel_is_refused(open_model):
     opened = open_model("rotated")
-    opened.state("SequenceClassifier")["frames_"] = None
+    term = opened.state("FittedKernel")
+    term["encoders"] = term["encoders"][1:]
     opened.write()
     with pytest.raises(mvdfq.ModelFileError, match="must read n_channels_in_=3 channels, got 12"):
         mvdfq.load(opened.path)

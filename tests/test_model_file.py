@@ -476,14 +476,14 @@ def test_a_part_alone_is_no_classifier(opened):
 
 def test_parameters_that_the_file_does_not_know_take_their_defaults(opened):
     del opened.state("SequenceClassifier")["memory_limit"]
-    del opened.state("Recipe")["vocabularies"]
+    del opened.state("Plan")["vocabularies"]
     opened.write()
     assert answers(mvdfq.load(opened.path), NUMBERS) == expected("rotated")
     assert mvdfq.load(opened.path).memory_limit is None
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("SequenceClassifier", "problems_"), ("Margins", "coefficients")]
+    ("kind", "name"), [("SequenceClassifier", "problems_"), ("FittedKernel", "coefficients")]
 )
 def test_attributes_that_are_missing_are_noticed(opened, kind, name):
     del opened.state(kind)[name]
@@ -517,19 +517,13 @@ def test_learned_values_that_are_missing_are_named(name, kind, path):
         state[attribute] = value
 
 
-def test_case_is_folded_after_loading_unless_the_file_is_older(path):
+def test_case_is_folded_after_loading(path):
     X, y = ["ACGTTGCAAC", "GGGTTTACGA", "ACGTTGCATT", "GGGTTTACCC"], [0, 1, 0, 1]
     mvdfq.SequenceClassifier().fit(X, y).save(path)
     turned = [x.lower() for x in X]
     assert_array_equal(
         mvdfq.load(path).decision_function(turned), mvdfq.load(path).decision_function(X)
     )
-    opened = Opened(path)
-    state = opened.state("Letters", "alphabets_")
-    del state["folds_case_"], state["fold_case"]
-    opened.write()
-    older = mvdfq.load(path)
-    assert older.encode(turned).data.min() == 4  # codes 0 to 3 are A, C, G and T
 
 
 def with_item(place, value):
@@ -597,26 +591,26 @@ HARM = [
     ("rotated", "Symbols", "data", shorter, "channel_names must hold one name for each of the"),
     ("rotated", "Symbols", "n_symbols", shorter, "n_symbols must be an array of int64"),
     ("rotated", "Symbols", "n_symbols", with_item(0, 99), "alphabets of the plan"),
-    ("rotated", "Recipe", "n_symbols", with_item(0, 2), "alphabets of the rows in use"),
-    ("rotated", "Recipe", "n_symbols", with_item(0, -1), "n_symbols must be from 0"),
-    ("rotated", "Recipe", "row_weights", shorter, "n_symbols must be an array of int64"),
+    ("rotated", "Plan", "n_symbols", with_item(0, 2), "alphabets of the rows in use"),
+    ("rotated", "Plan", "n_symbols", with_item(0, -1), "n_symbols must be from 0"),
+    ("rotated", "Plan", "row_weights", shorter, "n_symbols must be an array of int64"),
     (
         "rotated",
-        "Recipe",
+        "Plan",
         "row_weights",
         with_item(0, np.nan),
         "weights must be finite, not negative and not all 0",
     ),
     (
         "rotated",
-        "Recipe",
+        "Plan",
         "row_weights",
         lambda a: 0 * a,
         "weights must be finite, not negative and not all 0",
     ),
     (
         "groups",
-        "Recipe",
+        "Plan",
         "group_weights",
         with_item(0, -1.0),
         "weights must be finite, not negative and not all 0",
@@ -624,12 +618,12 @@ HARM = [
     ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "alphabets of the rows in use"),
     ("rotated", "SequenceKernel", "rows_", shorter, "alphabets of the rows in use"),
     ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "rows_ must hold rows from 0 to 11"),
-    ("rotated", "Margins", "coefficients", shorter, "must have 18 lines, one per sequence"),
-    ("rotated", "Margins", "coefficients", narrower, "coefficients must be an array"),
-    ("rotated", "Margins", "intercepts", shorter, "coefficients must be an array"),
-    ("rotated", "KernelMachine", "norms", shorter, "norms must be an array"),
-    ("rotated", "KernelMachine", "scale", narrower, "scale must be an array"),
-    ("rotated", "KernelMachine", "scale", shorter, "scale must be an array"),
+    ("rotated", "FittedKernel", "coefficients", shorter, "must have 18 lines, one per sequence"),
+    ("rotated", "FittedKernel", "coefficients", narrower, "coefficients must be an array"),
+    ("rotated", "FittedKernel", "intercepts", shorter, "coefficients must be an array"),
+    ("rotated", "FittedKernel", "norms", shorter, "norms must be an array"),
+    ("rotated", "FittedKernel", "scale", narrower, "scale must be an array"),
+    ("rotated", "FittedKernel", "scale", shorter, "scale must be an array"),
     ("rotated", "Rotate", "components_", narrower, "components_ must be an array"),
     ("rotated", "Rotate", "mean_", shorter, "mean_ must be an array"),
     ("hashing", "HashingQuantizer", "components_", narrower, "components_ must be an array"),
@@ -642,7 +636,7 @@ HARM = [
         "n_symbols_ must be the numbers of bins",
     ),
     ("rotated", "DirectQuantizer", "n_symbols_", shorter, "n_symbols_ must be an array"),
-    ("linear", "Margins", "coefficients", shorter, "lines, one per word"),
+    ("linear", "FittedFeatures", "coefficients", shorter, "lines, one per word"),
     (
         "rotated",
         "SequenceClassifier",
@@ -746,10 +740,10 @@ def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, me
         ),
         (
             "rotated",
-            "SequenceClassifier",
-            "frames_",
-            UNFITTED,
-            "frames_ and symbols_ must be fitted",
+            "FittedKernel",
+            "encoders",
+            [UNFITTED],
+            "encoders must be fitted",
         ),
         ("joint", "JointQuantizer", "sets_", [{"tuple": [0, 3]}], "channels from 0 to 2"),
         ("joint", "JointQuantizer", "sets_", [{"tuple": [0, -1]}], "channels from 0 to 2"),
@@ -772,9 +766,9 @@ def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, me
             {"tuple": ["a"]},
             "channel_names_in_ must hold one",
         ),
-        ("rotated", "Recipe", "n_levels", 0, "n_levels must be a whole number"),
-        ("rotated", "Recipe", "n_levels", 60, "n_levels must be a whole number"),
-        ("rotated", "Recipe", "kernel", "Spectrum", "kernel must be Kernel"),
+        ("rotated", "Plan", "n_levels", 0, "n_levels must be a whole number"),
+        ("rotated", "Plan", "n_levels", 60, "n_levels must be a whole number"),
+        ("rotated", "Plan", "kernel", "Spectrum", "kernel must be Kernel"),
         ("rotated", "Spectrum", "k", 0, "k must be a whole number"),
         ("rotated", "Spectrum", "k", -3, "k must be a whole number"),
         ("profile", "Profile", "k", 0, "k must be a whole number"),
@@ -813,7 +807,7 @@ def test_values_that_would_do_harm_are_refused(name, kind, attribute, value, mes
 def test_words_that_the_kernel_cannot_read_are_refused(change, path):
     fitted("observed").save(path)
     opened = Opened(path)
-    ((_, words), *_) = opened.state("Recipe")["vocabularies"]["dict"]
+    ((_, words), *_) = opened.state("Plan")["vocabularies"]["dict"]
     opened.change(words, change)
     opened.write()
     assert_refused(path, "vocabularies must hold")
@@ -823,7 +817,7 @@ def test_words_that_the_kernel_cannot_read_are_refused(change, path):
 def test_features_that_point_outside_are_refused(part, path):
     fitted("linear").save(path)
     opened = Opened(path)
-    names = opened.state("LinearMachine")["train"]["csr"]
+    names = opened.state("FittedFeatures")["kept"]["csr"]
     opened.change(names, shorter if part == 0 else with_item(-1, 10**6), key=part)
     opened.write()
     assert_refused(path, "damaged")

@@ -19,7 +19,7 @@ import mvdfq
 import naive
 import naive_numbers
 from mvdfq import SequenceClassifier, Spectrum
-from mvdfq.classifier.presets import part
+from mvdfq.classifier.choices import part
 from mvdfq.classifier.registry import EXPORTED, NAMED, UNNAMED
 from mvdfq.classifier.saving.tree import CLASSES
 from mvdfq.frames.base import SequenceTransformer
@@ -125,6 +125,7 @@ TRANSFORMERS = {
     "JointQuantizer": Part(mvdfq.JointQuantizer(n_bins=3), joint_codes),
     "Letters": Part(mvdfq.Letters(), letters),
     "ThresholdQuantizer": Part(mvdfq.ThresholdQuantizer(2), threshold_rows),
+    "PerGroup": Part(mvdfq.PerGroup(mvdfq.JointQuantizer(n_bins=2)), of_views),
     "Rows": Part(mvdfq.Rows([mvdfq.DirectQuantizer(3), mvdfq.JointQuantizer(n_bins=2)]), of_views),
 }  # fmt: skip
 
@@ -234,8 +235,8 @@ def test_parts_are_in_the_guide(name):
 def test_model_files_hold_parts_and_nothing_more():
     others = set(CLASSES) - set(CLASS_OF)
     assert others == {
-        "SequenceClassifier", "KernelMachine", "LinearMachine", "WordMachine", "FilterMachine",
-        "FittedWords", "FittedFilters",
+        "SequenceClassifier", "FittedSum", "FittedKernel", "FittedFeatures", "FittedWords",
+        "FittedFilters", "FilterBank", "PlainTerm", "WordTerm", "FilterTerm",
         "SequenceKernel", "Symbols",
         "SequenceFeatures", "Problems", "Margins", "Plan", "Sequences", "Vocabulary", "Buckets",
         "WordFactors",

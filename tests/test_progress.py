@@ -20,7 +20,7 @@ from mvdfq import (
 )
 
 X, Y = make_autoregressive(24, 2, (20, 40), n_classes=3, random_state=0)
-STAGES = ["symbols", "kernel", "machines"]
+STAGES = ["kernel", "machines"]
 
 
 def quick(**options):
@@ -111,14 +111,14 @@ def test_callbacks_hear_of_every_stage(recorder, options):
     quick(**options).set_callbacks(recorder).fit(X, Y)
     assert recorder.stages == ["setup", *FIT, "teardown"]
     steps = [f"{what} {n} %" for n in range(1, 101) for what in ("begin", "end")]
-    assert [line for line in recorder.heard if line.endswith("%")] == steps * 3
+    assert [line for line in recorder.heard if line.endswith("%")] == steps * 2
 
 
 def test_callbacks_are_told_of_the_end_after_an_error(recorder, monkeypatch):
     monkeypatch.setattr("mvdfq.gram.kernel.gram", None)
     with pytest.raises(TypeError):
         quick().set_callbacks(recorder).fit(X, Y)
-    assert recorder.stages == ["setup", *FIT[:4], "teardown"]
+    assert recorder.stages == ["setup", *FIT[:2], "teardown"]
 
 
 def test_callbacks_are_told_of_the_end_where_training_data_are_refused(recorder):

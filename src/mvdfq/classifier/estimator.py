@@ -160,8 +160,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Factor that `predict_proba` multiplies decision values by.
 
     class_shares_ : ndarray of shape (n_classes,)
-        Share of each class in the training sequences: the probabilities of a sequence without
-        any word.
+        Share of each class in the weight of all training sequences: the probabilities of a
+        sequence without any word.
 
     feature_importance_, row_importance_ : ndarray
         Share of each channel, and of each row of symbols, in what was learned. The first access
@@ -283,7 +283,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_whole(self.cv, "cv", at_least=2)
         # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
         plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
+        with plain, engine_of(self), Progress(self, 2, self.verbose) as progress:
             training = check_training(self, self._read_training(X), y, sample_weight, groups)
             self._forget()
             self._remember(training, learn(self, training, progress))
@@ -322,7 +322,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_whole(self.cv, "cv", at_least=2)
         plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress(self, 3, self.verbose) as progress:
+        with plain, engine_of(self), Progress(self, 2, self.verbose) as progress:
             self._forget()
             self._remember(*learn_from_blocks(self, blocks, progress))
         return self
@@ -351,8 +351,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_channels_in_ = training.X.n_rows
         self.channel_names_in_ = training.X.channel_names
         self.training_ = training.record
-        shares = np.bincount(trainer.y, training.often)
-        self.class_shares_ = shares / shares.sum()
+        self.class_shares_ = training.shares
         self.train_index_, self.train_y_ = training.used[learned.kept], trainer.y[learned.kept]
         self.C_, self.temperature_ = trained.C, trained.temperature
         self.validation_scores_, validated = trained.scores, trained.scores[trained.best]

@@ -1,6 +1,6 @@
 """How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.progress import Progress
+from mvdfq._utils.threads import Report
 from mvdfq.classifier.blocks import Drawn, Reading, block_makers, class_weights, draw
 from mvdfq.classifier.choices import candidates, chosen_for
 from mvdfq.classifier.passes import (
@@ -17,6 +18,7 @@ from mvdfq.classifier.passes import (
     Samples,
     fit_by_passes,
     held_out,
+    share_of,
     spread_blocks,
     stratified,
 )
@@ -41,7 +43,8 @@ class Training:
     """Checked sequences to learn from, and how to train on them.
 
     `used` are their indices among the sequences that `fit` was given; `often` are their sample
-    weights, without the weights of the classes.
+    weights, without the weights of the classes; `shares` are the shares of the classes in
+    the weight of all sequences.
     """
 
     X: Any
@@ -49,6 +52,7 @@ class Training:
     classes: np.ndarray
     used: np.ndarray
     often: np.ndarray
+    shares: np.ndarray
     trainer: Trainer
     record: TrainingRecord
 
@@ -80,7 +84,8 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     weight = often * compute_sample_weight(clf.class_weight, y)
     seed = check_random_state(clf.random_state).randint(2**31)
     trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
-    return Training(X, chosen, classes, used, often, trainer, training_record(X, y))
+    shares = np.bincount(codes, weight) / weight.sum()
+    return Training(X, chosen, classes, used, often, shares, trainer, training_record(X, y))
 
 
 def _problems(classes: np.ndarray, chosen: Preset) -> Problems:
@@ -132,33 +137,34 @@ def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learne
     is_held = np.isin(np.arange(len(trainer.y)), held)
     others = np.flatnonzero(~is_held)
     begin = others[stratified(trainer.y[others], SAMPLE, random)]
-    with progress.stage("symbols"):
+    labels = trainer.y, trainer.sample_weight, training.often, is_held
+    with progress.stage("kernel") as report:
         work = _work(clf, training)
         total = LinearTotal(training.chosen.terms, training.X, trainer.y, work)
         whole = Collection.of(total, training.X, work.memory)
-    labels = trainer.y, trainer.sample_weight, training.often, is_held
+        _measure(clf, total, whole.makers(*labels), report)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-    makers = lambda: whole.makers(*labels)  # noqa: E731
-    return _solve(clf, total, makers, samples, training.chosen, begin, progress)
+    return _train(clf, samples, whole.makers(*labels), training.chosen, begin, progress)
 
 
-def _solve(
+def _measure(clf: Any, total: LinearTotal, makers: Sequence[Any], report: Report) -> None:
+    """Measure the columns of all blocks; blocks that are made later lack those left out."""
+    with spread_blocks(clf, makers, keep=False) as blocks:
+        total.measure(blocks, report)
+
+
+def _train(
     clf: Any,
-    total: LinearTotal,
-    makers: Callable[[], Sequence[Any]],
     samples: Samples,
+    makers: Sequence[Any],
     chosen: Preset,
     begin: np.ndarray,
     progress: Progress,
 ) -> Learned:
-    """Measure the features of all blocks, train on them and divide the machines."""
-    with progress.stage("kernel") as report:
-        with spread_blocks(clf, makers(), keep=False) as blocks:
-            total.measure(blocks, report)
-    # the columns in use are known now: the blocks are made again, without the others
-    with progress.stage("machines") as report, spread_blocks(clf, makers()) as blocks:
-        memory, problems = parse_memory(clf.memory_limit), samples.begin_trainer.problems
-        solver = PassSolver(blocks, total.columns, problems, memory)
+    """Train machines on all blocks and divide them among the terms."""
+    total, problems = samples.begin.total, samples.begin_trainer.problems
+    with progress.stage("machines") as report, spread_blocks(clf, makers) as blocks:
+        solver = PassSolver(blocks, total.columns, problems, parse_memory(clf.memory_limit))
         trained = fit_by_passes(solver, samples, candidates(chosen.C), report)
     # neighbours are searched among the sequences of the sample
     return Learned(total.finish(trained.margins, samples.begin.all_read()), trained, begin)
@@ -170,18 +176,19 @@ def learn_from_blocks(
     """Learn from sequences in blocks, which need not fit into memory together."""
     seed = check_random_state(clf.random_state).randint(2**31)
     makers = block_makers(blocks)
-    with progress.stage("symbols") as report:
+    with progress.stage("kernel") as report:
         with spread_blocks(clf, makers, keep=False) as spread:
-            drawn = draw(spread, seed, report)
+            drawn = draw(spread, seed, share_of(report, 0, 0.5))
         training, weight = _check_drawn(clf, drawn, seed)
         trainer = training.trainer
         total = LinearTotal(training.chosen.terms, drawn.X, trainer.y, _work(clf, None))
         whole = Collection.of(total, drawn.X, parse_memory(clf.memory_limit))
+        reading = Reading(training.classes, weight, seed, drawn.limit)
+        _measure(clf, total, reading.makers(makers, total), share_of(report, 0.5, 0.5))
     begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-    reading = Reading(training.classes, weight, seed, drawn.limit)
-    make = lambda: reading.makers(makers, total)  # noqa: E731
-    return training, _solve(clf, total, make, samples, training.chosen, begin, progress)
+    again = reading.makers(makers, total)
+    return training, _train(clf, samples, again, training.chosen, begin, progress)
 
 
 def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarray]:
@@ -196,7 +203,6 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     codes = np.searchsorted(drawn.classes, drawn.y)
     weight = class_weights(clf.class_weight, drawn.classes, drawn.counts)
     trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
-    often = drawn.counts / drawn.counts.sum()
-    record = drawn.record()
-    training = Training(drawn.X, chosen, drawn.classes, drawn.index, often[codes], trainer, record)
-    return training, weight
+    total = drawn.counts * weight
+    about = drawn.index, np.ones(len(codes)), total / total.sum(), trainer, drawn.record()
+    return Training(drawn.X, chosen, drawn.classes, *about), weight

@@ -10,13 +10,17 @@ EXAMPLES = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spec
 
 def nested_params(terms: Any) -> dict[str, Any]:
     """Return the terms by their names, and their parameters: ``terms__words__pyramid``."""
-    found = {}
-    for term in terms or ():
-        if hasattr(term, "get_params"):
-            found[f"terms__{term.name}"] = term
-            nested = term.get_params().items()
-            found |= {f"terms__{term.name}__{key}": value for key, value in nested}
+    found: dict[str, Any] = {}
+    for name, term in _by_name(terms).items():
+        found[f"terms__{name}"] = term
+        found |= {f"terms__{name}__{key}": value for key, value in term.get_params().items()}
     return found
+
+
+def _by_name(terms: Any) -> dict[str, Any]:
+    """Return terms by their names; nothing if `terms` is not a list, which `fit` refuses."""
+    listed = terms if isinstance(terms, list | tuple) else ()
+    return {term.name: term for term in listed if hasattr(term, "name")}
 
 
 def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -24,8 +28,8 @@ def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
 
     Refuses a parameter such as `symbols__n_bins` if the part `symbols` is not an object.
     """
-    left, terms = {}, params.get("terms", clf.terms)
-    by_name = {term.name: term for term in terms or ()}
+    left: dict[str, Any] = {}
+    by_name = _by_name(params.get("terms", clf.terms))
     for name, value in params.items():
         kind, _, rest = name.partition("__")
         if kind == "terms" and rest:

@@ -28,6 +28,7 @@ __all__ = [
     "Samples",
     "fit_by_passes",
     "held_out",
+    "share_of",
     "spread_blocks",
     "stratified",
 ]
@@ -161,7 +162,7 @@ def fit_by_passes(
     begin = replace(samples.begin_trainer, fit=partial(_fit_sample, solver.memory))
     first = begin.chosen(samples.begin, candidates)
     C = PENALTY * first.C
-    reports = [_share_of(report, 0, 0.2), _share_of(report, 0.2, 0.8)]
+    reports = [share_of(report, 0, 0.2), share_of(report, 0.2, 0.8)]
     margins = first.margins
     is_large = len(solver.blocks) > 2 * STRIDE
     if is_large:
@@ -179,7 +180,7 @@ def fit_by_passes(
     return replace(first, margins=margins, temperature=checked.temperature, scores=scores)
 
 
-def _share_of(report: Report, start: float, share: float) -> Report:
+def share_of(report: Report, start: float, share: float) -> Report:
     """Return a report that fills one part of a bar."""
     return lambda done, total: report(round(1000 * (start + share * done / total)), 1000)
 

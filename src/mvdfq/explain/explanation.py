@@ -11,7 +11,7 @@ from mvdfq._utils.markup import table
 from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import Rows
+from mvdfq.terms.base import TermRows
 from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.total import FittedSum
 
@@ -319,7 +319,7 @@ class Explanation:
         Returns
         -------
         figure : matplotlib.figure.Figure
-            Rows above, evidence below, with the same time axis.
+            TermRows above, evidence below, with the same time axis.
         """
         from mvdfq.explain.figures.symbols import plot_explanation
 
@@ -408,7 +408,7 @@ def explanations(
     return found
 
 
-def _all_shares(rows: list[Rows]) -> np.ndarray:
+def _all_shares(rows: list[TermRows]) -> np.ndarray:
     return np.concatenate([one.find_shares() for one in rows])
 
 

@@ -22,7 +22,7 @@ from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block
 
 __all__ = [
-    "FittedTerm", "Fitting", "Found", "Rows", "Source", "Term", "Work", "encode", "fit_encoders",
+    "FittedTerm", "Fitting", "Found", "TermRows", "Source", "Term", "Work", "encode", "fit_encoders",
 ]  # fmt: skip
 
 
@@ -145,7 +145,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rows:
+class TermRows:
     """What an explanation says about the rows that a term reads in one sequence.
 
     `symbols` are the rows as symbols, `offsets` those of each layout of each group, `names` the
@@ -201,7 +201,7 @@ class FittedTerm(Short):
         """Return the evidence in each sequence; it adds up to `sums`."""
         raise NotImplementedError
 
-    def rows(self, read: Any, i: int, channels: list[str]) -> Rows:
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""
         raise NotImplementedError
 

@@ -17,7 +17,7 @@ from mvdfq.frames.steps import shares_of
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import numbered
-from mvdfq.terms.base import FittedTerm, Fitting, Found, Rows, Source, Term, Work
+from mvdfq.terms.base import FittedTerm, Fitting, Found, TermRows, Source, Term, Work
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import FilterBank, filter_encoder, filter_shares
@@ -247,10 +247,10 @@ class FittedFilters(FittedTerm):
         by_frame, by_layout = zip(*(bank.evidence(x) for bank in self.banks), strict=True)
         return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
 
-    def rows(self, read: Any, i: int, channels: list[str]) -> Rows:
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the channels of sequence `i`."""
         steps = [bank.dilation for bank in self.banks]
-        return Rows(
+        return TermRows(
             _levels(read[i : i + 1]),
             [f"{self.name} on {name}" for name in channels],
             [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],

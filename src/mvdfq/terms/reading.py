@@ -9,7 +9,7 @@ from mvdfq.frames.steps import steps_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.symbols.naming import names_of
-from mvdfq.terms.base import FittedTerm, Rows, encode
+from mvdfq.terms.base import FittedTerm, TermRows, encode
 from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.word_table import WordTable
@@ -56,13 +56,13 @@ class ReadingTerm(FittedTerm):
             return np.eye(n_channels)
         return super().channel_shares(n_channels)
 
-    def rows(self, read: Any, i: int, channels: list[str]) -> Rows:
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""
         reader = self.reader
         last = (steps_of(*self.encoders) or [reader.letters_])[-1]
         names = names_of(last, reader.n_symbols_.tolist())
         row_names = self._row_names(channels)
-        return Rows(
+        return TermRows(
             read[i : i + 1],
             [row_names[r] for r in reader.rows_],
             [[layout.offsets for layout in group.layouts] for group in reader.plan_.groups(0)],

@@ -49,10 +49,10 @@ def _check_classifier(value: Any) -> None:
     require(fits, "classes_ must be a list of labels, got another array")
     usable = np.isfinite(value.temperature_) and value.temperature_ > 0
     require(usable, f"temperature_ must be a positive number, got {value.temperature_}")
+    _check_problems(value)
     check_array(value.class_shares_, "class_shares_", (len(value.classes_),), np.float64)
     usable = (value.class_shares_ > 0).all() and np.isclose(value.class_shares_.sum(), 1)
     require(usable, f"class_shares_ must be positive and sum to 1, got {value.class_shares_}")
-    _check_problems(value)
     _check_training(value)
     _check_reading(value)
 

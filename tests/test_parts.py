@@ -238,7 +238,7 @@ def test_model_files_hold_parts_and_nothing_more():
         "SequenceClassifier", "FittedSum", "FittedKernel", "FittedFeatures", "FittedWords",
         "FittedFilters", "FilterBank", "PlainTerm", "WordTerm", "FilterTerm",
         "SequenceKernel", "Symbols",
-        "SequenceFeatures", "Problems", "Margins", "Plan", "Sequences", "Vocabulary", "Buckets",
+        "SequenceFeatures", "Problems", "Plan", "Sequences", "Vocabulary", "Buckets",
         "WordFactors",
         "Pipeline",
     }  # fmt: skip

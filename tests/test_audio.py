@@ -620,6 +620,15 @@ def test_metadata_table(classes):
     assert by_name.groups.tolist() == ["ben", "anna", "anna", "ben"]
 
 
+@pytest.mark.parametrize("name", ["speaker", "Subject_ID", "participant"])
+def test_metadata_names_groups_in_other_words(classes, name):
+    rows = "low/ben_2.wav,deep,x\nhigh/anna_1.wav,shrill,y\nlow/anna_2.wav,deep,y\n"
+    table(classes, f"file_name,label,{name}\n{rows}")
+    data = read_audio(classes, skip_bad=True)
+    assert data.groups.tolist() == ["x", "y", "y"]
+    assert f"group: column {name!r} of metadata.csv" in data.remarks
+
+
 GOOD = "high/anna_1.wav,h,a\nhigh/ben_1.wav,h,b\nlow/anna_2.wav,l,a\nlow/ben_2.wav,l,b\n"
 
 

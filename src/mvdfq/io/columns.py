@@ -12,7 +12,16 @@ from mvdfq.io.tables import first_rows, is_given, named_columns
 from mvdfq.io.text import Source
 from mvdfq.io.times import are_dates, epoch_unit, moments, split_unit
 
-__all__ = ["COLUMNS", "Columns", "Roles", "counts_rows", "how_to_name", "looked_at", "some"]
+__all__ = [
+    "COLUMNS",
+    "Columns",
+    "Roles",
+    "counts_rows",
+    "how_to_name",
+    "known_places",
+    "looked_at",
+    "some",
+]
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
 # that the table has is taken.
@@ -130,7 +139,7 @@ class Columns:
         named = {key: _named(source, key, wish, header) for key, wish in wishes.items()}
         for key in ("id", "label", "group"):
             taken = {*named.values(), *chosen}
-            known = [i for i in _known(key, header) if i not in taken]
+            known = [i for i in known_places(key, header) if i not in taken]
             if getattr(self, key) == key and known:
                 named[key] = known[0]
         return {key: named[key] for key in ("id", "label", "group", "time") if key in named}
@@ -179,7 +188,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]", "", name.lower())
 
 
-def _known(key: str, header: Sequence[str]) -> Iterator[int]:
+def known_places(key: str, header: Sequence[str]) -> Iterator[int]:
     """Yield the places of columns with a known name, in the order of the known names."""
     plain = [_plain(name) for name in header]
     for name in NAMES[key]:

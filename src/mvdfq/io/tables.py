@@ -128,6 +128,8 @@ def named_rows(
     rows = _rows(source, chain(first, lines), delimiter)
     known = {name.lower(): name for name in (*required, *optional)}
     header = [known.get(name.lower(), name) for name in next(rows, (1, []))[1]]
+    if "group" in optional and "group" not in header:
+        _find_group(source, header)
     for name in required:
         if name not in header:
             hint = f"the columns are {','.join(required)}{''.join(f'[,{o}]' for o in optional)}"
@@ -138,6 +140,16 @@ def named_rows(
         else:
             cells += [""] * (len(header) - len(cells))
             yield number, dict(zip(header, cells, strict=True))
+
+
+def _find_group(source: Source, header: list[str]) -> None:
+    """Call a column `group` whose name says so, such as speaker or subject_id."""
+    from mvdfq.io.columns import known_places  # which imports this module
+
+    place = next(known_places("group", header), None)
+    if place is not None:
+        source.remark(f"group: column {header[place]!r} of {source.path.name}")
+        header[place] = "group"
 
 
 def first_rows(lines: Sequence[str]) -> list[list[str]]:

@@ -157,7 +157,7 @@ class Learning(Answers):
         self._forget()
         self.classes_, self.problems_ = classes, Problems(len(classes), settings.multi_class)
         self.n_channels_in_, self.channel_names_in_ = drawn.X.n_rows, drawn.X.channel_names
-        self.training_ = drawn.record()
+        self.training_, self.train_fingerprints_ = drawn.record(), drawn.fingerprints
         return settings
 
     def _forget(self: Any) -> None:

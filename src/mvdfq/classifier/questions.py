@@ -13,7 +13,7 @@ from mvdfq._utils.markup import bars
 from mvdfq.classifier.neighbour import Neighbour
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
-from mvdfq.classifier.saving.record import Source, TrainingRecord
+from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.view_answers import explain_views, extra_norms, extra_shares
 from mvdfq.classifier.views import FittedFilters, FittedWords
@@ -25,6 +25,7 @@ from mvdfq.machines.machine import KernelMachine, Machine
 from mvdfq.machines.svm import Problems
 from mvdfq.sequences import Ragged, check_sequences
 from mvdfq.symbols import Symbols
+from mvdfq.symbols.base import check_symbols
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Questions"]
@@ -47,6 +48,7 @@ class Questions:
     channel_names_in_: tuple[str, ...] | None
     train_index_: np.ndarray
     train_y_: np.ndarray
+    symbols: Any
     symbols_: Any
     kernel_: Any
     machine_: Machine
@@ -61,6 +63,7 @@ class Questions:
     group_weights_: np.ndarray | None
     # With a value here: model files of earlier versions have none.
     training_: TrainingRecord | None = None
+    train_fingerprints_: np.ndarray | None = None
     source_: Source = {}  # noqa: RUF012
     view_shares_: np.ndarray = np.ones(1)
     views_: list[FittedWords | FittedFilters] = []  # noqa: RUF012
@@ -94,6 +97,13 @@ class Questions:
         symbols = encode(self.encoders, X)
         _warn_unseen(symbols)
         return self._margins_of(X, symbols)
+
+    def _collection(self, X: Any) -> Any:
+        """Return X as sequences of numbers or letters, or as symbols if `symbols` says so."""
+        if isinstance(X, Ragged):
+            return X
+        as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
+        return check_symbols(X) if as_symbols else check_sequences(X)
 
     def _as_sequences(self, X: Any) -> Any:
         """Return X as sequences if views read it, so that X is read once."""
@@ -234,8 +244,30 @@ class Questions:
         channels = self._channel_names()
         return channels if is_unnamed and len(channels) == len(names) else names
 
+    def training_places(self, X: Any) -> list[list[int]]:
+        """Return the training sequences that are equal to each of some sequences.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        places : list of list of int
+            For each sequence the indices of the training sequences with the same values; empty
+            lists if a model file of an earlier version does not know them.
+        """
+        check_is_fitted(self)
+        if self.train_fingerprints_ is None:
+            return [[] for _ in range(len(X))]
+        found = fingerprints(self._collection(X))
+        if not np.isin(found, self.train_fingerprints_).any():  # as for most new sequences
+            return [[] for _ in found]
+        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in found]
+
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
-        """Return the training sequences that are most like one sequence.
+        """Return the training sequences that are most like one sequence, without the sequence.
 
         Parameters
         ----------
@@ -249,11 +281,13 @@ class Questions:
         -------
         neighbours : list of Neighbour
             Index, kernel value and label of each training sequence, the most similar first.
+            Training sequences that are equal to `x` are left out, see `training_places`.
         """
-        _, encoded = self._encode_one(x, "neighbours")
+        X, encoded = self._encode_one(x, "neighbours")
         symbols = self.kernel_.read_new(encoded)
         similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + rounding error
-        nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
+        others = np.flatnonzero(~np.isin(self.train_index_, self.training_places(X)[0]))
+        nearest = others[np.argsort(-similar[others], kind="stable")[: check_whole(n, "n")]]
         labels = self.classes_.tolist()  # Python's text and numbers print without their type
         return [
             Neighbour(int(self.train_index_[i]), float(similar[i]), labels[self.train_y_[i]])

@@ -6,7 +6,7 @@ from typing import Any
 from mvdfq.cli.columns import given_columns
 from mvdfq.cli.output import note
 
-__all__ = ["reading_as_trained", "remark_other_rate"]
+__all__ = ["reading_as_trained", "remark_other_rate", "warn_of_training_data"]
 
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
 TEXT = ("long-csv", "wide-csv", "csv-folder")
@@ -71,3 +71,11 @@ def remark_other_rate(clf: Any, X: Any, quiet: bool) -> None:
             f"--resample {trained:g} brings them to the rate of the training data",
             quiet,
         )
+
+
+def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = False) -> None:
+    """Say how many of these sequences the model has learned from."""
+    n = sum(bool(places) for places in clf.training_places(X))
+    if n:
+        which = "this sequence" if n == len(X) == 1 else f"{n} of these {len(X)} sequences"
+        note(f"warning: the model was trained on {which}; {consequence}.", quiet)

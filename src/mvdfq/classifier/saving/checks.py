@@ -98,6 +98,9 @@ def _check_training(clf: Any) -> None:
     check_array(clf.train_y_, "train_y_", (n,), np.int64)
     inside = (clf.train_y_ < n_classes).all() and (clf.train_y_ >= 0).all()
     require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
+    if clf.train_fingerprints_ is not None:
+        n_given = len(np.atleast_1d(clf.train_fingerprints_))
+        check_array(clf.train_fingerprints_, "train_fingerprints_", (n_given,), np.uint64)
 
 
 def _check_encoders(clf: Any) -> None:

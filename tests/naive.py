@@ -323,6 +323,42 @@ def walk(ranked, n):
     return sum(above) / (len(above) * sum(ranked))
 
 
+# The 97.5 % quantile of the t distribution, by degrees of freedom, from a table.
+T_TABLE = {1: 12.70620474, 2: 4.30265273, 3: 3.18244631, 4: 2.77644511, 5: 2.57058184,
+           6: 2.44691185, 7: 2.36462425}  # fmt: skip
+NORMAL = 1.95996398
+
+
+def share_interval(right, groups, repeats):
+    """Look for the shares q at which (p - q)^2 = z^2 q (1 - q) / n, on both sides of p."""
+    p, n, z = sum(right) / len(right), len(right) / repeats, NORMAL
+    names = sorted(set(groups or []))
+    if len(names) > 1:
+        z = T_TABLE[len(names) - 1]
+        surplus = [
+            sum(hit - p for hit, group in zip(right, groups, strict=True) if group == name)
+            for name in names
+        ]
+        variance = sum(s * s for s in surplus) * len(names) / (len(names) - 1) / len(right) ** 2
+        if variance and 0 < p < 1:
+            n = min(n, p * (1 - p) / variance)
+
+    def is_far(q):
+        return (p - q) ** 2 > z * z * q * (1 - q) / n
+
+    return tuple(_edge(is_far, p, end) for end in (0.0, 1.0))
+
+
+def _edge(is_far, near, far):
+    """Halve the way between a share that is near and the end until the edge is found."""
+    if not is_far(far):
+        return far
+    for _ in range(60):
+        middle = (near + far) / 2
+        near, far = (near, middle) if is_far(middle) else (middle, far)
+    return near
+
+
 def moments(by_frame, shares, width, n):
     """Take the window with the largest sum again and again; leave out windows that overlap."""
     n_rows, n_frames = len(by_frame), len(by_frame[0])

@@ -96,7 +96,9 @@ def test_a_saved_model_is_not_trained_again(two, option):
 def test_the_training_data_are_no_test(two):
     arguments = ["--model", two / "m.mvdfq", "--label", 1, "--format", "json"]
     _, err = run("evaluate", two / "train.fa", *arguments)
-    assert "trained on these data" in err
+    assert "trained on 24 of these 24 sequences; the figures are too good" in err
+    _, err = run("evaluate", two / "test.fa", *arguments)
+    assert "trained on" not in err
 
 
 @pytest.mark.filterwarnings("ignore:More than a fifth of the symbols")

@@ -82,6 +82,11 @@ class PageOptions:
 
         return Recorder()
 
+    def n_removed(self, X: Any) -> int:
+        """Return how many evaluations without one channel are wanted."""
+        n_channels = 1 if isinstance(X, list) else X.n_rows
+        return n_channels if self.path and self.remove_channels and n_channels > 1 else 0
+
     def write(
         self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: dict[str, Any]
     ) -> Path | None:

@@ -57,12 +57,24 @@ def train(
         note("Training on the training part that the data name.", quiet)
         read = read.take((read.split == "train").nonzero()[0])
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
-    clf.fit(read.X, read.y, groups=useful_groups(read.groups))
+    groups = useful_groups(read.groups, read.y)
+    if read.groups is not None:
+        _tell_groups(groups, quiet)
+    clf.fit(read.X, read.y, groups=groups)
     clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
     clf.source_["columns"] = o.given_columns() | {"label": label}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     _show(clf, read, output, format, quiet)
+
+
+def _tell_groups(groups: Any, quiet: bool) -> None:
+    """Say whether the inner folds hold known groups apart."""
+    if groups is None:
+        text = "The inner folds mix groups: fewer than two classes have sequences of two groups."
+    else:
+        text = f"The inner folds hold {len(set(groups.tolist()))} groups apart."
+    note(text, quiet)
 
 
 def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> None:

@@ -33,6 +33,10 @@ Channels = Annotated[
         rich_help_panel=TABLES,
     ),
 ]
+Drop = Annotated[
+    str | None,
+    typer.Option(help="Columns that are left out, such as note,index.", rich_help_panel=TABLES),
+]
 Resample = Annotated[
     float | None,
     typer.Option(
@@ -41,7 +45,8 @@ Resample = Annotated[
         min=0,
     ),
 ]
-OPTIONS = {"id": Id, "time": Time, "group": Group, "channels": Channels, "resample": Resample}
+OPTIONS = {"id": Id, "time": Time, "group": Group, "channels": Channels, "drop": Drop}
+OPTIONS["resample"] = Resample
 
 
 GIVEN: ContextVar[dict[str, Any]] = ContextVar("GIVEN", default={})  # noqa: B039
@@ -59,7 +64,7 @@ def given_columns() -> dict[str, Any]:
 
 
 def _parsed(name: str, value: Any) -> Any:
-    if name == "channels":
+    if name in ("channels", "drop"):
         return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
     return value if name == "resample" else number_or_name(value)
 

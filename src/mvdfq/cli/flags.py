@@ -8,7 +8,7 @@ __all__ = ["as_flags"]
 FLAGS = {
     "format": "--as",
     **{name: f"--{name}" for name in ("label", "id", "time", "group", "channels", "resample")},
-    **{name: f"--{name}" for name in ("labels", "strands", "recipe", "cache")},
+    **{name: f"--{name}" for name in ("drop", "silence", "labels", "strands", "recipe", "cache")},
     "group_pattern": "--group-pattern",
     "skip_bad": "--skip-bad",
 }

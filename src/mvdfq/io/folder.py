@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.columns import COLUMNS, Columns, Roles, looked_at
+from mvdfq.io.columns import COLUMNS, Columns, Roles, is_bare_series, looked_at
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.long import Growing
 from mvdfq.io.tables import Table, is_value, named_rows, table_of
@@ -34,7 +34,8 @@ def _is_one_series(glimpse: Glimpse) -> bool:
         return False
     roles, rows = looked
     numbers = all(is_value(row[i]) for row in rows for i in roles.channels)
-    return roles.is_clock and numbers and not {"id", "label"} & {*roles.places}
+    is_timed = roles.is_clock or is_bare_series(roles, rows)
+    return is_timed and numbers and not {"id", "label"} & {*roles.places}
 
 
 def csv_files(folder: Path) -> list[Path]:
@@ -139,9 +140,8 @@ def _roles(growing: Growing, file: Source, table: Table, facts: Mapping[str, str
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"
         name = table.header[roles.places["label"]]
         file.fail(f"line 1: a column {name!r} within one series", hint)
-    if not growing.channels:
-        growing.channels, growing.is_named = roles.names, table.is_named
-        growing.source.remark(f"columns: {roles.words()}")
+    if growing.roles is None:
+        growing.roles, growing.is_named = roles, table.is_named
     channels = growing.channels
     if set(roles.names) != set(channels) or table.is_named != growing.is_named:
         hint = "channels=NAMES names the columns that all files have"

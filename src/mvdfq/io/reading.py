@@ -31,6 +31,7 @@ def read(
     time: str | int | None = None,
     group: str | int | None = None,
     channels: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
     resample: float | None = None,
     labels: str | Path | None = None,
     strands: str = "one",
@@ -64,6 +65,9 @@ def read(
 
     channels : sequence of str or int, default=None
         Columns of a table that are channels; by default all columns without another role.
+
+    drop : sequence of str or int, default=None
+        Columns of a table that are left out.
 
     resample : float, default=None
         Rows per second that all sequences of a table are brought to, as in `read_series`.
@@ -109,8 +113,8 @@ def read(
     paths = [Path(one) for one in path] if several else [Path(path)]  # type: ignore[union-attr, arg-type]
     if not paths:
         raise ValueError("path must name at least one file, got an empty list.")
-    columns = {"id": id, "time": time, "group": group, "channels": channels, "resample": resample}
-    columns = _given(columns | {"label": label})
+    columns = {"id": id, "time": time, "group": group, "channels": channels, "drop": drop}
+    columns = _given(columns | {"label": label, "resample": resample})
     record = named_format(format, RECORDS) if format else find_format(paths[0], RECORDS, columns)
     options = {"recipe": recipe, "labels": labels, "cache": cache}
     options["strands"] = None if strands == "one" else strands
@@ -133,6 +137,7 @@ def read_series(
     time: str | int | None = "time",
     group: str | int | None = "group",
     channels: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
     resample: float | None = None,
     categories: Mapping[str, Sequence[Any]] | None = None,
     time_first: bool = False,
@@ -177,7 +182,8 @@ def read_series(
 
     time : str, int or None, default="time"
         The column of times: numbers, dates or clock times, which must increase within a sequence.
-        By default it is recognised by its name or content; other columns of times are left out.
+        By default it is recognised by its name or content: a column that rises in every sequence
+        is the time if no column is called so. Other columns of times are left out.
         None: rows come in the order of the file. ``"clock:ms"`` says that the column ``clock``
         holds milliseconds. Times give the sampling rate; rows count as evenly spaced.
 
@@ -186,7 +192,11 @@ def read_series(
 
     channels : sequence of str or int, default=None
         The columns that are channels; by default all columns without another role. Columns that
-        are not listed are left out.
+        are not listed are left out. Also left out, with a remark, are columns that a data frame
+        has as its index, and columns that never change within a sequence and tell the class.
+
+    drop : sequence of str or int, default=None
+        Columns that are left out.
 
     resample : float, default=None
         Rows per second. All sequences are brought to this rate by straight lines between rows; a
@@ -233,7 +243,7 @@ def read_series(
     (array([2, 1]), ('x', 'y'), array(['up', 'down'], dtype='<U4'))
     """
     options: dict[str, Any] = {"label": label, "id": id, "time": time, "group": group}
-    options |= {"channels": channels, "resample": resample}
+    options |= {"channels": channels, "drop": drop or (), "resample": resample}
     options |= {"categories": categories or {}, "time_first": time_first}
     record = None
     if format is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
-from mvdfq.io.columns import Columns, counts_rows, looked_at
+from mvdfq.io.columns import Columns, counts_rows, is_bare_series, is_index, looked_at
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     LOOK,
@@ -32,7 +32,9 @@ def _is_wide(glimpse: Glimpse) -> bool:
     columns, rows = Columns.of(glimpse.options), first_rows(glimpse.said)
     looked = looked_at(glimpse)
     # Times say that a row is a time point, and not a series.
-    if not rows or "file_name" in rows[0] or (looked and looked[0].is_clock):
+    if not rows or "file_name" in rows[0]:
+        return False
+    if looked and (looked[0].is_clock or is_bare_series(*looked)):
         return False
     special = [columns.label, columns.id, columns.group]
     apart = {i for i, name in enumerate(rows[0]) if name in special}
@@ -82,7 +84,7 @@ def _places(
     """Return the places of id, label and group; without a header the user gives numbers."""
     if header:
         places = dict(replace(columns, time=None).find(source, header, []).places)
-        if counts_rows(0, header, [row[0] for row in rows]):
+        if is_index(header[0], 0) or counts_rows(0, header, [row[0] for row in rows]):
             places.setdefault("id", 0)
         return places
     named = {"id": columns.id, "group": columns.group}

@@ -82,6 +82,55 @@ def test_a_comma_that_may_separate_thousands_is_refused(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize(("other", "said"), [("0,5", False), ("2", True), ("1234,567", False)])
+def test_a_comma_before_three_digits_is_told(tmp_path, other, said):
+    path = write(
+        tmp_path, f"id;x;y\na;1,234;{other}\na;2,345;{other}\nb;3,456;{other}\nb;3,456;{other}\n"
+    )
+    data = read(path)
+    assert data.X[0][0].tolist() == [1.234, 2.345]
+    words = "column 'x': 1,234 is read as 1.234; if the comma separates thousands, write 1234"
+    assert (words in in_words(data)) == said
+    wide = read(write(tmp_path, f"up;1,234;2,345;{other};3\ndown;3,456;1,234;{other};3\n"))
+    assert ("1,234 is read as 1.234" in in_words(wide)) == said
+
+
+def test_a_comma_in_a_table_with_decimal_points_is_refused(tmp_path):
+    for text in ("id;x;y\na;1,234;2.5\na;2,345;3.5\n", "up;1,234;5\ndown;3;1.5\n"):
+        with pytest.raises(ReadError, match=r"'1,234' in a table with '[21].5'; write thousands"):
+            read(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("cell", ["1%", "20 °C", "$3", "1 234", "1'234", "1,234,567", "1_0"])
+def test_what_is_nearly_a_number_is_no_category(tmp_path, cell):
+    path = write(tmp_path, f"id;x;y\na;{cell};1\na;{cell};2\nb;{cell};3\nb;{cell};4\n")
+    with pytest.raises(ReadError, match=r"line 2: column 'x': .* is not a number; write numbers"):
+        read(path)
+    assert read(path, drop=["x"]).X.channel_names == ("y",)
+    data = read_series(path, categories={"x": [cell]})
+    assert data.X.symbolic == (True, False)
+
+
+def test_words_are_told(tmp_path):
+    data = read(write(tmp_path, "id,x,s\na,1,5 kg\na,2,6 kg\nb,3,5 kg\nb,3,6 kg\n"))
+    assert "'s' holds words, which are read as categories" in in_words(data)
+
+
+@pytest.mark.parametrize("number", [9007199254740993, -9007199254740993])
+def test_numbers_that_floats_round_are_told(tmp_path, number):
+    words = "'x' holds numbers of 2**53 = 9007199254740992 or more, whose last digits are rounded"
+    path = write(tmp_path, f"id,x,y\na,{number},1\na,3,4\nb,3,4\nb,5,4\n")
+    assert words in in_words(read(path))
+    table = pd.read_csv(path)
+    table.to_parquet(tmp_path / "a.parquet")
+    assert words in in_words(read(tmp_path / "a.parquet"))
+    np.savez(tmp_path / "a.npz", X=np.array([[[number, 1]]]), y=["a"])
+    with pytest.raises(ReadError, match=r"whole numbers beyond 2\*\*53"):
+        read(tmp_path / "a.npz")
+    path = write(tmp_path, f"id,x,y\na,{number - np.sign(number) * 2},1\na,3,4\nb,3,4\nb,5,4\n")
+    assert "2**53" not in in_words(read(path))
+
+
 def test_the_first_line_of_a_spreadsheet_names_the_separator(tmp_path):
     data = read(write(tmp_path, "sep=;\nid;time;x\na;0;1,5\na;1;2,5\n", encoding="utf-16"))
     assert data.X[0].tolist() == [[1.5, 2.5]]

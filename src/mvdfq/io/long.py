@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.columns import COLUMNS, Columns, Roles, how_to_name, looked_at
+from mvdfq.io.columns import COLUMNS, Columns, Roles, how_to_name, looked_at, some
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.resampling import at_one_rate
 from mvdfq.io.suspects import Values, judged
 from mvdfq.io.tables import (
+    ALMOST,
     DECIMAL_COMMA,
     LOOK,
     TABLES,
+    Commas,
     floats,
     is_given,
     is_number,
@@ -53,6 +55,7 @@ class Growing:
     # By the code of a sequence: seconds per unit of its times, None if not known.
     units: dict[int, float | None] = field(default_factory=dict)
     is_named: bool = True
+    commas: Commas = field(default_factory=Commas)
     # What a place in the file is called: Parquet has no lines.
     row: str = "line"
 
@@ -95,7 +98,11 @@ class Growing:
         self._keep("time", self._each(moments, cells["time"], clock, where))
         for name in self.channels:
             column = cells[f":{name}"]
-            reader = partial(self._states, name) if self._holds_text(name, column) else floats
+            reader: Any = floats
+            if self._holds_text(name, column):
+                reader = partial(self._states, name)
+            elif not isinstance(column, np.ndarray):
+                self.commas.see(name, column)
             self._keep(f":{name}", self._each(reader, column, name, where))
 
     def _keep(self, key: str, values: np.ndarray) -> None:
@@ -143,12 +150,18 @@ class Growing:
                 raise ValueError(
                     f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
                 )
+            if ALMOST.fullmatch(cell):
+                raise ValueError(
+                    f"{cell!r} is not a number; write numbers without signs and marks, or "
+                    f"categories={{{name!r}: [...]}} reads words"
+                )
         known = {cell: _stable_code(cell) if is_given(cell) else np.nan for cell in set(cells)}
         return np.array([known[cell] for cell in cells])
 
     def dataset(self) -> Dataset:
         """Return the sequences in order of appearance, without sequences that cannot be read."""
         table = {key: np.concatenate(chunks) for key, chunks in self.chunks.items()}
+        self.commas.tell(self.source)
         self._check_rows(table)
         table = _without(table, np.array(sorted(self.bad), dtype=np.int64))
         if not table["id"].size:
@@ -186,6 +199,8 @@ class Growing:
         self.roles = judged(self.source, self.columns, before, Values(by_name, starts, words), y)
         # What was taken as what is said first.
         said = f"columns: {self.roles.words()}"
+        if words:
+            self.source.remark(f"{some(sorted(words))} holds words, which are read as categories")
         self.source.remarks = {**remarks, said: None, **self.source.remarks}
         if "time" in self.roles.places and "time" not in before.places:
             self._take_time(table, self.roles.header[self.roles.places["time"]])

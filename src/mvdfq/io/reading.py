@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError, check_kept
+from mvdfq.io.columns import some
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import group_expression, group_in
 from mvdfq.io.parts import joined_parts, parts_of
@@ -19,6 +20,9 @@ from mvdfq.io.text import Source
 __all__ = ["read", "read_series"]
 
 Report = Callable[[int, int], None]
+
+# Floats hold every whole number below this number.
+EXACT = 2**53
 
 
 def read(
@@ -316,4 +320,21 @@ def _read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Da
     except OSError as error:
         source.fail(error.strerror or str(error))
     check_kept(source.path, len(data), data.skipped)
-    return data
+    return _with_large_numbers_told(data)
+
+
+def _with_large_numbers_told(data: Dataset) -> Dataset:
+    """Say which channels hold whole numbers that are too large to be exact as floats."""
+    X = data.X
+    if isinstance(X, list) or not X.data.size:
+        return data
+    highest, lowest = np.fmax.reduce(X.data, axis=1), np.fmin.reduce(X.data, axis=1)
+    large = np.flatnonzero(np.fmax(highest, -lowest) >= EXACT)
+    if not large.size:
+        return data
+    names = X.channel_names or tuple(map(str, range(X.n_rows)))
+    text = (
+        f"{some([names[j] for j in large])} holds numbers of 2**53 = {EXACT} or more, whose last "
+        f"digits are rounded"
+    )
+    return replace(data, remarks=(*data.remarks, text))

@@ -13,6 +13,7 @@ from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     LOOK,
     TABLES,
+    Commas,
     counts_up,
     first_rows,
     floats,
@@ -75,7 +76,11 @@ def read_wide(source: Source, **options: Any) -> Dataset:
     places["label"] = _label_place(source, columns, places, body)
     apart = (f"{key} {_shown(place, header)}" for key, place in places.items() if place is not None)
     source.remark(f"columns: {'; '.join([*apart, 'all others are values'])}")
-    return gather(source, chain(first, rows), partial(_wide_row, header=header, places=places))
+    commas = Commas()
+    read_row = partial(_wide_row, header=header, places=places, commas=commas)
+    data = gather(source, chain(first, rows), read_row)
+    commas.tell(source)
+    return replace(data, remarks=tuple(source.remarks))
 
 
 def _places(
@@ -121,7 +126,9 @@ def _are_classes(cells: Sequence[str]) -> bool:
     return 2 * len(set(cells)) <= len(cells)
 
 
-def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) -> Case:
+def _wide_row(
+    row: list[str], header: Sequence[str], places: Mapping[str, Any], commas: Commas
+) -> Case:
     """Read the values, the label, the name and the group of one row."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
@@ -137,6 +144,7 @@ def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) 
         raise ValueError("no values")
     if not is_given(words.get("label", "-")):
         raise ValueError("the label is missing")
+    commas.see("values", cells)
     try:
         values = floats(cells)[None]
     except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o, parts as p
-from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_name
 from mvdfq.cli.inner import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
 
@@ -84,6 +84,7 @@ def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> Non
 
 def check_output(path: Path, data: Path) -> None:
     """Raise an error for an output that cannot or must not be written, before the work."""
+    check_name(path)
     problem, hint = "", "name another output"
     if not path.parent.is_dir():
         problem, hint = (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset, ReadError, check_inside
 from mvdfq.io.columns import COLUMNS, Columns, Roles, is_bare_series, looked_at
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.long import Growing
@@ -42,6 +42,8 @@ def csv_files(folder: Path) -> list[Path]:
     """Return the tables in a folder and its sub-folders, without hidden files and metadata.csv."""
     found = (path for path in folder.rglob("*") if ENDING.search(path.name))
     named = [(path.relative_to(folder), path) for path in found if path.name != METADATA]
+    for _, path in named:
+        check_inside(path, folder)
     return [path for name, path in sorted(named) if not re.search(r"(^|/)\.", name.as_posix())]
 
 
@@ -82,6 +84,7 @@ def _named_files(source: Source) -> Iterator[tuple[str, Path]]:
 def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
     """Return a function that gives label and group of a file, by metadata.csv or sub-folder."""
     if (source.path / METADATA).is_file():
+        check_inside(source.path / METADATA, source.path)
         listed = _metadata(Source(source.path / METADATA), columns)
         return lambda path: _listed(listed, path, source.path)
     # A label that the user names stands in the files; one file has no sub-folder.

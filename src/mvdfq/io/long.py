@@ -97,7 +97,7 @@ class Growing:
         where = list(zip(lines, ids.tolist(), strict=True))
         self._keep("time", self._each(moments, cells["time"], clock, where))
         for name in self.channels:
-            column = cells[f":{name}"]
+            column: Any = cells[f":{name}"]
             reader: Any = floats
             if self._holds_text(name, column):
                 reader = partial(self._states, name)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset, ReadError, check_inside
 from mvdfq.io.reading import read
 
 __all__ = ["list_parts"]
@@ -47,6 +47,8 @@ def list_parts(
     [['u'], ['u']]
     """
     files = sorted(file for file in Path(folder).glob(pattern) if file.is_file())
+    for file in files:
+        check_inside(file, folder)
     if not files:
         raise ReadError(folder, f"no file matches {pattern!r}", "name another folder or pattern")
     return [partial(read, file, **options) for file in files]

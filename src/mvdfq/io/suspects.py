@@ -62,10 +62,10 @@ def judged(
     rises in every sequence is the time if no other column is. Channels that the user names stay
     channels.
     """
-    still = {name: values.still(name) for name in roles.names}
-    still = {name: found for name, found in still.items() if found is not None}
+    found = {name: values.still(name) for name in roles.names}
+    still = {name: value for name, value in found.items() if value is not None}
     if columns.channels is None:
-        telling = [name for name, found in still.items() if y is not None and _tells(found, y)]
+        telling = [name for name, value in still.items() if y is not None and _tells(value, y)]
         roles = _without_telling(source, roles, telling)
         roles = _with_clock(source, columns, roles, values)
     _remark_still(source, [one for one in still if one in roles.names and values.repeats(one)])

@@ -115,4 +115,6 @@ def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
     """Return the format and the audio recipe, which a model file remembers."""
     from mvdfq.io.recipes import audio_recipe
 
-    return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}
+    silence = o.given_columns().get("silence")
+    stored = asdict(audio_recipe(recipe, silence)) if kind == "audio" else None
+    return {"format": kind, "recipe": stored}

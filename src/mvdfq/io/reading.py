@@ -30,6 +30,7 @@ def read(
     format: str | None = None,
     *,
     recipe: Any = None,
+    silence: str | None = None,
     label: Any = None,
     id: str | int | None = None,
     time: str | int | None = None,
@@ -57,6 +58,9 @@ def read(
 
     recipe : AudioRecipe or str, default=None
         How sound becomes numbers, or a name in `AUDIO_RECIPES`.
+
+    silence : {"missing", "keep"}, default=None
+        Whether frames of digital silence are missing values; by default as the recipe says.
 
     label : str or int, default=None
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
@@ -120,7 +124,7 @@ def read(
     columns = {"id": id, "time": time, "group": group, "channels": channels, "drop": drop}
     columns = _given(columns | {"label": label, "resample": resample})
     record = named_format(format, RECORDS) if format else find_format(paths[0], RECORDS, columns)
-    options = {"recipe": recipe, "labels": labels, "cache": cache}
+    options = {"recipe": recipe, "silence": silence, "labels": labels, "cache": cache}
     options["strands"] = None if strands == "one" else strands
     options = _given(options) | columns
     _refuse_unused(record, list(options))

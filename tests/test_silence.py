@@ -75,7 +75,7 @@ def test_silence_is_told_and_can_be_kept(sounds):
     assert 0.2 < share.mean() < 0.4
     told = [remark for remark in data.remarks if "silence" in remark]
     assert told == [
-        "digital silence: 49.0% of the frames of class 'bell', 0.0% of class 'rain'; "
+        "digital silence in classes: 49.0% of 'bell', 0.0% of 'rain'; "
         "silence='missing' reads these frames as missing values"
     ]
     kept = read_audio(sounds, silence="keep")
@@ -120,10 +120,12 @@ def test_the_program_reads_silence_as_it_was_trained(sounds, tmp_path):
 def test_inspect_tells_silence_by_class(sounds):
     out, err = run("inspect", sounds, "--deep")
     assert "classes  sequences  digital silence %" in out
-    assert "digital silence: 50.0% of the frames of class 'bell', 0.0% of class 'rain'" in err
+    assert "digital silence in classes: 50.0% of 'bell', 0.0% of 'rain'" in err
     facts = json.loads(run("inspect", sounds, "--deep", "--format", "json")[0])
     assert facts["digital_silence_percent"] == {"bell": 50.0, "rain": 0.0}
-    assert "digital_silence_percent" not in json.loads(run("inspect", sounds, "--format", "json")[0])
+    assert "digital_silence_percent" not in json.loads(
+        run("inspect", sounds, "--format", "json")[0]
+    )
 
 
 @pytest.mark.parametrize("deep", [True, False])

@@ -13,7 +13,7 @@ from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.decoding import Header
 from mvdfq.io.listing import list_audio
 from mvdfq.io.recipes import audio_recipe
-from mvdfq.io.silence import differ, idle_frames, shares_of, silence_in_words
+from mvdfq.io.silence import differ, extremes, idle_frames, shares_of, silence_in_words
 
 __all__ = ["equal_sequences", "facts_of", "facts_of_audio", "idle_shares"]
 
@@ -54,11 +54,7 @@ def _idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
 def _idle_remark(what: str, shares: Mapping[str, float]) -> list[str]:
     if not differ(shares):
         return []
-    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
-    return [
-        f"classes differ in {what}: {shares[most]:.1%} of class {most!r}, {shares[least]:.1%} of "
-        f"class {least!r}; a classifier may tell classes by it"
-    ]
+    return [f"classes differ in {what}: {extremes(shares)}; a classifier may tell classes by it"]
 
 
 def _inspect_strings(X: list[str]) -> dict[str, Any]:

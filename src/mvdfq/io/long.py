@@ -203,13 +203,15 @@ class Growing:
             self.source.remark(f"{some(sorted(words))} holds words, which are read as categories")
         self.source.remarks = {**remarks, said: None, **self.source.remarks}
         if "time" in self.roles.places and "time" not in before.places:
-            self._take_time(table, self.roles.header[self.roles.places["time"]])
+            self._take_time(table, self.roles)
 
-    def _take_time(self, table: dict[str, np.ndarray], clock: str) -> None:
-        """Take a column of numbers as the times."""
+    def _take_time(self, table: dict[str, np.ndarray], roles: Roles) -> None:
+        """Take a column of numbers as the times; uneven numbers, such as a way, tell no rate."""
+        clock = roles.header[roles.places["time"]]
         table["time"] = table[f":{clock}"]
-        unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
-        self.units = dict.fromkeys(self.units, unit)
+        if roles.is_clock:
+            unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
+            self.units = dict.fromkeys(self.units, unit)
 
     def _sequences(self, table: Mapping[str, np.ndarray]) -> tuple[Sequences, np.ndarray]:
         """Return the sequences with their channels, and the number of each sequence."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from mvdfq.sequences import Sequences
 
-__all__ = ["differ", "idle_frames", "shares_of", "silence_in_words"]
+__all__ = ["differ", "extremes", "idle_frames", "shares_of", "silence_in_words"]
 
 # Equal frames in a row that are called idle. Sound that is not exactly silent has no two equal
 # frames; sensors that round their values have a few.
@@ -46,14 +46,19 @@ def differ(shares: Mapping[str, float]) -> bool:
     return bool(shares) and max(shares.values()) - min(shares.values()) > APART
 
 
+def extremes(shares: Mapping[str, float]) -> str:
+    """Name the classes with the largest and the smallest share."""
+    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    return f"{shares[most]:.1%} of {most!r}, {shares[least]:.1%} of {least!r}"
+
+
 def silence_in_words(shares: Mapping[str, float], silence: str) -> list[str]:
     """Say how much of the sound is digital silence, and warn where classes differ."""
     if not any(shares.values()):
         return []
-    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
-    text = f"digital silence: {shares[most]:.1%} of the frames"
+    text = f"digital silence: {max(shares.values()):.1%} of the frames"
     if differ(shares):
-        text += f" of class {most!r}, {shares[least]:.1%} of class {least!r}"
+        text = f"digital silence in classes: {extremes(shares)}"
     if silence == "missing":
         return [f"{text}; silence='missing' reads these frames as missing values"]
     if differ(shares):

@@ -109,7 +109,9 @@ def _with_clock(source: Source, columns: Columns, roles: Roles, values: Values) 
             f"time {clocks[0]!r}: it rises in every sequence and no column is called a time; {KEPT}"
         )
         rising = [name for name in rising if name not in clocks]
-        roles = replace(roles.without(clocks), places={**roles.places, "time": place})
+        is_clock = values.is_even(clocks[0])
+        places = {**roles.places, "time": place}
+        roles = replace(roles.without(clocks), places=places, is_clock=is_clock)
     if rising:
         source.remark(
             f"{some(rising)} rises in every sequence: is it a time? time=NAME or drop=NAME"

@@ -384,9 +384,9 @@ PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 @pytest.mark.parametrize(
     ("X", "alphabet"),
     [
-        (["ACgt-", "acgt"], "-ACGT"),
+        (["ACgt", "acgt"], "ACGT"),
         (["ACGUacgu"], "ACGU"),
-        ([PROTEIN, PROTEIN.lower(), "xbz*"], "*ABCDEFGHIKLMNPQRSTVWXYZ"),
+        ([PROTEIN, PROTEIN.lower()], PROTEIN),
         (["Anna", "Bob"], "ABabno"),  # a name
         (["aAbBcC", "CGA"], "ABCGabc"),  # states
         ([PROTEIN, "of no protein"], "".join(sorted({*PROTEIN, *"of no protein"}))),
@@ -414,10 +414,59 @@ def test_unknown_bases_are_missing_values():
     np.testing.assert_allclose(K[0], [1, 0, 1], atol=1e-12)
 
 
-def test_models_of_earlier_versions_read_n_as_a_letter():
-    letters = Letters().fit(["ACGT"])
-    letters.alphabets_ = ["ACGNT"]
-    assert codes(letters.transform(["ANr"])) == [0, 3, None]
+def naive_residues(text):
+    """Residues as numbers of the alphabet; None for what is no residue."""
+    read = {**dict(zip(PROTEIN, PROTEIN, strict=True)), "U": "C", "O": "K"}
+    return [PROTEIN.index(read[c.upper()]) if c.upper() in read else None for c in text]
+
+
+@pytest.mark.parametrize("groups", [None, ("LVIM", "ST", "FYW", "EDNQ", "KR")])
+def test_unknown_residues_are_missing_values(groups):
+    odd = "AXxBbZzJj*-.UuOoC"
+    X = [PROTEIN * 40, PROTEIN.lower(), odd]
+    letters = Letters(groups=groups).fit(X)
+    first = {c: group[0] for group in groups or () for c in group}
+    expected = [
+        None if n is None else first.get(PROTEIN[n], PROTEIN[n]) for n in naive_residues(odd)
+    ]
+    found = [
+        None if n is None else letters.alphabets_[0][n] for n in codes(letters.transform([odd]))
+    ]
+    assert found == expected
+    assert letters.kinds_ == ["protein"]
+    assert letters.transform(["AØ"]).unseen.tolist() == [[False, True]]
+    # a given alphabet, and a group, decide otherwise
+    assert codes(Letters("AX").fit(X).transform(["AXB"])) == [0, 1, None]
+    assert codes(Letters(groups=("BDN",)).fit(X).transform(["B"])) == codes(
+        Letters(groups=("BDN",)).fit(X).transform(["D"])
+    )
+
+
+def test_gaps_in_dna_are_missing_values():
+    assert codes(Letters().fit(["ACGT-", "ac.gt"]).transform(["A-.t"])) == [0, None, None, 3]
+    assert codes(Letters(groups=("AG", "CT")).fit(["ACGTN"]).transform(["ANG"])) == [0, None, 0]
+
+
+def test_masked_proteins_tell_nothing(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(40):
+        residues = "".join(rng.choice(list(PROTEIN), 60))
+        masked = residues[:20] + residues[20:40].lower() + residues[40:] if i % 2 else residues
+        lines.append(f">s{i} {i % 2}\n{masked}\n")
+    (tmp_path / "a.fasta").write_text("".join(lines))
+    data = mvdfq.io.read_fasta(tmp_path / "a.fasta", label=1, lower="mask")
+    assert any("XXX" in x for x in data.X)
+    words = mvdfq.SequenceFeatures(mvdfq.Spectrum(3)).fit(data.X)
+    assert not any("X" in name for name in words.get_feature_names_out())
+
+
+def test_text_is_no_protein():
+    text = "THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG".replace(" ", "")
+    assert Letters().fit([text]).kinds_ == [""]
+    assert Letters().fit([text.replace("J", "") * 9]).kinds_ == [""]
+    assert Letters().fit([PROTEIN * 20 + "O"]).kinds_ == ["protein"]
+    assert Letters().fit([PROTEIN + "O"]).kinds_ == [""]
 
 
 def test_each_row_is_folded_by_itself_and_folding_can_be_switched():

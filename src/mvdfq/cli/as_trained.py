@@ -28,6 +28,8 @@ def reading_as_trained(
     kind = format or _kind(path, stored_kind, columns)
     if kind in TIMES and clf.channel_names_in_ is not None:
         columns.setdefault("channels", list(clf.channel_names_in_))
+    elif "drop" in stored:  # without a header, columns have numbers
+        columns.setdefault("drop", stored["drop"])
     if kind not in TIMES:
         columns = given
     elif kind != source.get("format"):  # only channels and rate mean the same in another format

@@ -8,8 +8,8 @@ __all__ = ["as_flags"]
 FLAGS = {
     "format": "--as",
     **{name: f"--{name}" for name in ("label", "id", "time", "group", "channels", "resample")},
-    **{name: f"--{name}" for name in ("labels", "strands", "recipe", "cache")},
     "protocol": "--protocol",
+    **{name: f"--{name}" for name in ("drop", "silence", "labels", "strands", "recipe", "cache")},
     "group_pattern": "--group-pattern",
     "skip_bad": "--skip-bad",
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o, parts as p
-from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_name
 from mvdfq.cli.inner import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
 
@@ -96,6 +96,7 @@ def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> Non
 
 def check_output(path: Path, data: Path) -> None:
     """Raise an error for an output that cannot or must not be written, before the work."""
+    check_name(path)
     problem, hint = "", "name another output"
     if not path.parent.is_dir():
         problem, hint = (
@@ -126,4 +127,6 @@ def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
     """Return the format and the audio recipe, which a model file remembers."""
     from mvdfq.io.recipes import audio_recipe
 
-    return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}
+    silence = o.given_columns().get("silence")
+    stored = asdict(audio_recipe(recipe, silence)) if kind == "audio" else None
+    return {"format": kind, "recipe": stored}

@@ -13,6 +13,7 @@ Nothing here imports mvdfq: a reference that leans on the code it checks proves 
 """
 
 from collections import Counter
+from fractions import Fraction
 from functools import partial
 from itertools import accumulate, combinations, permutations, product
 from math import exp, isnan, log, prod, sqrt
@@ -161,8 +162,14 @@ def features(row, kernel, pyramid=1):
     counts = Counter()
     for group, (t, n_starts), word, weight in kernel(row):
         for level in range(pyramid):
-            counts[group, level, t * 2**level // n_starts, word] += weight
+            counts[group, level, part_of(t, n_starts, level), word] += weight
     return counts
+
+
+def part_of(t, n_starts, level):
+    """Which of ``2**level`` equal parts of the stretch of possible starts holds the start `t`."""
+    ends = [Fraction(n_starts * part, 2**level) for part in range(1, 2**level + 1)]
+    return sum(end <= t for end in ends)
 
 
 def observed(rows, k, dilation=1):
@@ -300,7 +307,7 @@ def evidence(x, train, coefficients, kernels, *, manifold=False, pyramid=1):
         counts = features(row, kernels[r], pyramid)
         for group, (t, n_starts), word, weight in kernels[r](row):
             for level in range(pyramid):
-                key = group, level, t * 2**level // n_starts, word
+                key = group, level, part_of(t, n_starts, level), word
                 by_start[r, t] += shares[r, key] * weight / counts[key]
     return by_start
 

@@ -657,8 +657,9 @@ HARM = [
         shorter,
         r"scale_ must be an array of float64 of shape \(3,",
     ),
-    ("scaled", "Standardize", "scale_", with_item(0, 0.0), "scale_ must be finite and positive"),
-    ("scaled", "Standardize", "scale_", with_item(0, np.nan), "scale_ must be finite and positive"),
+    ("scaled", "Standardize", "scale_", with_item(0, 0.0), "scale_ must be positive"),
+    ("scaled", "Standardize", "scale_", with_item(0, np.nan), "scale_ must be positive"),
+    ("scaled", "SequenceClassifier", "ranges_in_", shorter, "ranges_in_ must be an array"),
     (
         "scaled",
         "Standardize",

@@ -23,6 +23,7 @@ from mvdfq.classifier.saving.record import TrainingRecord, digest, fingerprints,
 from mvdfq.machines.blocks import Labelled
 from mvdfq.machines.validation import check_targets
 from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences.ranges import without_constants
 
 __all__ = ["Drawn", "Reading", "block_makers", "class_weights", "cluster_margins", "draw"]
 
@@ -137,9 +138,10 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
 
 @dataclass(frozen=True)
 class Reading:
-    """How blocks become features: the fitted encoders, and the codes and weights of classes."""
+    """How blocks become features: fitted encoders, ranges, and the codes and weights of classes."""
 
     encoders: list[Any]
+    ranges: np.ndarray
     classes: np.ndarray
     weight: np.ndarray
     seed: int
@@ -153,6 +155,7 @@ class Reading:
 
     def _features(self, sources: Sequence[Any], read: Callable[[], Numbered]) -> Labelled:
         i, X, y = read()
+        X = without_constants(X, self.ranges)
         codes = np.searchsorted(self.classes, y)
         held = _keys(self.seed, i, len(y)) < self.limit
         return labelled(sources, X, encode(self.encoders, X), codes, self.weight[codes], held)

@@ -18,6 +18,8 @@ from mvdfq.classifier.presets import Settings
 from mvdfq.classifier.saving.record import fingerprints, training_record
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trainer, check_targets
+from mvdfq.sequences import check_sequences
+from mvdfq.symbols.base import Symbols, check_symbols
 
 __all__ = ["SequenceClassifier"]
 
@@ -120,6 +122,11 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
     n_features_in_ : int
         Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
         sequences to predict may have any length.
+
+    ranges_in_ : ndarray of shape (2, n_channels)
+        Smallest and largest value of each channel in training; NaN for a channel of symbols. A
+        channel whose values differ by no more than rounding is constant: answers do not depend on
+        the channel.
 
     frames_, symbols_ : object
         The fitted parts; None for a part that is left out.
@@ -299,13 +306,13 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         self.n_channels_in_, self.problems_ = X.n_rows, problems
         self.channel_names_in_ = X.channel_names
         self.training_ = training_record(X, y)
-        self.train_fingerprints_ = np.zeros(n_given, dtype=np.uint64)
-        self.train_fingerprints_[used] = fingerprints(X)
-        return X, y, trainer, settings
+        return self._varying(X, settings), y, trainer, settings
 
     def _read(self, X: Any) -> Any:
         """Read sequences of numbers or letters; symbols stay as they are."""
-        X = self._collection(X)
+        if not isinstance(X, Symbols):
+            as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
+            X = check_symbols(X) if as_symbols else check_sequences(X)
         if not X.lengths.any():  # the words that scikit-learn's checks expect
             raise ValueError(
                 f"X holds only empty sequences: 0 feature(s) (shape=({len(X)}, 0)) while "

@@ -14,6 +14,7 @@ from mvdfq.io.decoding import Header
 from mvdfq.io.listing import list_audio
 from mvdfq.io.recipes import audio_recipe
 from mvdfq.io.silence import differ, extremes, idle_frames, shares_of, silence_in_words
+from mvdfq.sequences.ranges import constant_channels, ranges_of
 
 __all__ = ["equal_sequences", "facts_of", "facts_of_audio", "idle_shares"]
 
@@ -63,11 +64,8 @@ def _inspect_strings(X: list[str]) -> dict[str, Any]:
 
 def _inspect_numbers(X: Any) -> dict[str, Any]:
     missing = np.isnan(X.data)
-    constant = [
-        name
-        for name, row in zip(X.channel_names or map(str, range(X.n_rows)), X.data, strict=True)
-        if not np.nanstd(np.append(row[~np.isnan(row)], row[~np.isnan(row)][:1])) > 0
-    ]
+    names = X.channel_names or [str(c) for c in range(X.n_rows)]
+    constant = [names[c] for c in constant_channels(ranges_of(X))]
     return _lengths(X.lengths) | {
         "channels": X.n_rows,
         "frames per second": X.sampling_rate or "unknown",

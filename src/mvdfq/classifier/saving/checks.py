@@ -55,6 +55,7 @@ def _check_classifier(value: Any) -> None:
     _check_views(value)
     _check_training(value)
     _check_encoders(value)
+    check_array(value.ranges_in_, "ranges_in_", (2, value.n_channels_in_))
 
 
 def _check_problems(clf: Any) -> None:

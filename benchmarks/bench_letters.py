@@ -25,8 +25,8 @@ from mvdfq.classifier.parts import fitted_kernel
 from mvdfq.classifier.presets import PRESETS
 from mvdfq.evaluation import roc50
 from mvdfq.io import read
-from mvdfq.machines.svm import Problems
-from mvdfq.machines.validation import Trainer, inner_folds
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.validation import Trainer, inner_folds
 
 RESULTS = Path(__file__).parent / "results"
 DNA, PROTEINS = ("EP300", "SIN3A"), ("1.1", "2.34")

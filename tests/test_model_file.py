@@ -509,8 +509,6 @@ def test_learned_values_that_are_missing_are_named(name, kind, path):
     opened = Opened(path)
     state = opened.state(kind, "n_channels_in_")
     for attribute in [key for key in state if key.endswith("_")]:
-        if attribute == "folds_case_":  # files of earlier versions do not hold this attribute
-            continue
         value = state.pop(attribute)
         opened.write()
         assert_refused(path, f"in {kind}, the file must hold {attribute}, but does not")
@@ -659,8 +657,9 @@ HARM = [
         shorter,
         r"scale_ must be an array of float64 of shape \(3,",
     ),
-    ("scaled", "Standardize", "scale_", with_item(0, 0.0), "scale_ must be finite and positive"),
-    ("scaled", "Standardize", "scale_", with_item(0, np.nan), "scale_ must be finite and positive"),
+    ("scaled", "Standardize", "scale_", with_item(0, 0.0), "scale_ must be positive"),
+    ("scaled", "Standardize", "scale_", with_item(0, np.nan), "scale_ must be positive"),
+    ("scaled", "SequenceClassifier", "ranges_in_", shorter, "ranges_in_ must be an array"),
     (
         "scaled",
         "Standardize",
@@ -759,6 +758,7 @@ def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, me
         ("hashing", "HashingQuantizer", "modes_", [{"tuple": [0, 0]}], "modes_ must hold pairs"),
         ("letters", "Letters", "alphabets_", ["AA"], "one string of distinct characters"),
         ("letters", "Letters", "folds_case_", [True] * 2, "folds_case_ must hold True or False"),
+        ("letters", "Letters", "kinds_", ["dna"], "kinds_ must hold 'nucleic', 'protein' or ''"),
         (
             "names",
             "Smooth",

@@ -419,7 +419,8 @@ def test_fitted_parts_are_shown_in_a_paragraph():
     symbols = mvdfq.DirectQuantizer().fit_transform(X)
     features = mvdfq.SequenceFeatures(mvdfq.Spectrum(3)).fit(symbols)
     evaluation = mvdfq.evaluate(mvdfq.SequenceClassifier("mvdfqm-spectrum"), X, y)
-    shown = [clf.terms_[0], clf.terms_[0].table, clf.terms_[0].reader.train_, clf.explain(X[0]).evidence,
+    term = clf.terms_[0]
+    shown = [term, term.table, term.reader.train_, clf.explain(X[0]).evidence,
              features.columns_, features.plan_, evaluation, evaluation.folds[0]]  # fmt: skip
     for part in shown:
         assert len(repr(part)) < 500, repr(part)[:200]

@@ -336,11 +336,13 @@ def test_rows_of_many_categories_have_plain_words():
     assert clf.score(sequences, np.arange(12) % 2) == 1
 
 
-def test_a_training_sequence_is_its_own_neighbour(fitted):
-    assert isinstance(fitted.terms_[0], FittedWords)
-    first = fitted.neighbours(X[5], n=1)[0]
-    assert first.index == 5
-    assert_allclose(first.similarity, 1, rtol=1e-5)
+def test_a_training_sequence_is_not_its_own_neighbour(fitted):
+    words = fitted.terms_[0]
+    assert isinstance(words, FittedWords)
+    similar = words.compare(words.read(check_sequences([X[5]])), words.train)[0]
+    assert np.argmax(similar) == 5
+    assert_allclose(similar[5], 1, rtol=1e-5)
+    assert 5 not in {one.index for one in fitted.neighbours(X[5], n=100)}
 
 
 def test_a_sequence_without_symbols_is_named():

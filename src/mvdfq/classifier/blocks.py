@@ -17,8 +17,9 @@ from sklearn.utils import compute_sample_weight
 
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.passes import HELD_OUT, SAMPLE, Collection
-from mvdfq.classifier.saving.record import TrainingRecord, digest, record_of
+from mvdfq.classifier.saving.record import TrainingRecord, digest, fingerprints, record_of
 from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences.ranges import without_constants
 from mvdfq.terms.feature_blocks import Labelled
 from mvdfq.terms.total import LinearTotal
 from mvdfq.terms.validation import check_targets
@@ -66,6 +67,7 @@ class Drawn:
     counts: np.ndarray
     sizes: tuple[int, ...]
     digests: tuple[str, ...]
+    fingerprints: np.ndarray
 
     @property
     def index(self) -> np.ndarray:
@@ -101,7 +103,8 @@ def _drawn(block: Numbered, seed: int) -> Drawn:
     classes, counts = np.unique(y, return_counts=True)
     keys = _keys(seed, i, len(y))
     places = np.stack([np.full(len(y), i), np.arange(len(y))], axis=1)
-    whole = Drawn(X, y, keys, places, X.lengths, classes, counts, (len(y),), (digest(X, y),))
+    known = (len(y),), (digest(X, y),), fingerprints(X)
+    whole = Drawn(X, y, keys, places, X.lengths, classes, counts, *known)
     return _chosen(whole, np.argsort(keys)[: SAMPLE + HELD_OUT])
 
 
@@ -127,14 +130,16 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
         np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
         a.sizes + b.sizes,
         a.digests + b.digests,
+        np.concatenate([a.fingerprints, b.fingerprints]),
     )
     return _chosen(both, np.argsort(both.keys)[: SAMPLE + HELD_OUT])
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How blocks become features: the codes and weights of classes, and what is held out."""
+    """How blocks become features: ranges, codes and weights of classes, what is held out."""
 
+    ranges: np.ndarray
     classes: np.ndarray
     weight: np.ndarray
     seed: int
@@ -148,6 +153,7 @@ class Reading:
 
     def _features(self, total: LinearTotal, read: Callable[[], Numbered]) -> Labelled:
         i, X, y = read()
+        X = without_constants(X, self.ranges)
         codes = np.searchsorted(self.classes, y)
         held = _keys(self.seed, i, len(y)) < self.limit
         whole = Collection(total, X, [None] * len(total.sources))

@@ -20,13 +20,15 @@ from mvdfq.classifier.blocks import cluster_decisions
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.nested import nested_params, set_nested
 from mvdfq.classifier.saving.file import save_model
-from mvdfq.classifier.saving.record import Source, TrainingRecord
+from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.similarity import Neighbour, nearest
 from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.unseen import warn_unseen
 from mvdfq.explain.explanation import Explanation, explanations
-from mvdfq.sequences import Ragged, check_sequences
-from mvdfq.symbols.base import check_symbols
+from mvdfq.frames.base import channel_names
+from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences.ranges import warn_constant, warn_outside, without_constants
+from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.terms.base import FittedTerm
 from mvdfq.terms.row_norms import shares_of_norms
 from mvdfq.terms.svm import Problems
@@ -141,6 +143,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
         sequences to predict may have any length.
 
+    ranges_in_ : ndarray of shape (2, n_channels)
+        Smallest and largest value of each channel in training; NaN for a channel of symbols. A
+        channel whose values differ by no more than rounding is constant: answers do not depend on
+        the channel.
+
     terms_ : list of FittedTerm
         The fitted terms of the sum. Each has a `name`, the fitted transformers `encoders`, a
         `share` in the sum and, for words, the `reader` that counts the words.
@@ -174,6 +181,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     term_importance_ : dict
         Share of each term of the sum in what was learned.
 
+    train_fingerprints_ : ndarray of shape (n_sequences,)
+        64 bits of the content of each training sequence, by which `training_places` finds it; 0
+        for a sequence of weight 0.
+
     train_index_, train_y_ : ndarray
         Indices of the training sequences that the classifier keeps, and the codes of their
         classes: all, or a sample if `fit` was given more than 10 000 sequences.
@@ -205,8 +216,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     validation_scores_: np.ndarray
     validation_score_: float
     validation_std_: float
+    ranges_in_: np.ndarray
     train_index_: np.ndarray
     train_y_: np.ndarray
+    train_fingerprints_: np.ndarray
     training_: TrainingRecord
     # How the command line read the training data; empty if a user passed arrays.
     source_: Source = {}  # noqa: RUF012
@@ -285,6 +298,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         plain = config_context(transform_output="default")
         with plain, engine_of(self), Progress(self, 2, self.verbose) as progress:
             training = check_training(self, self._read_training(X), y, sample_weight, groups)
+            warn_constant(training.ranges, channel_names(training.X))
             self._forget()
             self._remember(training, learn(self, training, progress))
         if getattr(X, "ndim", None) == 2:
@@ -329,15 +343,20 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _read_training(self, X: Any) -> Any:
         """Read sequences of numbers or letters; symbols stay as they are."""
-        if not isinstance(X, Ragged):
-            as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
-            X = check_symbols(X) if as_symbols else check_sequences(X)
+        X = self._collection(X)
         if not X.lengths.any():  # the words that scikit-learn's checks expect
             raise ValueError(
                 f"X holds only empty sequences: 0 feature(s) (shape=({len(X)}, 0)) while "
                 f"a minimum of 1 is required."
             )
         return X
+
+    def _collection(self, X: Any) -> Any:
+        """Return X as sequences of numbers or letters, or as symbols if `symbols` says so."""
+        if isinstance(X, Symbols):
+            return X
+        as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
+        return check_symbols(X) if as_symbols and not isinstance(X, Ragged) else check_sequences(X)
 
     def _forget(self) -> None:
         """Drop the last fit: if the new fit breaks off, old machines must not give new labels."""
@@ -350,7 +369,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_, self.problems_ = training.classes, trainer.problems
         self.n_channels_in_ = training.X.n_rows
         self.channel_names_in_ = training.X.channel_names
-        self.training_ = training.record
+        self.ranges_in_, self.training_ = training.ranges, training.record
+        self.train_fingerprints_ = training.fingerprints
         self.class_shares_ = training.shares
         self.train_index_, self.train_y_ = training.used[learned.kept], trainer.y[learned.kept]
         self.C_, self.temperature_ = trained.C, trained.temperature
@@ -455,12 +475,33 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return np.stack([1 - second, second], axis=1)
 
     def _read(self, X: Any) -> list[Any]:
-        """Return sequences as each term reads them."""
-        if len(self.sum_.terms) > 1 and not isinstance(X, Ragged):  # read X once
-            X = check_sequences(X, n_channels=self.n_channels_in_)
+        """Return sequences as each term reads them, with remarks on what is strange."""
+        X = self.varying(X)
         read = self.sum_.read(X)
-        warn_unseen(read)
+        warn_unseen(X, read)
+        if isinstance(X, Sequences):
+            warn_outside(X, self.ranges_in_, self.channel_names)
         return read
+
+    def varying(self, X: Any) -> Any:
+        """Return sequences with 0 in the channels that were constant in training.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        sequences : Sequences
+            What the terms read; symbols stay as they are.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Symbols) or np.isnan(self.ranges_in_).all():
+            return X
+        return without_constants(
+            check_sequences(X, n_channels=self.n_channels_in_), self.ranges_in_
+        )
 
     def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Return decision values, margins, and the sums of the terms.
@@ -551,20 +592,43 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _read_one(self, x: Any, method: str) -> list[Any]:
         """Return a single sequence as the terms read it."""
         check_is_fitted(self)
-        is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
-        read = self._read(x if is_collection else [x])
+        read = self._read(self._as_several(x))
         if len(read[0]) != 1:
             more = "; explain_all takes several sequences" if method == "explain" else ""
             raise ValueError(f"{method} takes one sequence, got {len(read[0])} sequences{more}.")
         return read
+
+    def _as_several(self, x: Any) -> Any:
+        """Return one sequence as a collection of one."""
+        is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
+        return x if is_collection else [x]
 
     @property
     def channel_names(self) -> list[str]:
         """Names of the channels: those of the training sequences, or x0, x1, ..."""
         return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
 
+    def training_places(self, X: Any) -> list[list[int]]:
+        """Return the training sequences that are equal to each of some sequences.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        places : list of list of int
+            For each sequence the indices of the training sequences with the same values.
+        """
+        check_is_fitted(self)
+        found = fingerprints(self._collection(X))
+        if not np.isin(found, self.train_fingerprints_).any():  # as for most new sequences
+            return [[] for _ in found]
+        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in found]
+
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
-        """Return the training sequences that are most like one sequence.
+        """Return the training sequences that are most like one sequence, without the sequence.
 
         Parameters
         ----------
@@ -578,8 +642,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         neighbours : list of Neighbour
             Index, kernel value and label of each training sequence, the most similar first.
+            Training sequences that are equal to `x` are left out, see `training_places`.
         """
-        found = nearest(self.sum_, self._read_one(x, "neighbours"), check_whole(n, "n"))
+        read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))[0]
+        others = np.flatnonzero(~np.isin(self.train_index_, same))
+        found = nearest(self.sum_, read, others, check_whole(n, "n"))
         labels = self.classes_.tolist()  # Python's text and numbers print without their type
         return [
             Neighbour(int(self.train_index_[i]), similarity, labels[self.train_y_[i]])

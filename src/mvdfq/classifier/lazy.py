@@ -9,8 +9,10 @@ import numpy as np
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq.classifier.choices import one_term_for
+from mvdfq.classifier.learning import ranges_for
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.ranges import without_constants
 from mvdfq.symbols.spool import spooled
 from mvdfq.terms.base import Work, encode, fit_encoders
 
@@ -38,11 +40,14 @@ def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: 
     """
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
     term = one_term_for(clf, sample)
+    ranges = ranges_for([term], sample)
+    sample = without_constants(sample, ranges)
     encoders, symbols = fit_encoders([term.frames, term.symbols], sample, np.zeros(len(sample)))
     kernel, n_learned = term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs)), len(sample)
     if n_learned < n:
         del sample, symbols
-        symbols = spooled((encode(encoders, check_sequences(X)) for X in blocks()), folder)
+        read = (without_constants(check_sequences(X), ranges) for X in blocks())
+        symbols = spooled((encode(encoders, X) for X in read), folder)
     return LazyKernel(kernel.fit(symbols), n, n_learned)
 
 
@@ -50,6 +55,7 @@ def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
     """Return the fitted kernel of one plain term of a classifier: no labels are needed."""
     X = check_sequences(X)
     term = one_term_for(clf, X)
+    X = without_constants(X, ranges_for([term], X))
     _, symbols = fit_encoders([term.frames, term.symbols], X, np.zeros(len(X)))
     return term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs)).fit(symbols)
 

@@ -23,14 +23,16 @@ from mvdfq.classifier.passes import (
     stratified,
 )
 from mvdfq.classifier.presets import Preset
-from mvdfq.classifier.saving.record import TrainingRecord, training_record
-from mvdfq.terms.base import Work
+from mvdfq.classifier.saving.record import TrainingRecord, fingerprints, training_record
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.ranges import ranges_of, without_constants
+from mvdfq.terms.base import Term, Work
 from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum, LinearTotal, Total
 from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_targets
 
-__all__ = ["Learned", "Training", "check_training", "learn", "learn_from_blocks"]
+__all__ = ["Learned", "Training", "check_training", "learn", "learn_from_blocks", "ranges_for"]
 
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
@@ -42,12 +44,13 @@ SMALL_MATRIX = 2**26
 class Training:
     """Checked sequences to learn from, and how to train on them.
 
-    `used` are their indices among the sequences that `fit` was given; `often` are their sample
-    weights, without the weights of the classes; `shares` are the shares of the classes in
-    the weight of all sequences.
+    `ranges` are the smallest and largest value of each channel. `used` are the indices of the
+    sequences among those that `fit` was given. `often` are their sample weights, without the
+    weights of the classes; `shares` are the shares of the classes in the weight of all.
     """
 
     X: Any
+    ranges: np.ndarray
     chosen: Preset
     classes: np.ndarray
     used: np.ndarray
@@ -55,6 +58,7 @@ class Training:
     shares: np.ndarray
     trainer: Trainer
     record: TrainingRecord
+    fingerprints: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     candidates(chosen.C)  # raises an error now, before the long computation
     check_class_weight(clf.class_weight)
     y, often, groups = check_targets(len(X), y, sample_weight, groups)
-    used = np.flatnonzero(often > 0)
+    used, known = np.flatnonzero(often > 0), np.zeros(len(y), np.uint64)
     if len(used) < len(y):
         X, y, often = X[used], y[used], often[used]
         groups = None if groups is None else groups[used]
@@ -85,7 +89,17 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     seed = check_random_state(clf.random_state).randint(2**31)
     trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
     shares = np.bincount(codes, weight) / weight.sum()
-    return Training(X, chosen, classes, used, often, shares, trainer, training_record(X, y))
+    record, known[used] = training_record(X, y), fingerprints(X)
+    ranges = ranges_for(chosen.terms, X)
+    X = without_constants(X, ranges)
+    return Training(X, ranges, chosen, classes, used, often, shares, trainer, record, known)
+
+
+def ranges_for(terms: Sequence[Term], X: Any) -> np.ndarray:
+    """Return the ranges of the channels; NaN for symbols, and if a kernel reads values."""
+    if not isinstance(X, Sequences) or any(term.reads_values for term in terms):
+        return np.full((2, X.n_rows), np.nan)
+    return ranges_of(X)
 
 
 def _problems(classes: np.ndarray, chosen: Preset) -> Problems:
@@ -181,9 +195,9 @@ def learn_from_blocks(
             drawn = draw(spread, seed, share_of(report, 0, 0.5))
         training, weight = _check_drawn(clf, drawn, seed)
         trainer = training.trainer
-        total = LinearTotal(training.chosen.terms, drawn.X, trainer.y, _work(clf, None))
-        whole = Collection.of(total, drawn.X, parse_memory(clf.memory_limit))
-        reading = Reading(training.classes, weight, seed, drawn.limit)
+        total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, None))
+        whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
+        reading = Reading(training.ranges, training.classes, weight, seed, drawn.limit)
         _measure(clf, total, reading.makers(makers, total), share_of(report, 0.5, 0.5))
     begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
@@ -204,5 +218,8 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     weight = class_weights(clf.class_weight, drawn.classes, drawn.counts)
     trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
     total = drawn.counts * weight
-    about = drawn.index, np.ones(len(codes)), total / total.sum(), trainer, drawn.record()
-    return Training(drawn.X, chosen, drawn.classes, *about), weight
+    often, shares = np.ones(len(codes)), total / total.sum()
+    about = drawn.index, often, shares, trainer, drawn.record(), drawn.fingerprints
+    ranges = ranges_for(chosen.terms, drawn.X)
+    X = without_constants(drawn.X, ranges)
+    return Training(X, ranges, chosen, drawn.classes, *about), weight

@@ -4,8 +4,9 @@ from typing import Any
 
 from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Gapped, Kernel, Spatial, Words
+from mvdfq.sequences import check_sequences
 from mvdfq.symbols import Letters, Rows
-from mvdfq.symbols.letters import is_nucleic, is_protein, letters_of
+from mvdfq.symbols.letters import kind_of
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.validation import Cautious
 from mvdfq.terms.words import LITTLE
@@ -26,10 +27,10 @@ SIMILAR_WEIGHT = 0.25
 
 def letters_term(X: Any = None) -> PlainTerm:
     """Return the default for strings: for DNA and RNA, for proteins, or for all other strings."""
-    rows = [letters_of(row) for row in X.data] if X is not None and are_letters(X) else []
-    if rows and all(map(is_nucleic, rows)):
-        return nucleic()
-    return proteins() if rows and all(map(is_protein, rows)) else strings()
+    known = X is not None and are_letters(X)
+    kinds = {kind_of(row) for row in check_sequences(X).data} if known else set()
+    defaults = {"nucleic": nucleic, "protein": proteins}
+    return defaults.get(kinds.pop() if len(kinds) == 1 else "", strings)()
 
 
 def strings() -> PlainTerm:

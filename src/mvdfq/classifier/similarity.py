@@ -43,17 +43,19 @@ class Neighbour:
     label: Any
 
 
-def nearest(total: FittedSum, read: list[Any], n: int) -> list[tuple[int, float]]:
+def nearest(
+    total: FittedSum, read: list[Any], others: np.ndarray, n: int
+) -> list[tuple[int, float]]:
     """Return the places and kernel values of the training sequences most like one sequence.
 
-    The term that keeps training sequences compares them.
+    The term that keeps training sequences compares them; `others` are the places to search.
     """
     term = total.keeper
     if term is None:
         raise ValueError("The terms of this classifier keep no training sequences to compare with.")
     mine = read[total.terms.index(term)]
     similar = np.minimum(term.compare(mine, term.train)[0], 1)  # not 1 + rounding error
-    order = np.argsort(-similar, kind="stable")[:n].tolist()
+    order = others[np.argsort(-similar[others], kind="stable")[:n]].tolist()
     return [(i, float(similar[i])) for i in order]
 
 

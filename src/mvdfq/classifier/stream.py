@@ -56,7 +56,7 @@ class Stream:
         # several terms encode the frames each in its own way
         self._reach = reach_of(*self._encoders) if len(classifier.terms_) == 1 else None
         n_channels = classifier.n_channels_in_
-        self._tail = np.empty((n_channels, 0), np.float32)  # their symbols may change
+        self._tail = np.empty((n_channels, 0))  # their symbols may change
         self._gap = self._tail  # missing frames at the end: they count only if more frames follow
         self._settled: list[np.ndarray] = []
         self._n_settled = 0
@@ -138,7 +138,7 @@ class Stream:
                 f"frames must have shape ({n_channels}, n_frames), got {frames.shape}; the "
                 f"classifier was fitted on {n_channels} channels."
             )
-        frames = frames.astype(np.result_type(frames.dtype, np.float32))
+        frames = frames.astype(float)
         refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
         return frames
 

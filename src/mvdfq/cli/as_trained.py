@@ -6,7 +6,7 @@ from typing import Any
 from mvdfq.cli.columns import given_columns
 from mvdfq.cli.output import note
 
-__all__ = ["reading_as_trained", "remark_other_rate"]
+__all__ = ["reading_as_trained", "remark_other_rate", "warn_of_training_data"]
 
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
 TEXT = ("long-csv", "wide-csv", "csv-folder")
@@ -28,6 +28,8 @@ def reading_as_trained(
     kind = format or _kind(path, stored_kind, columns)
     if kind in TIMES and clf.channel_names_in_ is not None:
         columns.setdefault("channels", list(clf.channel_names_in_))
+    elif "drop" in stored:  # without a header, columns have numbers
+        columns.setdefault("drop", stored["drop"])
     if kind not in TIMES:
         columns = given
     elif kind != source.get("format"):  # only channels and rate mean the same in another format
@@ -71,3 +73,11 @@ def remark_other_rate(clf: Any, X: Any, quiet: bool) -> None:
             f"--resample {trained:g} brings them to the rate of the training data",
             quiet,
         )
+
+
+def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = False) -> None:
+    """Say how many of these sequences the model has learned from."""
+    n = sum(bool(places) for places in clf.training_places(X))
+    if n:
+        which = "this sequence" if n == len(X) == 1 else f"{n} of these {len(X)} sequences"
+        note(f"warning: the model was trained on {which}; {consequence}.", quiet)

@@ -33,6 +33,10 @@ Channels = Annotated[
         rich_help_panel=TABLES,
     ),
 ]
+Drop = Annotated[
+    str | None,
+    typer.Option(help="Columns that are left out, such as note,index.", rich_help_panel=TABLES),
+]
 Resample = Annotated[
     float | None,
     typer.Option(
@@ -41,7 +45,16 @@ Resample = Annotated[
         min=0,
     ),
 ]
-OPTIONS = {"id": Id, "time": Time, "group": Group, "channels": Channels, "resample": Resample}
+Silence = Annotated[
+    str | None,
+    typer.Option(
+        help="Frames of digital silence in sound: missing or keep; default: as the recipe says.",
+        rich_help_panel="Reading data",
+    ),
+]
+OPTIONS = {"id": Id, "time": Time, "group": Group, "channels": Channels, "drop": Drop}
+OPTIONS["resample"] = Resample
+OPTIONS["silence"] = Silence
 
 
 GIVEN: ContextVar[dict[str, Any]] = ContextVar("GIVEN", default={})  # noqa: B039
@@ -59,9 +72,9 @@ def given_columns() -> dict[str, Any]:
 
 
 def _parsed(name: str, value: Any) -> Any:
-    if name == "channels":
+    if name in ("channels", "drop"):
         return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
-    return value if name == "resample" else number_or_name(value)
+    return value if name in ("resample", "silence") else number_or_name(value)
 
 
 def number_or_name(text: str) -> str | int:

@@ -1,13 +1,22 @@
 """Errors as users see them: one sentence, a hint, a fixed exit code."""
 
 import errno
+from pathlib import Path
 from typing import NamedTuple
 
 from mvdfq._utils.errors import HintedError
 from mvdfq.cli import INTERRUPTED
 from mvdfq.cli.flags import as_flags
 
-__all__ = ["CANNOT_READ_MODEL", "CANNOT_WRITE", "USAGE", "Described", "Refused", "described"]
+__all__ = [
+    "CANNOT_READ_MODEL",
+    "CANNOT_WRITE",
+    "USAGE",
+    "Described",
+    "Refused",
+    "check_name",
+    "described",
+]
 
 USAGE = 2
 CANNOT_READ_DATA = 3
@@ -17,6 +26,10 @@ CANNOT_WRITE = 6
 
 # Errors of the system while something is written.
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+
+
+# Errors of the system about a name, whether or not there is a file of that name.
+BAD_NAME = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}
 
 
 class Described(NamedTuple):
@@ -45,6 +58,15 @@ class Refused(HintedError):
         self.code, self.pointer = code, pointer
 
 
+def check_name(output: Path) -> None:
+    """Refuse an output whose name the system does not take, before the work."""
+    try:
+        output.exists()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Refused(f"{output}: {reason}", "name another output", CANNOT_WRITE) from None
+
+
 def described(error: BaseException) -> Described | None:
     """Return what to print about an error; None if the error is a fault of the program."""
     if isinstance(error, KeyboardInterrupt):
@@ -65,7 +87,10 @@ def described(error: BaseException) -> Described | None:
         reason = (error.strerror or str(error)).lower()
         hint = "free some space, or write to another place"
         return Described(f"cannot write {where}: {reason}", hint, CANNOT_WRITE)
-    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+    if isinstance(error, OSError) and (
+        error.errno in BAD_NAME
+        or isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError)
+    ):
         reason = (error.strerror or str(error)).lower()
         return Described(f"{error.filename}: {reason}", "check the path", CANNOT_READ_DATA)
     if isinstance(error, ValueError | TypeError | ImportError | MemoryError | OSError):

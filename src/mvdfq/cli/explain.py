@@ -8,6 +8,7 @@ import typer
 
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
+from mvdfq.cli.as_trained import warn_of_training_data
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
 from mvdfq.cli.page import write_explanation
@@ -59,6 +60,8 @@ def explain(
     read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
     place = find_sequence(read.names, which, data)
     x = read.X[place] if isinstance(read.X, list) else read.X[[place]]
+    one = [x] if isinstance(x, str) else x
+    warn_of_training_data(clf, one, "its neighbours are other sequences", quiet)
     explanation = clf.explain(x)
     if output is not None and output.suffix == ".html":
         write_explanation(clf, read, place, data, output, quiet)

@@ -4,11 +4,12 @@ import re
 
 __all__ = ["as_flags"]
 
-# The parameters of mvdfq.io.read that have an option.
+# The parameters of mvdfq.io.read and mvdfq.evaluate that have an option.
 FLAGS = {
     "format": "--as",
     **{name: f"--{name}" for name in ("label", "id", "time", "group", "channels", "resample")},
-    **{name: f"--{name}" for name in ("labels", "strands", "recipe", "cache")},
+    "protocol": "--protocol",
+    **{name: f"--{name}" for name in ("drop", "silence", "labels", "strands", "recipe", "cache")},
     "group_pattern": "--group-pattern",
     "skip_bad": "--skip-bad",
 }

@@ -14,6 +14,8 @@ __all__ = ["inspect"]
 
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
+# Facts that hold one number per class.
+IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
@@ -24,7 +26,7 @@ def inspect(
     group_pattern: o.GroupPattern = None,
     recipe: o.Recipe = None,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Decode sound files, to find all bad files.")
+        bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
     ] = False,
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
@@ -32,8 +34,9 @@ def inspect(
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
     For audio, reads only the headers, and the content of files of equal size; --deep finds every
-    file that mvdfq train would refuse. For a model file, shows what the model expects and what it
-    was trained on.
+    file that mvdfq train would refuse, copies with the same samples in other formats, and the
+    share of digital silence in each class. For a model file, shows what the model expects and what
+    it was trained on.
     Example: mvdfq inspect recordings/
     """
     if is_model(data):
@@ -42,14 +45,17 @@ def inspect(
     from mvdfq.io import recognise
     from mvdfq.io.base import check_kept
     from mvdfq.io.inspection import facts_of, facts_of_audio
+    from mvdfq.io.recipes import audio_recipe
 
     kind = as_ or recognise(data, **o.given_columns())
     if kind == "audio":
         given = o.given_columns() | {"label": label, "labels": labels}
+        given.pop("silence", None)
         for name in (name for name, value in given.items() if value is not None):
             raise Refused(f"--{name} has no meaning for the format audio; remove it.")
         with progress_bar("looking", quiet) as progress:
-            how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
+            read_as = audio_recipe(recipe, o.given_columns().get("silence"))
+            how: dict[str, Any] = {"recipe": read_as, "deep": deep, "n_jobs": o.processes(data)}
             facts = facts_of_audio(data, group_pattern, progress, **how)
         if not deep:
             facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
@@ -70,7 +76,7 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     show_facts(short, format)
     for key in ("classes", "groups"):
         if facts.get(key):
-            rows = [{key: name, "sequences": n} for name, n in facts[key].items()]
+            rows = [_row(key, name, facts) for name in facts[key]]
             show_text("")
             table(rows[:MOST_ROWS])
             if len(rows) > MOST_ROWS:
@@ -82,6 +88,13 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
         note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):
         note_some(key, facts[key])
+
+
+def _row(key: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a class or a group; a class has a share of silence, if there is any."""
+    row = {key: name, "sequences": facts[key][name]}
+    shares = {what: facts[what] for what in IDLE if what in facts and key == "classes"}
+    return row | {what: share[name] for what, share in shares.items()}
 
 
 def _with_units(facts: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.as_trained import reading_as_trained, remark_other_rate
+from mvdfq.cli.as_trained import (
+    reading_as_trained,
+    remark_other_rate,
+    warn_of_training_data,
+)
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
 
@@ -35,6 +39,7 @@ def predict(
     """
     clf = load(model)
     read = new_data(clf, data, as_, label, skip_bad, cache, n_jobs, quiet)
+    warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
         chances = clf.predict_proba(read.X)
     labels = clf.classes_[chances.argmax(axis=1)]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mvdfq.cli.flags import as_flags
 from mvdfq.cli.output import note
 
 __all__ = ["one_line_warnings"]
@@ -16,7 +17,7 @@ def one_line_warnings() -> Iterator[None]:
     said: set[str] = set()
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = as_flags(" ".join(str(message).split()))
         if text not in said:
             said.add(text)
             note(f"warning: {text}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o, parts as p
-from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_name
 from mvdfq.cli.inner import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
 
@@ -57,12 +57,24 @@ def train(
         note("Training on the training part that the data name.", quiet)
         read = read.take((read.split == "train").nonzero()[0])
     clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
-    clf.fit(read.X, read.y, groups=useful_groups(read.groups))
+    groups = useful_groups(read.groups, read.y)
+    if read.groups is not None:
+        _tell_groups(groups, quiet)
+    clf.fit(read.X, read.y, groups=groups)
     clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
     clf.source_["columns"] = o.given_columns() | {"label": label}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     _show(clf, read, output, format, quiet)
+
+
+def _tell_groups(groups: Any, quiet: bool) -> None:
+    """Say whether the inner folds hold known groups apart."""
+    if groups is None:
+        text = "The inner folds mix groups: fewer than two classes have sequences of two groups."
+    else:
+        text = f"The inner folds hold {len(set(groups.tolist()))} groups apart."
+    note(text, quiet)
 
 
 def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> None:
@@ -84,6 +96,7 @@ def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> Non
 
 def check_output(path: Path, data: Path) -> None:
     """Raise an error for an output that cannot or must not be written, before the work."""
+    check_name(path)
     problem, hint = "", "name another output"
     if not path.parent.is_dir():
         problem, hint = (
@@ -114,4 +127,6 @@ def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
     """Return the format and the audio recipe, which a model file remembers."""
     from mvdfq.io.recipes import audio_recipe
 
-    return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}
+    silence = o.given_columns().get("silence")
+    stored = asdict(audio_recipe(recipe, silence)) if kind == "audio" else None
+    return {"format": kind, "recipe": stored}

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset
-from mvdfq.io.inspection import facts_of
+from mvdfq.io.inspection import equal_sequences, facts_of, idle_shares
+from mvdfq.io.silence import differ
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
 
@@ -19,7 +20,8 @@ LISTED = 50
 def health(run: Run) -> dict[str, Any]:
     """Return lengths, gaps, constant channels, class balance, duplicates and mixed groups."""
     X, n = run.X, len(run.X)
-    facts = facts_of(Dataset(X, run.y, [str(i) for i in range(n)]))
+    read = Dataset(X, run.y, [str(i) for i in range(n)])
+    facts, idle = facts_of(read), idle_shares(read)
     constant = facts["constant channels"]
     return {
         "n_sequences": n,
@@ -30,7 +32,9 @@ def health(run: Run) -> dict[str, Any]:
         "sequences_with_gaps": facts["sequences with gaps"],
         "constant_channels": [] if constant == "none" else constant.split(", "),
         "classes": [int(np.sum(run.y == label)) for label in run.labels],
-        "exact_duplicates": _exact(run, facts["duplicates"]),
+        "idle": [idle.get(str(label), 0.0) for label in run.labels],
+        "idle_differs": differ(idle),
+        "exact_duplicates": _exact(run, equal_sequences(read)),
         "near_duplicates": _near(run),
         "groups_on_both_sides": _mixed_groups(run),
     }
@@ -49,9 +53,8 @@ def _histogram(lengths: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _exact(run: Run, lines: list[str]) -> dict[str, Any]:
+def _exact(run: Run, sets: list[list[int]]) -> dict[str, Any]:
     """Return sets of equal sequences, and how many sets are on both sides of a fold."""
-    sets = [[int(i) for i in line.split(" = ")] for line in lines]
     across = [one for one in sets if _is_across(run, one)]
     return {
         "n": len(sets),

@@ -22,7 +22,15 @@ from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block
 
 __all__ = [
-    "FittedTerm", "Fitting", "Found", "TermRows", "Source", "Term", "Work", "encode", "fit_encoders",
+    "FittedTerm",
+    "Fitting",
+    "Found",
+    "Source",
+    "Term",
+    "TermRows",
+    "Work",
+    "encode",
+    "fit_encoders",
 ]  # fmt: skip
 
 
@@ -54,6 +62,8 @@ class Term(BaseEstimator):
     has_features = True
     # Whether all words have the same spread.
     is_standard = True
+    # Whether the kernel compares the values themselves, without symbols.
+    reads_values = False
 
     def check(self) -> None:
         """Raise an error for parameters that do not exist or cannot be combined."""

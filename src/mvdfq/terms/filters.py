@@ -17,7 +17,7 @@ from mvdfq.frames.steps import shares_of
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import numbered
-from mvdfq.terms.base import FittedTerm, Fitting, Found, TermRows, Source, Term, Work
+from mvdfq.terms.base import FittedTerm, Fitting, Found, Source, Term, TermRows, Work
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import FilterBank, filter_encoder, filter_shares

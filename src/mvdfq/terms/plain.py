@@ -109,6 +109,11 @@ class PlainTerm(Term):
     is_standard = False
 
     @property
+    def reads_values(self) -> bool:  # type: ignore[override]
+        """Whether the kernel compares the values themselves, without symbols."""
+        return self.symbols is None
+
+    @property
     def has_features(self) -> bool:  # type: ignore[override]
         """Whether the term can be learned from explicit features, block by block."""
         return self.kernel.has_features and self.gamma is None and self.weights is None

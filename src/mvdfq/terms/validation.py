@@ -16,8 +16,8 @@ from mvdfq._utils.threads import Report
 from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
 
 __all__ = [
-    "CANDIDATES", "Cautious", "Trained", "Trainer", "check_class_weight", "check_targets",
-    "inner_folds",
+    "CANDIDATES", "Cautious", "Trained", "Trainer", "check_class_weight", "check_groups",
+    "check_targets", "inner_folds",
 ]  # fmt: skip
 
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
@@ -186,36 +186,23 @@ def check_targets(
         if np.ma.is_masked(given):
             raise ValueError(f"{name} must have a value for every sequence, got masked values.")
     y = column_or_1d(y, warn=True)
-    _refuse_missing(y, "y")
+    _refuse_missing_labels(y)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
-    groups = None if groups is None else column_or_1d(groups)
-    for name, given in [("y", y), ("groups", groups)]:
-        if given is not None and len(given) != n_sequences:
-            raise ValueError(f"{name} must have {n_sequences} entries, got {len(given)}.")
-    if groups is not None:
-        _refuse_missing(groups, "groups")
-    return y, _checked_weight(sample_weight, y), groups
+    if len(y) != n_sequences:
+        raise ValueError(f"y must have {n_sequences} entries, got {len(y)}.")
+    return y, _checked_weight(sample_weight, y), check_groups(groups, n_sequences)
 
 
-def _refuse_missing(values: np.ndarray, name: str) -> None:
-    """Refuse None, NaN and pandas.NA among labels or groups of any type."""
-    if values.dtype != object:
-        return
-    # NaN and pandas.NA are not equal to themselves; pandas.NA does not even say True or False
-    missing = [i for i, one in enumerate(values) if one is None or not _is_itself(one)]
-    if missing:
+def _refuse_missing_labels(y: np.ndarray) -> None:
+    """Refuse None, NaN and pandas.NA among labels of any type."""
+    labels = y.tolist() if y.dtype == object else []
+    lacking = [i for i, one in enumerate(labels) if _is_missing(one)]
+    if lacking:
         raise ValueError(
-            f"{name} must have a value for every sequence, got {values[missing[0]]!r} for sequence "
-            f"{missing[0]}; leave such sequences out."
+            f"y must have a label for every sequence, got {y[lacking[0]]!r} for sequence "
+            f"{lacking[0]}; leave such sequences out."
         )
-
-
-def _is_itself(value: Any) -> bool:
-    try:
-        return bool(value == value)
-    except TypeError:
-        return False
 
 
 def _checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray:
@@ -240,10 +227,36 @@ def check_class_weight(class_weight: Any) -> None:
             )
 
 
+def check_groups(groups: Any, n_sequences: int) -> np.ndarray | None:
+    """Check that every sequence has a group; return the groups as an array of one type."""
+    if groups is None:
+        return None
+    groups = column_or_1d(np.asarray(groups, dtype=object))  # or NaN among text would be text
+    if len(groups) != n_sequences:
+        raise ValueError(f"groups must have {n_sequences} entries, got {len(groups)}.")
+    lacking = [i for i, one in enumerate(groups.tolist()) if _is_missing(one)]
+    if lacking:
+        raise ValueError(
+            f"groups must name the group of every sequence, got {len(lacking)} of {n_sequences} "
+            f"without a group (the first is sequence {lacking[0]}, counted from 0); give them "
+            f"groups of their own, or leave out the groups."
+        )
+    plain = np.asarray(groups.tolist())
+    return plain if plain.ndim == 1 and plain.dtype != object else groups.astype(str)
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a group or a label is None, NaN, pandas' NA or empty text."""
+    if isinstance(value, str | bytes):
+        return not value
+    return value is None or str(value) in ("nan", "NaT", "<NA>")
+
+
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:
     """Return indices to learn from and to check on; an empty list if no split is possible.
 
-    All members of a group are in one fold. Small classes give fewer folds.
+    All members of a group are in one fold. Small classes give fewer folds. A sequence whose class
+    is in its own fold alone is not checked: nobody could have learned the class.
     """
     if groups is None:
         return _stratified(y, n_folds, random_state)
@@ -252,9 +265,9 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
         return []
     n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
     cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    return [
-        (learn, check) for learn, check in cutter.split(y, y, groups) if len(learn) and len(check)
-    ]
+    parts = cutter.split(y, y, groups)
+    known = [(learn, check[np.isin(y[check], y[learn])]) for learn, check in parts]
+    return [(learn, check) for learn, check in known if len(check)]
 
 
 def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:

@@ -55,6 +55,7 @@ def _check_classifier(value: Any) -> None:
     require(usable, f"class_shares_ must be positive and sum to 1, got {value.class_shares_}")
     _check_training(value)
     _check_reading(value)
+    check_array(value.ranges_in_, "ranges_in_", (2, value.n_channels_in_), np.float64)
 
 
 def _check_problems(clf: Any) -> None:
@@ -83,6 +84,7 @@ def _check_training(clf: Any) -> None:
     check_array(clf.train_y_, "train_y_", (n,), np.int64)
     inside = (clf.train_y_ < n_classes).all() and (clf.train_y_ >= 0).all()
     require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
+    check_array(clf.train_fingerprints_, "train_fingerprints_", (None,), np.uint64)
 
 
 def _check_reading(clf: Any) -> None:

@@ -363,7 +363,7 @@ def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, dtype
 
 
 def test_gram_refuses_a_second_run_on_one_output(series, tmp_path):
-    from mvdfq._utils.locks import locked
+    from mvdfq._utils.files import locked
 
     with locked(tmp_path / "K.npy"):
         _, err = run("gram", series / "made.ts", "-o", tmp_path / "K.npy", "-q", code=6)

@@ -136,7 +136,7 @@ def test_an_interrupted_writer_keeps_the_old_file(write, model, tmp_path, monkey
 
 PARENT = """
 import os, subprocess, sys
-child = "from mvdfq._utils.processes import end_with_parent as end; import os, time; " \
+child = "from mvdfq._utils.threads import end_with_parent as end; import os, time; " \
     "end(os.getppid()); print('ready', flush=True); time.sleep(60)"
 one = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
 one.stdout.readline()

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 import mvdfq
 from commands import run
 from mvdfq import Gapped, Mismatch, SequenceKernel, Spectrum, Subsequence, write_gram
-from mvdfq._utils.locks import locked
+from mvdfq._utils.files import locked
 from mvdfq.classifier.lazy import lazily_fitted_kernel
 from mvdfq.gram.blocks import KeptCounts
 from mvdfq.gram.checkpoint import store_gram

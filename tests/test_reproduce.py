@@ -29,9 +29,9 @@ from mvdfq import (
     Spatial,
     Spectrum,
 )
-from mvdfq._utils import sources
-from mvdfq._utils.folders import cache_folder
-from mvdfq._utils.sources import PACKAGE, source_digest, source_files
+from mvdfq._utils import version as sources
+from mvdfq._utils.files import cache_folder
+from mvdfq._utils.version import PACKAGE, source_digest, source_files
 from mvdfq.io import ReadError
 from mvdfq.reproduce.baselines import MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
@@ -639,6 +639,6 @@ def test_a_record_that_cannot_be_read_back_is_an_error(store, monkeypatch):
 def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.delenv("MVDFQ_CACHE", raising=False)
     monkeypatch.setattr(
-        "mvdfq._utils.folders.user_cache_path", lambda name, appauthor: Path(tmp_path, name)
+        "mvdfq._utils.files.user_cache_path", lambda name, appauthor: Path(tmp_path, name)
     )
     assert cache_folder("reproduce") == Path(tmp_path, "mvdfq", "reproduce")

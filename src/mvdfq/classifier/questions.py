@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_whole
-from mvdfq._utils.markup import bars
+from mvdfq._utils.short import bars
 from mvdfq.classifier.neighbour import Neighbour
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model

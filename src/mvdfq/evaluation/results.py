@@ -14,8 +14,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from mvdfq._utils.markup import table
-from mvdfq._utils.short import Short
+from mvdfq._utils.short import Short, table
 
 __all__ = ["Evaluation", "Fold", "roc50"]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import current_engine, engine_of
-from mvdfq._utils.locks import locked
+from mvdfq._utils.files import locked
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import __version__
 from mvdfq.gram.base import warn_wordless

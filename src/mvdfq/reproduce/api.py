@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._engines.choice import current_engine
-from mvdfq._utils.folders import cache_folder
+from mvdfq._utils.files import cache_folder
 from mvdfq._utils.threads import Report, n_threads
 from mvdfq._utils.version import version_of
 from mvdfq.reproduce import families, workshop

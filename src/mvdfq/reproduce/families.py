@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import roc50
 from mvdfq.gram.sums import inverse_root
 from mvdfq.io.homology import HomologyTask

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import Report
+from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.reproduce.cells import Cell, EstimatorMethod
 from mvdfq.reproduce.published import row_of

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from mvdfq._utils.sources import source_digest
+from mvdfq._utils.version import source_digest
 from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.sets import MusicSet
 from mvdfq.reproduce.store import Record, Store, complete

@@ -58,5 +58,4 @@ from .symbols import (
     Rows as Rows,
     Symbols as Symbols,
     ThresholdQuantizer as ThresholdQuantizer,
-    choose_n_bins as choose_n_bins,
 )

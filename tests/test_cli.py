@@ -340,7 +340,7 @@ def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, dtype
     from mvdfq.classifier.parts import fitted_kernel
     from mvdfq.gram.checkpoint import store_gram
 
-    monkeypatch.setattr("mvdfq.gram.cuts.TILE", 7)
+    monkeypatch.setattr("mvdfq.gram.plan.TILE", 7)
     output = tmp_path / "K.npy"
     data = mvdfq.io.read(series / "made.ts")
     kernel = fitted_kernel(mvdfq.SequenceClassifier("mvdfqm-spectrum-alt"), data.X)

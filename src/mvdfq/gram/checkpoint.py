@@ -13,8 +13,8 @@ from mvdfq._utils.files import locked
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import __version__
 from mvdfq.gram.base import warn_wordless
-from mvdfq.gram.cuts import Tile, plan_tiles
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.plan import Tile, plan_tiles
 from mvdfq.gram.sums import Gram, mirror_upper
 from mvdfq.gram.tiles import compute_tiles, gram
 from mvdfq.gram.unfinished import Unfinished, remove_others

@@ -1,12 +1,12 @@
 """One fold of one cell: a method is chosen and trained on the training part, then tested."""
 
-import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -229,9 +229,7 @@ class RowGrams:
         if n not in self._kept:
             size = 8 * len(upper[0])
             self._kept[n] = Shelf(max(parse_memory(self.memory_limit) // size, 1))
-        codes = hashlib.sha256(row.codes.tobytes())
-        codes.update(row.offsets.tobytes())
-        key = method.counted, int(row.n_symbols[0]), codes.hexdigest()
+        key = method.counted, int(row.n_symbols[0]), joblib.hash((row.codes, row.offsets))
         return self._kept[n].once(key, lambda: self._compute(method, row)[upper])
 
     def _compute(self, method: StringMethod, row: Symbols) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq._utils.checks import check_positive
 from mvdfq.frames import Standardize
 from mvdfq.reproduce.baselines.base import (
     SEED,
@@ -27,10 +27,10 @@ class _Aligned(Baseline):
 
     takes_missing = False
     needs = "tslearn"
+    whole = ("n_frames",)
     n_frames: int
 
     def _check(self, X: Sequences) -> None:
-        check_whole(self.n_frames, "n_frames")
         self._metrics()  # a missing package is an error here, not after the work
 
     def _metrics(self) -> Any:

@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from mvdfq._utils.checks import check_whole
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trained, Trainer, check_targets
 from mvdfq.sequences.check import check_sequences, refuse
@@ -52,6 +53,8 @@ class Baseline(ClassifierMixin, BaseEstimator):
     takes_missing = True
     #: An optional package that the method needs.
     needs = ""
+    #: Parameters that must be whole numbers, at least 1.
+    whole: tuple[str, ...] = ()
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Learn the classes; inner validation keeps the sequences of a group together."""
@@ -105,6 +108,8 @@ class Baseline(ClassifierMixin, BaseEstimator):
         if not self.takes_missing:
             hint = f"{name} needs every value, fill it in first"
             refuse(np.isnan(X.data), X, "is missing (NaN)", hint)
+        for parameter in self.whole:
+            check_whole(getattr(self, parameter), parameter)
         self._check(X)
         shortest, way_out = self._shortest()
         for i in np.flatnonzero(X.lengths < shortest):

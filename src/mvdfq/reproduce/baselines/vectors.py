@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq._utils.checks import check_positive
 from mvdfq.frames import Standardize
 from mvdfq.reproduce.baselines.base import SEED, VectorClassifier, needed
 from mvdfq.sequences import Sequences
@@ -74,12 +74,13 @@ class MAR(VectorClassifier):
     True
     """
 
+    whole = ("order",)
+
     def __init__(self, order: int = 3, *, ridge: float = 0.1) -> None:
         self.order = order
         self.ridge = ridge
 
     def _check(self, X: Sequences) -> None:
-        check_whole(self.order, "order")
         check_positive(self.ridge, "ridge")
 
     def _shortest(self) -> tuple[int, str]:
@@ -157,12 +158,12 @@ class DWCH(VectorClassifier):
 
     takes_missing = False
     needs = "pywt"
+    whole = ("level",)
 
     def __init__(self, level: int = 7) -> None:
         self.level = level
 
     def _check(self, X: Sequences) -> None:
-        check_whole(self.level, "level")
         if X.n_rows != 1:
             raise ValueError(
                 f"DWCH takes waveforms, that is one channel, but X has {X.n_rows}; "
@@ -224,13 +225,11 @@ class PLSA(VectorClassifier):
     True
     """
 
+    whole = ("n_topics", "n_codewords")
+
     def __init__(self, n_topics: int = 50, *, n_codewords: int = 1024) -> None:
         self.n_topics = n_topics
         self.n_codewords = n_codewords
-
-    def _check(self, X: Sequences) -> None:
-        for name in ("n_topics", "n_codewords"):
-            check_whole(getattr(self, name), name)
 
     def _fit_vectors(self, X: Sequences) -> np.ndarray:
         self.quantizer_ = CodebookQuantizer(self.n_codewords, random_state=SEED)

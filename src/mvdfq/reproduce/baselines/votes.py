@@ -12,7 +12,6 @@ from sklearn.mixture import GaussianMixture
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from mvdfq._utils.checks import check_whole
 from mvdfq.frames import Delta, Standardize
 from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, block_starts, whole_frames
 from mvdfq.sequences import Sequences
@@ -69,16 +68,14 @@ class GMM(Baseline):
     True
     """
 
+    whole = ("n_components", "max_frames")
+
     def __init__(
         self, n_components: int = 8, *, covariance_type: str = "full", max_frames: int = 20_000
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.max_frames = max_frames
-
-    def _check(self, X: Sequences) -> None:
-        check_whole(self.n_components, "n_components")
-        check_whole(self.max_frames, "max_frames")
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         self.scaler_ = Standardize().fit(X)
@@ -172,14 +169,13 @@ class NMFBases(Baseline):
     """
 
     takes_missing = False
+    whole = ("n_bases", "n_components")
 
     def __init__(self, n_bases: int = 9, *, n_components: int = 3) -> None:
         self.n_bases = n_bases
         self.n_components = n_components
 
     def _check(self, X: Sequences) -> None:
-        for name in ("n_bases", "n_components"):
-            check_whole(getattr(self, name), name)
         hint = "NMFBases needs magnitudes, such as the energies of spectral bands (FFT64)"
         refuse(X.data < 0, X, "is negative", hint)
 
@@ -258,15 +254,12 @@ class BoostedAggregates(Baseline):
     """
 
     takes_missing = False
+    whole = ("segment", "n_estimators", "max_depth")
 
     def __init__(self, segment: int = 200, *, n_estimators: int = 100, max_depth: int = 8) -> None:
         self.segment = segment
         self.n_estimators = n_estimators
         self.max_depth = max_depth
-
-    def _check(self, X: Sequences) -> None:
-        for name in ("segment", "n_estimators", "max_depth"):
-            check_whole(getattr(self, name), name)
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         segments, owners = self._segments(X)

@@ -246,7 +246,7 @@ def main():
 def check_fused(X, args):
     """Compare the fused kernels with plain torch on a few clips; leave out kernels that fail."""
     from mvdfq._engines.gpu import fused
-    from mvdfq.machines.filter_words import filter_encoder, filter_shares
+    from mvdfq.terms.filter_bank import filter_encoder, filter_shares
 
     few = X[:20]
     eight = mvdfq.DirectQuantizer(8, strategy="quantile").fit_transform(few)

@@ -90,7 +90,7 @@ def measured(work):
 def gram(quantizer, blocks, folder, work):
     """Write the kernel matrix to a float32 file."""
     import mvdfq
-    from mvdfq._utils.bar import Lines
+    from mvdfq._utils.progress import Lines
 
     kernel = mvdfq.SequenceKernel(
         mvdfq.Spectrum(6), manifold=True, n_jobs=work["workers"], memory_limit=work["limit"]

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import mvdfq
 from mvdfq._engines import cpu, product_loops
-from mvdfq.gram import products, tiles
+from mvdfq.gram import sums, tiles
 from mvdfq.kernels import counting
 
 # What is timed: the place of a function, its name, and the step that it belongs to.
@@ -21,7 +21,7 @@ STEPS = [
     (cpu, "emit", "keys"),
     (cpu, "sort_by_key", "sort"),
     (cpu, "count_runs", "counts"),
-    (products.Products, "_add_frequent", "dense products"),
+    (sums.Products, "_add_frequent", "dense products"),
     (product_loops, "add_outer_products", "outer products"),
     (tiles, "add_row", "sum of rows"),
 ]
@@ -92,7 +92,7 @@ def work_of(symbols, kernel):
         n_passes = -(-bits // cpu.DIGIT)
         columns = counting.count_entries(entries, shifts, None, np.ones(1, np.float32))
         degree = np.diff(columns.indptr)
-        dense = degree**2 * products.DENSE_GAIN >= n * n
+        dense = degree**2 * sums.DENSE_GAIN >= n * n
         total["entries"] += entries.size
         # one reading to count digits; every pass reads and writes all entries
         total["moved"] += entries.nbytes * (1 + 2 * n_passes)

@@ -11,11 +11,13 @@ files are written from the kept folds. MVDFQ_ENGINE=gpu computes kernel matrices
 import os
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 from mvdfq import use_engine
 from mvdfq.reproduce import run
-from mvdfq.reproduce.export import merged, read_json, write_csv, write_json
+from mvdfq.reproduce.claims import claims
+from mvdfq.reproduce.result import read_json, write_csv, write_json
 
 RESULTS = Path(__file__).parent / "results" / "paper"
 ALL = ("text", "comment", "tuned", "inferred")
@@ -57,6 +59,29 @@ def measured(table, readings, protocols, seeds, kept=False):
         memory_limit="6 GB",
         progress=None if kept else say,
     )
+
+
+def merged(old, new):
+    """Return two results of a table as one: a later run may have computed a part of the cells.
+
+    Of two measured rows the new row is taken, unless the old row has more seeds. A row without a
+    value stays only while nothing was measured in its place, reading and protocol. Rows keep the
+    order of the old result; further rows follow the rows of their place.
+    """
+    best = {key(row): row for row in old.rows if row.value is not None}
+    for row in new.rows:
+        if row.value is not None and row.n_seeds >= best.get(key(row), row).n_seeds:
+            best[key(row)] = row
+    rows = []
+    for spot in dict.fromkeys(key(row)[:-1] for row in [*old.rows, *new.rows]):
+        here = [row for at, row in best.items() if at[:-1] == spot]
+        rows += here or [r for r in [*new.rows, *old.rows] if key(r)[:-1] == spot][:1]
+    return replace(new, rows=rows, claims=claims(rows))
+
+
+def key(row):
+    """Return what tells a row from all other rows of its table; the scheme comes last."""
+    return *row.place, row.reading, row.protocol, row.scheme
 
 
 def main():

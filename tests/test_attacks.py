@@ -13,7 +13,7 @@ import pytest
 import mvdfq
 from commands import run
 from mvdfq import io as readers
-from mvdfq._utils.markup import csv_cell
+from mvdfq._utils.short import csv_cell
 from mvdfq.pages.files import write_csv
 
 ROOT = Path(__file__).parent.parent

@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,14 +26,15 @@ from mvdfq.reproduce.baselines import (
     MeanVariance,
     NMFBases,
 )
-from mvdfq.reproduce.baselines.autoregressive import describe_autoregression
-from mvdfq.reproduce.baselines.base import FOLDS_SEED, SEED, trainer_of
-from mvdfq.reproduce.baselines.blocks import averaged, mean_and_variance
-from mvdfq.reproduce.baselines.machines import WIDTHS, _radial
-from mvdfq.reproduce.baselines.mixture import summed_likelihoods
-from mvdfq.reproduce.baselines.topics import codeword_counts, fold_in
-from mvdfq.reproduce.baselines.wavelets import moments_and_energy
-from mvdfq.terms.validation import CANDIDATES, inner_folds
+from mvdfq.reproduce.baselines.base import FOLDS_SEED, SEED, WIDTHS, averaged, radial, trainer_of
+from mvdfq.reproduce.baselines.vectors import (
+    codeword_counts,
+    describe_autoregression,
+    fold_in,
+    moments_and_energy,
+)
+from mvdfq.reproduce.baselines.votes import summed_likelihoods
+from mvdfq.sequences.summary import mean_and_variance
 
 PUBLIC = [getattr(baselines, name) for name in baselines.__all__]
 
@@ -213,7 +215,7 @@ def test_bases_are_those_a_spectrogram_was_made_of():
     rng = np.random.default_rng(0)
     shapes = np.kron(np.eye(3), np.ones((4, 1)))  # three bands of four channels
     x = shapes @ rng.exponential(size=(3, 500)) ** 3
-    found = baselines.factors.spectral_bases(x, 3)
+    found = baselines.votes.spectral_bases(x, 3)
     found = found / found.sum(axis=1, keepdims=True)
     order = found.argmax(axis=1).argsort()
     assert_allclose(found[order], shapes.T / 4, atol=0.02)
@@ -303,13 +305,14 @@ def test_what_is_chosen_was_best_in_inner_folds():
     clf = MeanVariance().fit(X, y)
     vectors = np.array([mean_and_variance(x) for x in X])
     trainer = trainer_of(np.unique(y, return_inverse=True)[1], None)
-    scores = clf.machine_.trained.scores
+    scores = clf.trained_.scores
     assert scores.shape == (4, 5)
     assert clf.validation_score_ == scores.mean(axis=1).max()
     assert clf.C_ in CANDIDATES
     assert round(24 * clf.gamma_, 9) in WIDTHS
     assert clf.validation_score_ >= max(
-        trainer(_radial(vectors, width / 24)).scores.mean(axis=1).max() for width in WIDTHS
+        trainer(partial(radial, vectors, gamma=width / 24)).scores.mean(axis=1).max()
+        for width in WIDTHS
     )
 
 

@@ -341,7 +341,7 @@ def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, dtype
     from mvdfq.classifier.lazy import fitted_kernel
     from mvdfq.gram.checkpoint import store_gram
 
-    monkeypatch.setattr("mvdfq.gram.cuts.TILE", 7)
+    monkeypatch.setattr("mvdfq.gram.plan.TILE", 7)
     output = tmp_path / "K.npy"
     data = mvdfq.io.read(series / "made.ts")
     kernel = fitted_kernel(mvdfq.SequenceClassifier("mvdfqm-spectrum-alt"), data.X)
@@ -364,7 +364,7 @@ def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, dtype
 
 
 def test_gram_refuses_a_second_run_on_one_output(series, tmp_path):
-    from mvdfq._utils.locks import locked
+    from mvdfq._utils.files import locked
 
     with locked(tmp_path / "K.npy"):
         _, err = run("gram", series / "made.ts", "-o", tmp_path / "K.npy", "-q", code=6)

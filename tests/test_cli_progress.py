@@ -9,7 +9,7 @@ import pytest
 
 import mvdfq
 from commands import in_terminal, run, run_process, write_sounds
-from mvdfq._utils import bar, sources
+from mvdfq._utils import progress as bar, version as sources
 from mvdfq.io import audio, cache, write_npz
 from mvdfq.io.cache import FeatureCache
 

@@ -17,7 +17,7 @@ from commands import run
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq._engines.cluster import DaskBlocks
 from mvdfq.classifier import learning, passes as block_passes
-from mvdfq.gram import cuts, tiles
+from mvdfq.gram import plan as plans, tiles
 from mvdfq.terms import pass_solver
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: mvdfq[cluster]")
@@ -57,7 +57,7 @@ def _runs(process):
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Small tiles, and few sequences are many."""
-    monkeypatch.setattr(cuts, "TILE", 16)
+    monkeypatch.setattr(plans, "TILE", 16)
     monkeypatch.setattr(learning, "MANY", 60)
     monkeypatch.setattr(block_passes, "BLOCK_SEQUENCES", 30)
     monkeypatch.setattr(pass_solver, "MOST_PASSES", 4)

@@ -32,6 +32,18 @@ def test_digits_are_recognised_in_every_walk():
 
 @pytest.mark.slow
 @pytest.mark.skipif(SMALL, reason="takes minutes where the compiler is off")
+def test_the_fewest_bins_within_one_standard_error_are_chosen():
+    *scores, last = shown_by("how_many_bins.py").splitlines()
+    best = max(float(line.split()[-1]) for line in scores)
+    chosen, accuracy = int(re.findall(r"n_bins': (\d+)", last)[0]), float(last.split()[-1])
+    (score,) = (float(line.split()[-1]) for line in scores if int(line.split()[0]) == chosen)
+    assert best - 0.03 < score
+    assert chosen < 32
+    assert accuracy > 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(SMALL, reason="takes minutes where the compiler is off")
 def test_speakers_are_recognised_and_drawn():
     pytest.importorskip("matplotlib")
     accuracy = float(shown_by("speakers.py").partition("%")[0])

@@ -17,7 +17,7 @@ from commands import run
 from made_results import made_genre
 from model_cases import CASES
 from mvdfq._utils import files
-from mvdfq.reproduce import export
+from mvdfq.reproduce import result
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NAMES = [
@@ -39,8 +39,8 @@ WRITERS = {
     "ts": lambda model, to: mvdfq.io.write_ts(to / "a.ts", X, Y),
     "ts.gz": lambda model, to: mvdfq.io.write_ts(to / "a.ts.gz", X, Y),
     "report": lambda model, to: made_report(model).write(to / "a.html"),
-    "csv": lambda model, to: export.write_csv(made_genre(), to / "a.csv"),
-    "json": lambda model, to: export.write_json(made_genre(), to / "a.json"),
+    "csv": lambda model, to: result.write_csv(made_genre(), to / "a.csv"),
+    "json": lambda model, to: result.write_json(made_genre(), to / "a.json"),
 }
 
 
@@ -136,7 +136,7 @@ def test_an_interrupted_writer_keeps_the_old_file(write, model, tmp_path, monkey
 
 PARENT = """
 import os, subprocess, sys
-child = "from mvdfq._utils.processes import end_with_parent as end; import os, time; " \
+child = "from mvdfq._utils.threads import end_with_parent as end; import os, time; " \
     "end(os.getppid()); print('ready', flush=True); time.sleep(60)"
 one = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
 one.stdout.readline()

@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 import mvdfq
 from commands import run
 from mvdfq import Gapped, Mismatch, SequenceKernel, Spectrum, Subsequence, write_gram
-from mvdfq._utils.locks import locked
+from mvdfq._utils.files import locked
 from mvdfq.classifier.lazy import lazily_fitted_kernel
-from mvdfq.gram.blocks import KeptCounts
 from mvdfq.gram.checkpoint import store_gram
+from mvdfq.gram.tiles import KeptCounts
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.symbols.base import check_symbols
 
@@ -30,8 +30,8 @@ LETTERS = ["".join(RANDOM.choice(list("ACGT"), n)) for n in RANDOM.integers(5, 4
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Five sequences per tile: 15 tiles."""
-    monkeypatch.setattr("mvdfq.gram.cuts.TILE", 5)
-    monkeypatch.setattr("mvdfq.gram.cuts.TILE_OF_PAIRS", 5)
+    monkeypatch.setattr("mvdfq.gram.plan.TILE", 5)
+    monkeypatch.setattr("mvdfq.gram.plan.TILE_OF_PAIRS", 5)
 
 
 def hidden(folder):

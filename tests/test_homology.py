@@ -15,16 +15,21 @@ import naive_homology
 from conftest import size
 from mvdfq.io import ReadError
 from mvdfq.io.scales import AMINO_ACIDS
-from mvdfq.kernels import Mismatch, Spatial, Spectrum
+from mvdfq.kernels import Mismatch, Spectrum
 from mvdfq.reproduce import families, homology as table, published
 from mvdfq.reproduce.cells import Cell
-from mvdfq.reproduce.families import FamilyJob, inner_folds, rank_families
+from mvdfq.reproduce.families import (
+    FamilyJob,
+    descriptors,
+    inner_folds,
+    protein_gram,
+    rank_families,
+    rbf_gram,
+)
 from mvdfq.reproduce.homology import homology, signed_rank
-from mvdfq.reproduce.homology_cells import BITS, LETTERS, SCORES, SLOPES, beside, cells
-from mvdfq.reproduce.residues import RbfMethod, descriptors, protein_gram, rbf_gram
-from mvdfq.reproduce.runner import complete
 from mvdfq.reproduce.scop import load_scop
-from mvdfq.reproduce.store import Store
+from mvdfq.reproduce.settings import cells, methods
+from mvdfq.reproduce.store import Store, complete
 
 STRINGS = ["MKVLAW", "MKILAWWC", "CCXDECC", "AC", "W", "XXXX"]
 POINTS = {name: descriptors(name) for name in ("BLOSUM62", "properties")}
@@ -65,13 +70,13 @@ def test_long_words_do_not_fit():
         rbf_gram(STRINGS, np.eye(20), 4)
 
 
-METHODS = [
-    LETTERS.method(Spectrum(2)),
-    SCORES.method(Spatial(2, 1, 3), True),
-    BITS[32].method(Mismatch(3, 1)),
-    RbfMethod(2, 1),
-    beside(Spectrum(2)),
-]
+LETTERS, SCORES = f"letters: letters({AMINO_ACIDS})", "BLOSUM62 rows: direct(20, strategy=kmeans)"
+(SLOPES,) = methods("BLOSUM62 rows: delta | direct(32, strategy=uniform, margin=1.5) > spectrum(3)")
+METHODS = methods(
+    f"{LETTERS} > spectrum(2); {SCORES} > spatial(2, 1, 3) > root; rbf(k=2, m=1);"
+    f"BLOSUM62 rows: hashing(32) > mismatch(3, 1);"
+    f"{LETTERS} > spectrum(2) > root & {SCORES} > spectrum(2) > root"
+)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
@@ -82,7 +87,9 @@ def test_nothing_is_learned_from_the_proteins(made, method):
     assert_allclose(part, whole[np.ix_(places, places)], rtol=1e-6)
 
 
-@pytest.mark.parametrize("quantizer", [SCORES.symbols, SLOPES.symbols], ids=str)
+@pytest.mark.parametrize(
+    "quantizer", [methods(f"{SCORES} > spectrum(3)")[0].symbols, SLOPES.symbols[-1]], ids=str
+)
 def test_every_score_of_a_row_is_a_symbol(quantizer):
     rows = mvdfq.io.scales.substitution_rows([AMINO_ACIDS])
     symbols = quantizer.fit(rows).transform(rows)
@@ -308,7 +315,7 @@ def test_every_published_figure_has_its_row():
     with (Path(published.__file__).parent / "published.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["table"] == "homology"]
     assert len(rows) > 20
-    ours = {(cell.name, cell.kernel) for cell in cells(False)}
+    ours = {(cell.name, cell.kernel) for cell in cells("homology")}
     for name, column, _ in table.COMPARISONS:
         ours |= {(name, kernel) for at, kernel in ours if at == column}
     assert {(row["method"], row["kernel"]) for row in rows} <= ours
@@ -324,7 +331,6 @@ def test_a_quick_run_fills_the_table(made, tmp_path):
     assert reports[-1][0] == reports[-1][1] == len(reports)
     assert {row.reading for row in rows} == set(readings)
     for row in rows:
-        assert row.published is None
         if row.value is None:
             assert row.note.startswith(("not run: no profiles", "quoted only"))
         else:
@@ -332,7 +338,7 @@ def test_a_quick_run_fills_the_table(made, tmp_path):
             assert row.n_folds == 3
             assert row.method
     first = next(row for row in rows if row.reading == "text")
-    records = ranked_families([LETTERS.method(Spectrum(3))], made.small(), tmp_path)
+    records = ranked_families(methods(f"{LETTERS} > spectrum(3)"), made.small(), tmp_path)
     values = [r["roc50"][int(np.argmax(r["inner"]))] for r in records.values()]
     assert first.value == pytest.approx(100 * np.mean(values))
     assert first.std == pytest.approx(100 * np.std(values))
@@ -389,7 +395,7 @@ def test_the_families_of_liao_and_noble(data_folder, tmp_path, step, mean):
     rows = homology(data.small(), Store(tmp_path), readings=["text"])
     assert all(row.value > 60 for row in rows if row.metric == "mean_ROC50")
     some = replace(data, tasks=data.tasks[::step])
-    records = ranked_families([LETTERS.method(Spectrum(3))], some, tmp_path, n_jobs=2)
+    records = ranked_families(methods(f"{LETTERS} > spectrum(3)"), some, tmp_path, n_jobs=2)
     values = [record["roc50"][0] for record in records.values()]
     assert len(values) == 54 // step
     assert np.mean(values) == pytest.approx(mean, abs=0.005)

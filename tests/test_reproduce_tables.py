@@ -6,17 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from made_results import with_methods
 from made_sets import write_all
 from mvdfq import DirectQuantizer, Spectrum
+from mvdfq.classifier.presets import PRESETS
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.io import ReadError
-from mvdfq.reproduce import api, music
+from mvdfq.reproduce import api
 from mvdfq.reproduce.api import TABLES, run
 from mvdfq.reproduce.arrange import missing
 from mvdfq.reproduce.cells import READINGS, Cell, StringMethod
 from mvdfq.reproduce.folds import Measured
 from mvdfq.reproduce.result import Result, Row, compared_values
-from mvdfq.reproduce.rows import measured_row
+from mvdfq.reproduce.settings import cells, methods
 from mvdfq.reproduce.show import blocks
 from mvdfq.reproduce.workshop import _subset
 
@@ -51,8 +53,8 @@ def test_every_table_has_a_smoke_run(folder, tmp_path, monkeypatch, table, readi
         pytest.skip("times have no inferred settings")
     asked = protocols.get(table)
     if asked:  # tslearn takes seconds to compile: test_baselines.py tests its methods
-        cells = [cell for cell in TABLES[table].cells() if not needs_tslearn(cell)]
-        monkeypatch.setitem(api.TABLES, table, replace(TABLES[table], cells=lambda: cells))
+        quick = [cell for cell in cells(table) if not needs_tslearn(cell)]
+        monkeypatch.setattr(api, "cells", lambda table: quick)
     result = run(table, folder, quick=True, readings=[reading], protocols=asked, cache=tmp_path)
     json.dumps(result.to_dict())
     assert result.table == table
@@ -67,10 +69,10 @@ def test_a_reading_that_a_table_does_not_have_is_refused(tmp_path):
 
 class TestTables:
     def test_genre_has_18_cells_in_four_readings(self):
-        cells = [cell for cell in music.genre() if "author" not in cell.name]
-        assert len(cells) == 72
-        assert {cell.reading for cell in cells} == {*READINGS}
-        assert len({(c.name, c.kernel, c.manifold) for c in cells}) == 18
+        own = [cell for cell in cells("genre") if "author" not in cell.name]
+        assert len(own) == 72
+        assert {cell.reading for cell in own} == {*READINGS}
+        assert len({(c.name, c.kernel, c.manifold) for c in own}) == 18
 
     @pytest.mark.parametrize(
         ("reading", "name", "kernel", "wanted"),
@@ -90,29 +92,58 @@ class TestTables:
         ],
     )
     def test_readings_have_the_settings_they_claim(self, reading, name, kernel, wanted):
-        cells = [
-            c for c in music.genre() if (c.name, c.kernel, c.reading) == (name, kernel, reading)
+        found = [
+            c for c in cells("genre") if (c.name, c.kernel, c.reading) == (name, kernel, reading)
         ]
-        assert len(cells) == 2
-        assert all(wanted in cell.methods[0].label for cell in cells)
+        assert len(found) == 2
+        assert all(wanted in cell.methods[0].label for cell in found)
 
-    @pytest.mark.parametrize("table", [music.genre, music.genre_compare, music.bins, music.artist])
+    @pytest.mark.parametrize("table", ["genre", "genre-compare", "bins", "artist"])
     def test_inferred_cells_are_one_vs_rest(self, table):
-        methods = [m for c in table() for m in c.methods if c.reading == "inferred"]
+        methods = [m for c in cells(table) for m in c.methods if c.reading == "inferred"]
         assert methods
         assert {method.scheme for method in methods} == {"ovr"}
-        others = [m for c in table() for m in c.methods if c.reading != "inferred"]
+        others = [m for c in cells(table) for m in c.methods if c.reading != "inferred"]
         assert not any(getattr(method, "scheme", "") for method in others)
 
     def test_a_comment_gives_the_word_length_and_changes_no_other_reading(self):
-        cells = [cell for cell in music.ismir() if (cell.name, cell.manifold) == ("MVDFQ", "yes")]
-        words = {cell.reading: cell.methods[0].kernel.k for cell in cells}
+        found = [c for c in cells("ismir") if (c.name, c.manifold) == ("MVDFQ", "yes")]
+        words = {cell.reading: cell.methods[0].kernel.k for cell in found}
         assert words == {"text": 6, "comment": 3, "tuned": 1, "inferred": 6}
-        assert [c.reading for c in music.ismir_compare() if c.setting == "MFCC"] == [*READINGS]
+        assert [c.reading for c in cells("ismir-compare") if c.setting == "MFCC"] == [*READINGS]
+
+    @pytest.mark.parametrize("ending", ["", "-alt"], ids=["text", "comment"])
+    def test_text_and_comment_are_the_presets_of_these_names(self, ending):
+        families = {"VQ": "vq", "Sim. hashing": "hashing", "MVDFQ": "mvdfq"}
+        reading = "comment" if ending else "text"
+        for cell in (c for c in cells("genre") if c.name in families and c.reading == reading):
+            root = "m" if cell.manifold == "yes" else ""
+            preset = PRESETS[f"{families[cell.name]}{root}-{cell.kernel.lower()}{ending}"]()
+            (method,) = cell.methods
+            assert str(method.symbols.get_params()) == str(preset.symbols.get_params())
+            ours, theirs = (part.get_params() for part in (method.kernel, preset.kernel))
+            if ours.get("neighbourhood") == "observed":  # all words would be too many to list
+                assert (ours["m"], root) == (2, "m")
+                theirs["neighbourhood"] = "observed"
+            assert (ours, method.manifold) == (theirs, preset.manifold)
+
+    def test_settings_are_read_as_a_shell_reads_braces(self):
+        found = methods(
+            "mfcc+fft64: delta | direct({4,8}) > spectrum(2){, > root > C=30 > ovr}; GMM"
+        )
+        assert [m.label for m in found[:2]] == [
+            "mfcc+fft64 with deltas, 4 quantile bins, Spectrum(k=2)",
+            "mfcc+fft64 with deltas, 4 quantile bins, Spectrum(k=2), root, C=30",
+        ]
+        assert [(m.view, m.symbols[-1].n_bins, m.scheme) for m in found[1:4:2]] == [
+            ("mfcc+fft64", 4, "ovr"),
+            ("mfcc+fft64", 8, "ovr"),
+        ]
+        assert (len(found), found[4].label, found[4].view) == (5, "GMM()", "mfcc")
 
     def test_tables_share_their_cells(self):
-        shared = {tuple(c.described) for c in music.genre()}
-        both = [c for c in music.genre_compare() if c.setting == "MFCC"]
+        shared = {tuple(c.described) for c in cells("genre")}
+        both = [c for c in cells("genre-compare") if c.setting == "MFCC"]
         assert len(both) == 8
         assert all(tuple(cell.described) in shared for cell in both)
 
@@ -150,9 +181,8 @@ class TestPartialRuns:
     def one_cell(self, monkeypatch):
         """A table of one cell, which is tuned."""
         others = replace(METHOD, kernel=Spectrum(1)), METHOD
-        cell = Cell("MVDFQ", "Spectrum", "yes").with_methods("tuned", *others)
-        table = replace(TABLES["genre"], cells=lambda: [cell])
-        monkeypatch.setitem(api.TABLES, "genre", table)
+        cell = with_methods(Cell("MVDFQ", "Spectrum", "yes"), "tuned", *others)
+        monkeypatch.setattr(api, "cells", lambda table: [cell])
 
     def test_what_is_missing_is_said_for_every_protocol(self, one_cell, folder, tmp_path):
         run("genre", folder, protocols=["artist-disjoint"], seeds=1, cache=tmp_path)
@@ -164,24 +194,24 @@ class TestPartialRuns:
 
     def test_the_scheme_that_was_taken_is_said(self, one_cell, folder, tmp_path):
         (row,) = run("genre", folder, protocols=["5-fold"], seeds=1, cache=tmp_path).rows
-        counts = [part.partition(" x ") for part in row.method.split("; ")]
-        assert sum(int(n) if label else 5 for n, _, label in counts) == 5
-        assert all(part.endswith(("root, ovo", "root, ovr")) for part in row.method.split("; "))
+        assert sum(row.method.values()) == 5
+        assert all(label.endswith(("root, ovo", "root, ovr")) for label in row.method)
 
     def test_a_row_names_its_scheme(self):
-        cell = Cell("MVDFQ").with_methods("text", METHOD)
+        cell = with_methods(Cell("MVDFQ"), "text", METHOD)
         said = {scheme: {"predicted": [0, 1], "score": 1.0} for scheme in ("ovo", "ovr")}
         records = [{"method": cell.described[0], "seconds": {}, "said": said}]
         fold = Fold("1", 0, np.arange(2), np.arange(2), np.arange(2))
         evaluation = Evaluation("5-fold", [0, 1], [fold])
         for scheme in said:
-            row = measured_row("genre", Measured(cell, "5-fold", scheme, records, evaluation), {})
-            assert (row.scheme, row.method) == (scheme, f"{METHOD.label}, {scheme}")
+            row = Measured(cell, "5-fold", scheme, records, evaluation).row("genre", {})
+            assert (row.scheme, row.method) == (scheme, {METHOD.label: 1})
+            assert row.methods(scheme) == [f"{METHOD.label}, {scheme}"]
 
     def test_each_scheme_has_its_matrix_and_both_share_their_settings(self):
         seen = {"reading": "text", "protocol": "5-fold", "n_seeds": 1, "n_folds": 5, "std": 1.0}
         rows = [
-            Row("VQ", "SSSK", "no", scheme=s, value=v, method=f"words, {s}", **seen)
+            Row("VQ", "SSSK", "no", scheme=s, value=v, method={"words": 5}, **seen)
             for s, v in [("ovo", 21.1), ("ovr", 20.1)]
         ]
         first, second, used = blocks(Result("genre", "t", rows))
@@ -206,8 +236,8 @@ class TestPartialRuns:
         assert all(row.value is None and row.note == "not run yet" for row in lacking)
 
     def test_what_some_protocols_used_is_said_of_them(self):
-        many = "3 x a; 2 x b; 1 x c; 1 x d"
-        used = {"5-fold": many, "artist-disjoint": "b", "fault-filtered": "b"}
+        many, few = {"a": 3, "b": 2, "c": 1, "d": 1}, {"b": 7}
+        used = {"5-fold": many, "artist-disjoint": few, "fault-filtered": few}
         rows = [
             Row("VQ", "Spectrum", "no", protocol=cut, value=1.0, method=method)
             for cut, method in used.items()
@@ -224,8 +254,8 @@ class TestPartialRuns:
         rows = [Row("VQ", k, "no", value=1.0, n_seeds=5, **seen) for k in ("Spectrum", "SSSK")]
         rows.append(Row("VQ", "Mismatch", "no", value=2.0, n_seeds=1, **seen))
         block = blocks(Result("genre", "t", rows))[0]
-        assert block.title.endswith("seeds x folds 5x5 unless said")
-        assert blocks(Result("genre", "t", rows[:2]))[0].title.endswith("seeds x folds 5x5")
+        assert block.second.endswith("seeds x folds 5x5 unless said")
+        assert blocks(Result("genre", "t", rows[:2]))[0].second.endswith("seeds x folds 5x5")
         assert [line["VQ"] for line in block.rows] == ["1.0 ± 1.0", "1.0 ± 1.0", "2.0 ± 1.0 1x5"]
 
 

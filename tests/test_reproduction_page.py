@@ -9,9 +9,8 @@ import pytest
 
 from mvdfq.reproduce.api import TABLES
 from mvdfq.reproduce.claims import claims, remarks
-from mvdfq.reproduce.export import merged, read_json, write_csv, write_json
 from mvdfq.reproduce.published import figures
-from mvdfq.reproduce.result import Result, Row
+from mvdfq.reproduce.result import Result, Row, read_json, write_csv, write_json
 from mvdfq.reproduce.show import Block
 
 ROOT = Path(__file__).parents[1]
@@ -20,13 +19,21 @@ CELLS = [f for f in figures("genre") if (f.metric, f.status) == ("error_pct", "p
 FILES = sorted((ROOT / "benchmarks" / "results" / "paper").glob("*.json"))
 
 
-@pytest.fixture(scope="module")
-def tool():
-    path = ROOT / "tools" / "write_reproduction.py"
-    spec = importlib.util.spec_from_file_location("write_reproduction", path)
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def tool():
+    return loaded(ROOT / "tools" / "write_reproduction.py")
+
+
+@pytest.fixture(scope="module")
+def program():
+    return loaded(ROOT / "benchmarks" / "reproduce_paper.py")
 
 
 def test_the_pages_are_what_the_results_say(tool):
@@ -74,7 +81,7 @@ def test_results_files_come_from_one_result(path, tmp_path):
     assert len(set(places)) == len(places)
 
 
-def test_a_later_run_of_some_cells_adds_to_a_result():
+def test_a_later_run_of_some_cells_adds_to_a_result(program):
     seen = {"reading": "text", "protocol": "5-fold"}
     many = Row("VQ", scheme="ovo", value=21.4, n_seeds=5, **seen)
     once = Row("MVDFQ", scheme="ovo", value=30.0, n_seeds=1, **seen)
@@ -84,6 +91,7 @@ def test_a_later_run_of_some_cells_adds_to_a_result():
     rest = replace(again, scheme="ovr", value=20.1)
     hashing = replace(lacking, note="", value=25.0, n_seeds=1)
     new = Result("genre", "t", [again, rest, hashing, Row("DTW", note="not run yet", **seen)])
+    merged = program.merged
     found = merged(old, new)
     assert found.rows == [many, rest, once, hashing, new.rows[-1]]
     better = merged(old, Result("genre", "t", [replace(once, value=29.0)])).rows
@@ -93,7 +101,7 @@ def test_a_later_run_of_some_cells_adds_to_a_result():
 def test_cells_cannot_break_a_table(tool):
     text = tool.markdown(Block("", [{"name": "a|b<c", "value": 1.23456}], ["below"]))
     assert text.splitlines()[2] == "| a\\|b&lt;c | 1.235 |"
-    assert text.splitlines()[-2] == "below"
+    assert text.splitlines()[-2] == "- below"
 
 
 def test_an_ordering_is_counted(tool):

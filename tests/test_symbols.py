@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
 import mvdfq
@@ -21,10 +20,8 @@ from mvdfq.symbols import (
     Symbols,
     ThresholdQuantizer,
     check_symbols,
-    choose_n_bins,
 )
 from mvdfq.symbols.bins import N_CELLS, kmeans_centres, kmeans_edges
-from mvdfq.symbols.choice import _in_proportion
 from mvdfq.symbols.hashing import lowest_modes
 from random_sequences import collections
 
@@ -773,70 +770,6 @@ def test_joint_errors_say_what_is_wrong(params, error, message):
     X = check_sequences([np.eye(3)], channel_names=["a", "b", "c"])
     with pytest.raises(error, match=message):
         JointQuantizer(**params).fit(X)
-
-
-# How many bins
-
-
-class NeedsBins(ClassifierMixin, BaseEstimator):
-    """A classifier as good as its number of bins says: no data needed."""
-
-    def __init__(self, n_bins=2, scores=None):
-        self.n_bins = n_bins
-        self.scores = scores
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def score(self, X, y):
-        SEEN.append((self.n_bins, len(y)))
-        return self.scores[self.n_bins][sum(b == self.n_bins for b, _ in SEEN) - 1]
-
-
-SEEN = []
-
-
-@pytest.mark.parametrize(
-    ("scores", "chosen"),
-    [
-        ({8: [0.5] * 3, 16: [0.8] * 3, 32: [0.8] * 3}, 16),
-        ({8: [0.79] * 3, 16: [0.8] * 3, 32: [0.7] * 3}, 16),
-        ({8: [0.745] * 3, 16: [0.7, 0.8, 0.9], 32: [0.6] * 3}, 8),  # standard error 0.058
-        ({8: [0.74] * 3, 16: [0.7, 0.8, 0.9], 32: [0.6] * 3}, 16),
-    ],
-)
-def test_the_fewest_bins_within_one_standard_error_are_chosen(scores, chosen):
-    SEEN.clear()
-    X, y = np.zeros((30, 4)), np.repeat([0, 1, 2], 10)
-    assert choose_n_bins(NeedsBins(scores=scores), X, y, candidates=(32, 8, 16)) == chosen
-
-
-def test_bins_are_chosen_on_a_part_with_classes_in_proportion():
-    SEEN.clear()
-    X, y = [[0.0]] * 400, np.repeat([0, 1], [300, 100])
-    scores = {2: [1.0] * 3}
-    choose_n_bins(NeedsBins(scores=scores), X, y, candidates=[2], max_sequences=120)
-    assert [n for _, n in SEEN] == [40] * 3
-    chosen = _in_proportion(y, 120, np.random.RandomState(0))
-    assert np.bincount(y[chosen]).tolist() == [90, 30]
-
-
-def test_choice_needs_one_parameter_to_choose():
-    X, y = [[0.0]] * 6, [0, 1] * 3
-    twice = make_pipeline(DirectQuantizer(), NeedsBins())
-    with pytest.raises(ValueError, match=r"one parameter called n_bins, got 2: .*parameter="):
-        choose_n_bins(twice, X, y)
-    with pytest.raises(ValueError, match="one parameter called n_bins, got 0"):
-        choose_n_bins(Letters(), X, y)
-    with pytest.raises(ValueError, match="y must have 6 labels, one per sequence, got 5"):
-        choose_n_bins(NeedsBins(), X, y[:5])
-    with pytest.raises(ValueError, match="candidates must hold at least one"):
-        choose_n_bins(NeedsBins(), X, y, candidates=[])
-    with pytest.raises(ValueError, match=r"candidates must be whole numbers >= 2, got \(1, 4\)"):
-        choose_n_bins(NeedsBins(), X, y, candidates=(1, 4))
-    with pytest.raises(TypeError, match=r"got generator; pass list\(X\)"):
-        choose_n_bins(NeedsBins(), (x for x in X), y)
 
 
 # Symbols

@@ -19,12 +19,12 @@ from mvdfq.reproduce.arrange import (
     grouped,
     label,
     number,
+    ours,
     published,
     runs,
     with_spread,
 )
-from mvdfq.reproduce.export import read_json
-from mvdfq.reproduce.result import compared_values
+from mvdfq.reproduce.result import compared_values, read_json
 from mvdfq.reproduce.show import Block, blocks
 
 ROOT = Path(__file__).parents[1]
@@ -91,7 +91,7 @@ def summary(name):
 def _in_reading(rows, reading):
     """Return our figure in one reading; empty if it was not run."""
     found = [row for row in rows if row.reading == reading and row.value is not None]
-    return with_spread(found[0]).partition(" ±")[0] if found else ""
+    return ours(found[0]) if found else ""
 
 
 def section(name):
@@ -108,7 +108,7 @@ def section(name):
 
 def folded(block):
     """Return a block in Markdown, folded if it is long."""
-    title, text = block.title.replace("\n", "; "), markdown(block)
+    title, text = block.heading("; "), markdown(block)
     if not block.folded:
         return f"**{title}**\n\n{text}"
     return f"<details><summary>{title}</summary>\n\n{text}</details>\n\n"
@@ -123,7 +123,7 @@ def markdown(block):
         lines += ["| " + " | ".join(map(cell, row.values())) + " |" for row in block.rows]
         lines.append("")
     if block.below:
-        lines += [*block.below, ""]
+        lines += [*(f"- {line}" for line in block.below), ""]
     return "\n".join(lines) + "\n"
 
 

@@ -59,7 +59,6 @@ from .symbols import (
     Rows as Rows,
     Symbols as Symbols,
     ThresholdQuantizer as ThresholdQuantizer,
-    choose_n_bins as choose_n_bins,
 )
 from .terms.filters import FilterTerm as FilterTerm
 from .terms.plain import PlainTerm as PlainTerm

@@ -1,20 +1,58 @@
-"""Files that appear only when they are complete."""
+"""Files that appear only when they are complete, locks on paths, and the cache folder."""
 
+import errno
 import hashlib
 import os
 import re
+import sys
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from mvdfq._utils.locks import hold, remove_unheld
+from platformdirs import user_cache_path
 
-__all__ = ["replace_file", "replacing"]
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(number: int) -> None:
+        msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+
+    def hold(number: int) -> None:
+        """Do nothing: Windows does not remove a file that is open."""
+
+    def remove_unheld(path: Path) -> None:
+        """Do nothing: between closing and moving a file, nothing tells that it is in use."""
+else:
+    import fcntl
+
+    def _lock(number: int) -> None:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def hold(number: int) -> None:
+        """Lock an open file until it is closed, where the file system can lock files."""
+        with suppress(OSError):
+            fcntl.flock(number, fcntl.LOCK_EX)
+
+    def remove_unheld(path: Path) -> None:
+        """Remove a file unless a living process holds it or the file system cannot tell."""
+        with suppress(OSError):
+            number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            try:
+                _lock(number)
+                path.unlink()  # under the lock: a process that is about to hold the file waits
+            finally:
+                os.close(number)
+
+
+__all__ = ["cache_folder", "hold", "locked", "remove_unheld", "replace_file", "replacing"]
 
 # Only POSIX moves a file that is open, and so under a lock.
 IS_POSIX = os.name == "posix"
+# What the operating system says if another process holds the lock.
+HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 
 
 @contextmanager
@@ -72,3 +110,62 @@ def _remove_leftovers(path: Path) -> None:
     with suppress(OSError):  # a folder that may be written to, but not listed
         for found in filter(name.fullmatch, os.listdir(path.parent)):
             remove_unheld(path.with_name(found))
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock on `path`; raise an error if another run holds it.
+
+    The lock is a hidden file beside `path` that the operating system unlocks when the process
+    ends, also after ``kill -9``. The file is removed at the end.
+    """
+    file = path.with_name(f".{path.name}.lock")
+    number = _opened(file, path)
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)  # before unlocking: nobody else has the lock
+        os.close(number)
+
+
+def _opened(file: Path, path: Path) -> int:
+    """Open and lock the file; try again if its last owner has removed the file meanwhile."""
+    while True:
+        number = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(number)
+        except OSError as error:
+            if error.errno in HELD:
+                os.close(number)
+                raise BlockingIOError(
+                    f"{path} is being written by another run; wait for its end, stop it, or name "
+                    f"another output."
+                ) from None
+            warnings.warn(
+                f"{file.parent} cannot lock files ({error.strerror}); do not start a second run "
+                f"that writes {path.name}.",
+                stacklevel=5,
+            )
+        try:
+            if os.path.samestat(os.fstat(number), os.stat(file)):
+                return number
+        except FileNotFoundError:
+            pass
+        os.close(number)
+
+
+def cache_folder(*parts: str) -> Path:
+    """Return a folder inside the cache folder of mvdfq; the folder is not created.
+
+    The variable MVDFQ_CACHE names the cache folder. Without it the folder is, on Linux,
+    ``$XDG_CACHE_HOME/mvdfq``, or ``~/.cache/mvdfq`` if that variable is not set; on macOS and
+    Windows it is the folder that the operating system provides for caches.
+
+    Examples
+    --------
+    >>> cache_folder("reproduce").name
+    'reproduce'
+    """
+    chosen = os.environ.get("MVDFQ_CACHE")
+    base = Path(chosen) if chosen else user_cache_path("mvdfq", appauthor=False)
+    return base.joinpath(*parts)

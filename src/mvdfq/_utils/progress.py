@@ -1,10 +1,17 @@
-"""The progress of a fit, reported to a bar in the terminal and to scikit-learn's callbacks."""
+"""Progress on the error stream, for estimators and for the command line: a bar, or lines.
 
+A terminal shows a bar. A log file or a pipe gets lines of text: one line per 10 %, and one line
+after 30 s without news. A fit also reports to scikit-learn's callbacks.
+"""
+
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event, Lock, Thread
 from typing import Any
 
-from mvdfq._utils.bar import new_bar, report_to
 from mvdfq._utils.threads import Report
 
 try:  # scikit-learn 1.9
@@ -19,7 +26,141 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+__all__ = ["BARS", "CallbackSupportMixin", "Lines", "Progress", "new_bar", "report_to", "rich_bar",
+           "with_callbacks"]  # fmt: skip
+
+# Lines of one piece of work.
+LINES = 10
+# Seconds without a line after which a line says that the work goes on.
+SILENCE = 30.0
+# Seconds between two lines, so that quick work does not fill a log.
+GAP = 2.0
+
+
+class Lines:
+    """Progress as lines of text.
+
+    `gap` is the least time between two lines in seconds. Work that ends within `gap` seconds gets
+    one line at its end, or no line if `shows_quick` is False.
+    """
+
+    def __init__(self, gap: float = GAP, shows_quick: bool = True) -> None:
+        self.gap, self.shows_quick = gap, shows_quick
+        self.ended, self.thread = Event(), Thread(target=self._break_silence, daemon=True)
+        self.title, self.done, self.total = "", 0, 0
+        self.began = self.last = time.monotonic()
+        self.writing = Lock()  # or a line of the thread could follow the line of the end
+
+    def __enter__(self) -> "Lines":
+        self.start()
+        return self
+
+    def __exit__(self, *rest: Any) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to watch for silence."""
+        self.thread.start()
+
+    def stop(self) -> None:
+        """End the thread that watches for silence."""
+        self.ended.set()
+        self.thread.join()
+
+    def report(self, title: str) -> Report:
+        """Begin the work `title`; return the function that takes how much is done."""
+        self.title, self.done, self.total = title, 0, 0
+        self.began = self.last = time.monotonic()
+        return self._tell
+
+    def _tell(self, done: int, total: int) -> None:
+        with self.writing:
+            self._tell_alone(done, total)
+
+    def _tell_alone(self, done: int, total: int) -> None:
+        now, before = time.monotonic(), self.done * LINES // max(self.total, 1)
+        was_done = 0 < self.total <= self.done
+        self.done, self.total = done, total
+        if was_done:  # the end has been said
+            return
+        if done >= total:
+            if self.shows_quick or now - self.began >= self.gap:
+                self._write(f"done in {duration(now - self.began)}")
+        elif done * LINES // max(total, 1) > before and now - self.last >= self.gap:
+            self._write(self._state(now))
+
+    def _state(self, now: float) -> str:
+        past = now - self.began
+        if not self.done:
+            return f"running for {duration(past)}"
+        left = past / self.done * (self.total - self.done)
+        share = f"{100 * self.done // self.total} % ({self.done} of {self.total})"
+        return f"{share} in {duration(past)}, about {duration(left)} left"
+
+    def _write(self, text: str) -> None:
+        self.last = time.monotonic()
+        sys.stderr.write(f"{self.title} {text}\n")
+        sys.stderr.flush()
+
+    def _break_silence(self) -> None:
+        while not self.ended.wait(SILENCE / 30):
+            with self.writing:
+                now, is_done = time.monotonic(), 0 < self.total <= self.done
+                if self.title and not is_done and now - self.last >= SILENCE:
+                    self._write(self._state(now))
+
+
+def duration(seconds: float) -> str:
+    """Return seconds as text: ``0.3 s``, ``45 s``, ``3 min 5 s``, ``2 h 10 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes_left = divmod(minutes, 60)
+    return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
+
+
+def rich_bar(transient: bool, force: bool | None = None) -> Any:
+    """Return a progress bar; `transient` removes the bar when the work is done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = [TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn()]
+    columns.append(TimeRemainingColumn(compact=True))
+    console = Console(stderr=True, force_terminal=force)
+    # Results go to the standard output, which the bar must not redirect.
+    return Progress(*columns, console=console, redirect_stdout=False, transient=transient)
+
+
+def _by_stream(transient: bool) -> Any:
+    return rich_bar(transient) if sys.stderr.isatty() else Lines()
+
+
+# What makes a bar; the command line sets it to what its options say.
+BARS: ContextVar[Callable[[bool], Any]] = ContextVar("BARS", default=_by_stream)
+
+
+def new_bar(transient: bool = False) -> Any:
+    """Return what shows progress: a bar, lines, or None for nothing."""
+    return BARS.get()(transient)
+
+
+def report_to(bar: Any, title: str) -> Report:
+    """Add a line to the bar; return the function that takes how much is done and the total."""
+    if bar is None:
+        return lambda done, total: None
+    if isinstance(bar, Lines):
+        return bar.report(title)
+    task = bar.add_task(title, total=None)
+    return lambda done, total: bar.update(task, completed=done, total=total)
+
 
 # Steps that are reported to callbacks during a stage.
 STEPS = 100

@@ -1,21 +1,28 @@
-"""Work shared by threads: in order, a few jobs at a time, same bits for any number of threads."""
+"""Work shared by threads: in order, a few jobs at a time, same bits for any number of threads.
 
+Worker processes do not outlive the process that started them.
+"""
+
+import os
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Report", "n_threads", "one_blas_thread", "run_in_order"]
+__all__ = ["Report", "end_with_parent", "n_threads", "one_blas_thread", "run_in_order"]
 
 # A function that is told how much is done, and how much there is to do.
 Report = Callable[[int, int], None]
+# Seconds between two looks at the parent process.
+GAP = 0.5
 
 
 def run_in_order(
@@ -109,3 +116,19 @@ def n_threads(n_jobs: int | None) -> int:
             f"n_jobs must be a number of threads, or -1 for all processors, got {n_jobs!r}."
         )
     return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
+
+
+@cache
+def end_with_parent(parent: int) -> None:
+    """Let this worker end soon after the process `parent`; call it in the worker, once or often.
+
+    A parent that is killed by ``kill -9`` cannot end its workers, and the workers of joblib would
+    wait five minutes for work. On Windows the number of the parent never changes: workers wait.
+    """
+    Thread(target=_watch, args=[parent], daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(GAP)
+    os._exit(1)

@@ -1,8 +1,15 @@
-"""Versions of installed packages."""
+"""Versions of installed packages, and digests of the source files that a result depends on."""
 
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-__all__ = ["__version__", "version_of"]
+__all__ = ["__version__", "source_digest", "source_files", "version_of"]
+
+PACKAGE = Path(__file__).parents[1]
 
 
 def version_of(name: str) -> str:
@@ -20,3 +27,54 @@ def version_of(name: str) -> str:
 
 
 __version__ = version_of("mvdfq")
+
+
+@cache
+def source_digest(*modules: str, package: Path = PACKAGE) -> str:
+    """Return a digest of some modules and of all modules of this package that they import.
+
+    A kept record is used only while this digest stays the same. A changed kernel makes the record
+    unused; a changed command line or page does not, because no computation imports them. `package`
+    is the folder of the package.
+    """
+    content = hashlib.sha256()
+    for path in sorted(source_files(*modules, package=package)):
+        content.update(path.relative_to(package).as_posix().encode() + b"\0")
+        content.update(path.read_bytes() + b"\0")
+    return content.hexdigest()[:16]
+
+
+def source_files(*modules: str, package: Path = PACKAGE) -> set[Path]:
+    """Return the files and the data of some modules and of all modules that they import."""
+    found: set[Path] = set()
+    waiting = [*modules]
+    while waiting:
+        module = waiting.pop()
+        path = _file(module, package)
+        if path is not None and path not in found:
+            # Data of a module lie beside the module, under its name.
+            data = [path.with_suffix(ending) for ending in (".csv", ".npz")]
+            found |= {path, *filter(Path.is_file, data)}
+            # Python runs the folder above a module first.
+            waiting += [module.rpartition(".")[0], *_imported(path)]
+    return found
+
+
+def _file(module: str, package: Path) -> Path | None:
+    """Return the file of a module; None for other packages and for names inside a module."""
+    top, *parts = module.split(".")
+    if top != "mvdfq" or not parts:  # the package itself only lists names for users
+        return None
+    path = package.joinpath(*parts)
+    files = path / "__init__.py", path.with_suffix(".py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Yield the names that a file imports; `from a import b` yields `a` and `a.b`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -2,7 +2,7 @@
 
 import errno
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mvdfq._utils.errors import HintedError
 from mvdfq.cli import INTERRUPTED
@@ -78,6 +78,8 @@ def described(error: BaseException) -> Described | None:
     hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
         return Described(message, hint, error.code, error.pointer)
+    if "SpecError" in kinds:
+        return _of_spec(error)
     if "ReadError" in kinds:
         return Described(message, hint, CANNOT_READ_DATA)
     if "ModelFileError" in kinds:
@@ -96,3 +98,10 @@ def described(error: BaseException) -> Described | None:
     if isinstance(error, ValueError | TypeError | ImportError | MemoryError | OSError):
         return Described(message, hint, NO_SENSE)
     return None
+
+
+def _of_spec(error: Any) -> Described:
+    """Return what to print about the text of an option that describes no part."""
+    more = f"--{error.kind} help lists all names and parameters"
+    hint = f"{error.hint} ({more})" if error.hint else more
+    return Described(f"--{error.message}", hint, USAGE, (error.text, error.column))

@@ -157,7 +157,7 @@ def _measured(
 
 def _telling(progress: Any, n_removed: int) -> Any:
     """Return a report of folds that says how many trainings there are, and how long they take."""
-    from mvdfq._utils.bar import duration
+    from mvdfq._utils.progress import duration
 
     if progress is None:
         return None

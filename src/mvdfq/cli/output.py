@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
-from mvdfq._utils.markup import csv_cell
+from mvdfq._utils.short import csv_cell
 
 __all__ = [
     "Format",
@@ -179,7 +179,7 @@ def note_some(kind: str, lines: Sequence[Any]) -> None:
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
     """Yield a function that takes how much is done and the total; None if nothing is shown."""
-    from mvdfq._utils.bar import new_bar, report_to
+    from mvdfq._utils.progress import new_bar, report_to
 
     bar = None if quiet else new_bar(transient=True)
     if bar is None:

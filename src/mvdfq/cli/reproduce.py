@@ -199,7 +199,7 @@ def _show(result: Any, format: Format) -> None:
     if format is Format.json:
         show_json(result.to_dict())
     elif format is Format.csv:
-        from mvdfq.reproduce.export import csv_rows
+        from mvdfq.reproduce.result import csv_rows
 
         show_rows(csv_rows(result), format)
     else:
@@ -215,14 +215,15 @@ def _show_blocks(result: Any) -> None:
 
     above, width = f"{result.title}\n{fact_words(result.facts)}\n", Console().width
     for block in blocks(result):
-        table(block.rows, f"{above}\n{block.title}")
+        table(block.rows, "\n".join((above, block.heading("\n"))))
         for line in block.below:
-            typer.echo(textwrap.fill(printable(line), width, subsequent_indent="  "))
+            text = printable(f"- {line}")
+            typer.echo(textwrap.fill(text, width, subsequent_indent="  "))
         above = ""
 
 
 def _write(result: Any, folder: Path, quiet: bool) -> None:
-    from mvdfq.reproduce.export import write_csv, write_json
+    from mvdfq.reproduce.result import write_csv, write_json
     from mvdfq.reproduce.sections import page
 
     try:

@@ -156,7 +156,7 @@ def _cluster(address: str | None) -> Iterator[None]:
 
 def _show_progress(mode: Mode) -> None:
     """Set what shows progress in this command."""
-    from mvdfq._utils.bar import BARS, GAP, Lines, rich_bar
+    from mvdfq._utils.progress import BARS, GAP, Lines, rich_bar
 
     if mode is Mode.auto and not sys.stderr.isatty():
         BARS.set(lambda transient: Lines(GAP, shows_quick=False))

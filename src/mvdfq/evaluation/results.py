@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, recall_score
 
-from mvdfq._utils.markup import table
-from mvdfq._utils.short import Short
+from mvdfq._utils.short import Short, table
 from mvdfq.evaluation.intervals import interval_name, share_interval
 from mvdfq.evaluation.ranking import ranking_of
 

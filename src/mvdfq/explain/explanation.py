@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.markup import table
+from mvdfq._utils.short import table
 from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols

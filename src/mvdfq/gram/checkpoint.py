@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import current_engine, engine_of
-from mvdfq._utils.locks import locked
+from mvdfq._utils.files import locked
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import __version__
 from mvdfq.gram.base import warn_wordless
-from mvdfq.gram.cuts import Tile, plan_tiles
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.plan import Tile, plan_tiles
 from mvdfq.gram.sums import Gram, mirror_upper
 from mvdfq.gram.tiles import compute_tiles, gram
 from mvdfq.gram.unfinished import Unfinished, remove_others

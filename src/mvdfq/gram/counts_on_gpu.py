@@ -11,7 +11,7 @@ from mvdfq._engines.gpu.device import to_host
 from mvdfq._engines.gpu.reading import Rows
 from mvdfq.gram.on_gpu import CannotCount, device_rows, reading_of
 from mvdfq.gram.plan import Plan
-from mvdfq.kernels.counting import Columns
+from mvdfq.kernels.counting import EXACT_SINGLE, Columns
 from mvdfq.kernels.keys import word_codes
 from mvdfq.symbols.base import Symbols
 
@@ -50,8 +50,8 @@ def _columns(row: Rows, reading: Any, weight: float) -> Columns:
     runs = runs_of(row, [reading])
     words, sizes = torch.unique_consecutive(runs.word, return_counts=True)
     counts = to_host(runs.count) * weight
-    # as on the processor: whole numbers below 2**24 in single precision
-    single = counts.max(initial=0) < 2**24 and weight % 1 == 0
+    # as on the processor: whole numbers that single precision holds exactly
+    single = counts.max(initial=0) < EXACT_SINGLE and weight % 1 == 0
     return Columns(
         np.concatenate([[0], np.cumsum(to_host(sizes))]),
         to_host(runs.sequence).astype(np.uint32),

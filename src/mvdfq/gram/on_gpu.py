@@ -7,10 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from mvdfq._engines.gpu.counts import KEY_BITS, histogram, run_bits, runs_of
+from mvdfq._engines.gpu.counts import (
+    KEY_BITS,
+    histogram,
+    n_near,
+    near_runs,
+    run_bits,
+    runs_of,
+)
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
 from mvdfq._engines.gpu.halves import EXACT_SINGLE, Kind, Sums
-from mvdfq._engines.gpu.neighbours import n_near, near_runs
 from mvdfq._engines.gpu.products import Factors, add_dense, add_runs
 from mvdfq._engines.gpu.reading import Reading, Rows
 from mvdfq.gram.plan import Plan

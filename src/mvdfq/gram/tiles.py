@@ -2,13 +2,17 @@
 
 The matrix is cut into tiles of sequences, each tile into rows and pieces of the feature space.
 The cut depends only on the data and the memory limit, and the pieces are added in one fixed
-order, so that the result does not depend on the number of threads.
+order, so that the result does not depend on the number of threads. The counts of a block of
+sequences are kept while memory allows: a block meets many other blocks.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
 from itertools import groupby, islice
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,18 +20,18 @@ import numpy as np
 from mvdfq._engines.choice import current_engine, use_engine
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.blocks import BlockRows, KeptCounts
-from mvdfq.gram.cuts import Tile, plan_tiles
-from mvdfq.gram.plan import Plan
-from mvdfq.gram.products import Products
-from mvdfq.gram.sums import Gram, add_row, mirror_tiles
+from mvdfq.gram.plan import Plan, Tile, plan_tiles
+from mvdfq.gram.sums import Gram, Products, add_row, mirror_tiles
+from mvdfq.kernels.counting import Counted, GroupTask, Row
 from mvdfq.sequences import Ragged
 
-__all__ = ["compute_tiles", "gram"]
+__all__ = ["KeptCounts", "compute_tiles", "gram"]
 
 # Pieces per tile, so that threads can share the work; each piece costs one addition of a whole
 # tile.
 PIECES = 16
+# A block of sequences: the number of its collection, the collection, and its part of it.
+Side = tuple[int, Ragged, slice]
 
 
 @dataclass(frozen=True)
@@ -110,14 +114,14 @@ def compute_tiles(
 ) -> Iterator[tuple[Tile, Gram]]:
     """Yield every tile with its part of the matrix, in the order of `tiles`.
 
-    `zeros` gives the array of zeros that the values of a tile are added to. A tile of one block
+    A cluster or the threads of this machine compute them; callers ask a card themselves. `zeros`
+    gives the array of zeros that the values of a tile are added to. A tile of one block
     with itself has only its upper triangle. `memory` is the limit and the need of one task in
     bytes.
     """
     engine = current_engine()
-    if engine.name != "cpu":
-        elsewhere = _on_cluster if engine.name == "dask" else _on_card
-        with closing(elsewhere(engine, left, right, plan, tiles, memory[0])) as parts:
+    if engine.name == "dask":
+        with closing(_on_cluster(engine, left, right, plan, tiles, memory[0])) as parts:
             for done, (tile, part) in enumerate(parts, start=1):
                 values = zeros(tile)
                 values += part.values
@@ -138,20 +142,6 @@ def compute_tiles(
             results = _reported(running, len(tiles) * len(pieces), progress)
         for tile in tiles:
             yield tile, _tile_sum(plan, zeros(tile), islice(results, len(pieces)))
-
-
-def _on_card(
-    engine: Any, left: Ragged, right: Ragged | None, plan: Plan, tiles: list[Tile], budget: int
-) -> Generator[tuple[Tile, Gram], None, None]:
-    """Yield every tile, computed by a graphics card if the card can do so."""
-    for rows, columns in tiles:
-        is_square = right is None and rows == columns
-        other = None if is_square else (left if right is None else right)[columns]
-        part = _on_gpu(left[rows], other, plan, engine.device, budget, None)
-        if part is None:
-            with use_engine("cpu"):
-                part = tile_of(left[rows], other, plan, budget)
-        yield (rows, columns), part
 
 
 def _on_cluster(
@@ -215,7 +205,7 @@ def _pieces(plan: Plan) -> Iterator[tuple[int, float, tuple[tuple[int, Any], ...
                 yield r, weight, tuple(alike[first : first + size])
 
 
-def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: KeptCounts) -> Products:
+def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCounts") -> Products:
     """Count and multiply; runs in a thread."""
     rows, columns = job.tile
     sides = [(0, left, rows)]
@@ -237,3 +227,67 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: KeptCou
         else:
             counted.add_to(products)
     return products
+
+
+class KeptCounts:
+    """Counts that were used last, up to `capacity` bytes; threads share them.
+
+    The tiles of one row of tiles have one block in common, whose counts are used in every tile.
+    So these counts stay, if there is room for the counts of two blocks.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity, self.used = capacity, 0
+        self.lock = Lock()
+        self.kept: OrderedDict[Any, Counted] = OrderedDict()
+
+    def get(self, place: Any, count: Callable[[], Counted]) -> Counted:
+        """Return the counts of a place; count only if the counts of the place are not kept."""
+        with self.lock:
+            if place in self.kept:
+                self.kept.move_to_end(place)
+                return self.kept[place]
+        counted = count()  # without the lock: other threads count other places
+        with self.lock:
+            if place not in self.kept:
+                self.kept[place] = counted
+                self.used += counted.nbytes
+            while self.used > self.capacity:
+                self.used -= self.kept.popitem(last=False)[1].nbytes
+        return counted
+
+
+class BlockRows:
+    """Row `r` of the one or two blocks of a tile: counted apart, or joined for other tasks."""
+
+    def __init__(self, plan: Plan, r: int, sides: list[Side], kept: KeptCounts) -> None:
+        self.plan, self.r, self.sides, self.kept = plan, r, sides, kept
+        self._rows: dict[int, Row] = {}
+
+    def counted(self, t: int, task: Any) -> Counted | None:
+        """Return the counts of task number `t` in all blocks; None if only a joined row will do."""
+        if not isinstance(task, GroupTask):
+            return None
+        if len(self.sides) == 1:  # one block with itself: its counts are needed only once
+            return task.counted(self.joined)
+        blocks = [
+            self.kept.get((which, cut.start, self.r, t), partial(self._count, task, i))
+            for i, (which, _, cut) in enumerate(self.sides)
+        ]
+        return reduce(Counted.joined, blocks) if blocks[0].goes_with(blocks[1]) else None
+
+    @cached_property
+    def joined(self) -> Row:
+        """The row of all blocks, one after the other."""
+        return self.plan.row([collection[cut] for _, collection, cut in self.sides], self.r)
+
+    @property
+    def base(self) -> int:
+        """The base of the keys in the joined row."""
+        return self.joined.base
+
+    def _count(self, task: GroupTask, i: int) -> Counted:
+        if i not in self._rows:
+            _, collection, cut = self.sides[i]
+            self._rows[i] = self.plan.row([collection[cut]], self.r)
+        return task.counted(self._rows[i])

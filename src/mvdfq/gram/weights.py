@@ -23,9 +23,8 @@ import numpy as np
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.cuts import plan_tiles
 from mvdfq.gram.factors import WordFactors
-from mvdfq.gram.plan import Plan
+from mvdfq.gram.plan import Plan, plan_tiles
 from mvdfq.gram.sums import inverse_root
 from mvdfq.gram.tiles import gram
 from mvdfq.gram.vocabulary import WordCounts

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.processes import end_with_parent
-from mvdfq._utils.threads import n_threads, one_blas_thread
+from mvdfq._utils.threads import end_with_parent, n_threads, one_blas_thread
 from mvdfq.io.audio_files import FORMATS, holds_sound, opened, shown
 from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.cache import FeatureCache, size_limit

@@ -17,12 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.files import replace_file
-from mvdfq._utils.folders import cache_folder
-from mvdfq._utils.locks import remove_unheld
+from mvdfq._utils.files import cache_folder, remove_unheld, replace_file
 from mvdfq._utils.memory import parse_memory
-from mvdfq._utils.sources import source_digest
-from mvdfq._utils.version import version_of
+from mvdfq._utils.version import source_digest, version_of
 from mvdfq.io.base import ReadError
 
 __all__ = ["CacheEntry", "FeatureCache", "features_folder", "size_limit"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.files import replace_file
-from mvdfq._utils.markup import csv_cell
+from mvdfq._utils.short import csv_cell
 
 __all__ = ["foreign_files", "write_csv", "write_json"]
 

@@ -6,25 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._engines.choice import current_engine
-from mvdfq._utils.folders import cache_folder
+from mvdfq._utils.files import cache_folder
 from mvdfq._utils.threads import Report, n_threads
 from mvdfq._utils.version import version_of
-from mvdfq.reproduce import families, music, workshop
+from mvdfq.reproduce import families, workshop
 from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
 from mvdfq.reproduce.claims import claims, remarks
 from mvdfq.reproduce.folds import measure
 from mvdfq.reproduce.homology import homology
-from mvdfq.reproduce.loaders import FOLDERS, LOADERS, existing
-from mvdfq.reproduce.published import SECONDS, TITLES
+from mvdfq.reproduce.loaders import FOLDERS, LOADERS, SETS, NotThere, existing
+from mvdfq.reproduce.published import SECONDS, TITLES, beside_published, row_of
 from mvdfq.reproduce.result import NOT_YET, Result, Row
-from mvdfq.reproduce.rows import (
-    beside_published,
-    datasets_rows,
-    measured_row,
-    missing_row,
-    time_row,
-)
 from mvdfq.reproduce.sets import MusicSet
+from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.timing import processor, timed
 
@@ -33,28 +27,28 @@ __all__ = ["TABLES", "check_request", "run"]
 GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
 # Clips that methods are chosen on in a smoke run.
 QUICK_CHOICE = 30
+PACKAGES = ("mvdfq", "numpy", "scikit-learn", "numba")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper: its data, the protocols that cut the data into folds, its cells."""
+    """A table of the paper: its data, and the protocols that cut the data into folds."""
 
     data: str = ""
     protocols: tuple[str, ...] = ()
-    cells: Callable[[], list[Cell]] = list
     is_timed: bool = False
 
 
 TABLES = {
     "datasets": Table(),
-    "genre": Table("gtzan", GTZAN_PROTOCOLS, music.genre),
-    "genre-compare": Table("gtzan", GTZAN_PROTOCOLS, music.genre_compare),
-    "ismir": Table("ismir", ("5-fold",), music.ismir),
-    "ismir-compare": Table("ismir", ("5-fold",), music.ismir_compare),
-    "artist": Table("artist20", ("group-per-class",), music.artist),
+    "genre": Table("gtzan", GTZAN_PROTOCOLS),
+    "genre-compare": Table("gtzan", GTZAN_PROTOCOLS),
+    "ismir": Table("ismir", ("5-fold",)),
+    "ismir-compare": Table("ismir", ("5-fold",)),
+    "artist": Table("artist20", ("group-per-class",)),
     "homology": Table("proteins"),
-    "runtime": Table("gtzan", ("5-fold",), music.runtime, is_timed=True),
-    "bins": Table("gtzan", ("5-fold",), music.bins),
+    "runtime": Table("gtzan", ("5-fold",), is_timed=True),
+    "bins": Table("gtzan", ("5-fold",)),
 }
 
 
@@ -131,14 +125,13 @@ def run(
     check_request(table, readings, protocols or [])
     existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
     store = Store(cache_folder("reproduce") if cache is None else cache)
-    options = Options(
-        Path(folder), tuple(readings), protocols, 1 if quick else seeds, quick, kept,
+    asked = Request(
+        table, Path(folder), readings, protocols, 1 if quick else seeds, quick, kept, store,
         n_jobs, memory_limit, progress,
     )  # fmt: skip
-    work = {"datasets": _datasets, "homology": _homology}.get(table, _music)
-    rows, facts = work(table, options, store)
+    rows, facts = WORK.get(table, _music)(asked)
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
-    facts |= {"versions": _versions(), "processor": processor()}
+    facts |= {"versions": {name: version_of(name) for name in PACKAGES}, "processor": processor()}
     facts |= {} if kept else {"threads": n_threads(n_jobs), "engine": current_engine().name}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
 
@@ -149,7 +142,7 @@ def check_request(table: str, readings: Sequence[str], protocols: Sequence[str])
     _check_known("reading", readings, READINGS)
     _check_known("protocol", protocols, TABLES[table].protocols)
     # no reading asked for means all readings; some tables have none
-    found = dict.fromkeys(cell.reading for cell in TABLES[table].cells())
+    found = dict.fromkeys(cell.reading for cell in cells(table))
     if found and readings and not found.keys() & set(readings):
         raise ValueError(
             f"The table {table!r} has no cells of the reading {', '.join(map(repr, readings))}; "
@@ -165,60 +158,62 @@ def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Options:
-    """The arguments of `run`."""
+class Request:
+    """The arguments of `run`, and the store of records."""
 
+    table: str
     folder: Path
-    readings: tuple[str, ...]
+    readings: Sequence[str]
     protocols: Sequence[str] | None
     seeds: int
     quick: bool
     kept: bool
+    store: Store
     n_jobs: int | None
     memory_limit: Any
     progress: Report | None
 
 
-def _music(table: str, options: Options, store: Store) -> tuple[list[Row], dict[str, Any]]:
-    spec = TABLES[table]
-    data: MusicSet = LOADERS[spec.data](options.folder)
-    data = data.small() if options.quick else data
-    protocols = _protocols(spec, data, options.protocols)
-    cells = [cell for cell in spec.cells() if cell.reading in options.readings]
-    why_not = {cell: why for cell in cells if (why := _why_not(cell, data))}
-    ready = [cell for cell in cells if cell not in why_not]
-    choice = QUICK_CHOICE if options.quick else workshop.CHOICE
-    worker = workshop.Workshop(options.n_jobs, options.memory_limit, choice)
+def _music(asked: Request) -> tuple[list[Row], dict[str, Any]]:
+    table, spec = asked.table, TABLES[asked.table]
+    data: MusicSet = LOADERS[spec.data](asked.folder)
+    data = data.small() if asked.quick else data
+    protocols = _protocols(spec, data, asked.protocols)
+    wanted = [cell for cell in cells(table) if cell.reading in asked.readings]
+    why_not = {cell: why for cell in wanted if (why := _why_not(cell, data))}
+    ready = [cell for cell in wanted if cell not in why_not]
+    choice = QUICK_CHOICE if asked.quick else workshop.CHOICE
+    worker = workshop.Workshop(asked.n_jobs, asked.memory_limit, choice)
     measured = measure(
-        ready, data, protocols, range(options.seeds), None if options.kept else worker, store,
-        options.progress,
+        ready, data, protocols, range(asked.seeds), None if asked.kept else worker, asked.store,
+        asked.progress,
     )  # fmt: skip
-    rows = [measured_row(table, each, data.notes) for each in measured]
-    rows += [missing_row(table, cell, why) for cell, why in why_not.items()]
     done = {(each.cell, each.protocol) for each in measured}
+    rows = [each.row(table, data.notes) for each in measured]
+    rows += [row_of(table, cell, note=why) for cell, why in why_not.items()]
     rows += [
-        missing_row(table, cell, NOT_YET, protocol)
+        row_of(table, cell, note=NOT_YET, protocol=protocol)
         for cell in ready
         for protocol in protocols
         if (cell, protocol) not in done
     ]
-    rows += _times(table, ready if spec.is_timed else [], data, options, store)
+    rows += _times(asked, ready, data) if spec.is_timed else []
     facts = {"data": data.name, "sequences": len(data), "classes": len(data.classes)}
     return rows, facts | {"machines": workshop.POLICY}
 
 
-def _times(
-    table: str, cells: list[Cell], data: MusicSet, options: Options, store: Store
-) -> list[Row]:
+def _times(asked: Request, ready: list[Cell], data: MusicSet) -> list[Row]:
     """Return the rows of seconds; every cell of a timed table has one string method."""
-    methods: Any = [cell.methods[0] for cell in cells]
-    found = timed(methods, data, store, options.memory_limit, options.kept)
-    return [
-        time_row(table, cell, seconds)
-        if seconds
-        else missing_row(table, cell, NOT_YET, metric=SECONDS)
-        for cell, seconds in zip(cells, found, strict=True)
-    ]
+    methods = [cell.methods[0] for cell in ready]
+    found = timed(methods, data, asked.store, asked.memory_limit, asked.kept)
+    rows = []
+    for cell, seconds in zip(ready, found, strict=True):
+        known: dict[str, Any] = {"note": NOT_YET}
+        if seconds:
+            value, label = seconds["count"] + seconds["gram"], cell.methods[0].label
+            known = dict(value=value, seconds=seconds, method={label: 1}, note="one thread")
+        rows.append(row_of(asked.table, cell, metric=SECONDS, **known))
+    return rows
 
 
 def _why_not(cell: Cell, data: MusicSet) -> str:
@@ -238,24 +233,37 @@ def _protocols(spec: Table, data: MusicSet, asked: Sequence[str] | None) -> list
     return [protocol for protocol in allowed if protocol in (asked or allowed)]
 
 
-def _datasets(table: str, options: Options, store: Store) -> tuple[list[Row], dict[str, Any]]:
-    return datasets_rows(options.folder), {}
+def _datasets(asked: Request) -> tuple[list[Row], dict[str, Any]]:
+    """Return the sizes of the sets that are at hand, beside the sizes in the paper."""
+    rows = []
+    for task, key in SETS.items():
+        try:
+            found: Any = LOADERS[key](asked.folder)
+            sizes: list[float | None] = [float(len(found)), float(len(found.classes))]
+        except NotThere:
+            sizes = [None, None]
+        for metric, size in zip(("n_sequences", "n_classes"), sizes, strict=True):
+            row = Row(task, metric=metric, value=size, note="not at hand" if size is None else "")
+            rows.append(beside_published(asked.table, row))
+    return rows, {}
 
 
-def _homology(table: str, options: Options, store: Store) -> tuple[list[Row], dict[str, Any]]:
-    data = LOADERS["proteins"](options.folder)
+def _homology(asked: Request) -> tuple[list[Row], dict[str, Any]]:
+    data = LOADERS["proteins"](asked.folder)
     rows = homology(
-        data.small() if options.quick else data,
-        store,
-        readings=options.readings,
-        n_jobs=options.n_jobs,
-        memory_limit=options.memory_limit,
-        kept=options.kept,
-        progress=options.progress,
+        data.small() if asked.quick else data,
+        asked.store,
+        readings=asked.readings,
+        n_jobs=asked.n_jobs,
+        memory_limit=asked.memory_limit,
+        kept=asked.kept,
+        progress=asked.progress,
     )
     facts = {"data": data.name, "sequences": len(data), "families": len(data.tasks)}
-    return [beside_published(table, row) for row in rows], facts | {"machines": families.POLICY}
+    return rows, facts | {"machines": families.POLICY}
 
 
-def _versions() -> dict[str, str]:
-    return {name: version_of(name) for name in ("mvdfq", "numpy", "scikit-learn", "numba")}
+WORK: dict[str, Callable[[Request], tuple[list[Row], dict[str, Any]]]] = {
+    "datasets": _datasets,
+    "homology": _homology,
+}

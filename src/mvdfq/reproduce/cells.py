@@ -1,25 +1,24 @@
 """The cells of a table: each has a place in the paper and the methods that compute our figure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from inspect import signature
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline
 
-from mvdfq.classifier.presets import preset_terms
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.kernels import Kernel
 
-__all__ = ["READINGS", "Cell", "EstimatorMethod", "Method", "StringMethod"]
+__all__ = ["READINGS", "Cell", "EstimatorMethod", "MeanMethod", "RbfMethod", "StringMethod"]
 
 # A reading is one answer to the question which settings the paper used. "text": the settings
 # printed in the text. "comment": the settings in comments of its source. "tuned": the settings
 # that inner validation chooses. "inferred": settings that were tried because they give the figures.
 READINGS = ("text", "comment", "tuned", "inferred")
-# Quantizers in words, for people, and the parameters that the words tell. A quantizer with other
-# changed parameters is written out.
+# Parts in words, for people, and the parameters that the words tell. A part with other changed
+# parameters is written out.
 WORDS = {
     "DirectQuantizer": ("{n_bins} {strategy} bins", {"n_bins", "strategy"}),
     "CodebookQuantizer": ("{n_codewords} codewords", {"n_codewords"}),
@@ -38,34 +37,21 @@ class StringMethod:
     """A quantizer and a string kernel.
 
     `view` names the form of the data that the method reads; `symbols` is None if the data are
-    symbols already. `frames` transforms the numbers before the quantizer. Inner validation chooses
-    the penalty if `C` is None; both multi-class schemes are trained if `scheme` is empty.
+    symbols already. Inner validation chooses the penalty if `C` is None; both multi-class schemes
+    are trained if `scheme` is empty.
     """
 
     symbols: Any
     kernel: Kernel
     manifold: bool = False
     view: str = "mfcc"
-    frames: Any = None
     C: float | None = None
     scheme: str = ""
-
-    @classmethod
-    def of(cls, preset: str, view: str = "mfcc") -> "StringMethod":
-        """Return the method of a preset of the paper."""
-        (term,) = preset_terms(preset)
-        return cls(term.symbols, term.kernel, term.manifold, view)
-
-    def quantizer(self) -> Any:
-        """Return frames and symbols as one transformer, not fitted."""
-        symbols = clone(self.symbols)
-        return symbols if self.frames is None else make_pipeline(clone(self.frames), symbols)
 
     @property
     def encoder(self) -> str:
         """View and quantizer in words; methods with equal words share the symbols."""
-        before = "" if self.frames is None else f"{_described(self.frames)}, "
-        return f"{self.view} {before}{_described(self.symbols)}"
+        return f"{self.view} {', '.join(map(_described, _steps(self.symbols))) or 'as they are'}"
 
     @property
     def counted(self) -> str:
@@ -88,23 +74,20 @@ class StringMethod:
         )
 
     def __str__(self) -> str:
-        scheme = f", {self.scheme}" if self.scheme else ""
-        return f"{self.encoder}, {self.counted}{self._penalty}{scheme}"
+        return ", ".join(filter(None, (self.encoder, self.counted, self._penalty, self.scheme)))
 
     @property
     def _penalty(self) -> str:
-        return "" if self.C is None else f", C={self.C:g}"
+        return "" if self.C is None else f"C={self.C:g}"
 
     @property
     def label(self) -> str:
         """The settings in words, for people."""
         given = {key: getattr(self.kernel, key) for key in signature(type(self.kernel)).parameters}
         values = ", ".join(f"{k}={v}" for k, v in given.items() if USUAL.get(k) != v)
-        root = ", root" if self.manifold else ""
-        symbols = "" if self.symbols is None else f"{_short(self.symbols)}, "
-        kernel = f"{type(self.kernel).__name__}({values})"
-        frames = "" if self.frames is None else f"{_short(self.frames)}, "
-        return f"{_seen(self.view)}{frames}{symbols}{kernel}{root}{self._penalty}"
+        kernel, root = f"{type(self.kernel).__name__}({values})", "root" if self.manifold else ""
+        parts = (*map(_short, _steps(self.symbols)), kernel, root, self._penalty)
+        return _seen(self.view) + ", ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)
@@ -134,7 +117,49 @@ class EstimatorMethod:
         return f"{_seen(self.view)}{_short(self.estimator)}"
 
 
-Method = StringMethod | EstimatorMethod
+@dataclass(frozen=True)
+class RbfMethod:
+    """Words of `k` residues with `m` mismatches, compared by an RBF of their descriptors.
+
+    `width` is the width of the RBF in units of the mean distance between two amino acids.
+    """
+
+    k: int = 3
+    m: int = 0
+    width: float = 0.5
+    descriptors: str = "BLOSUM62"
+    view: str = "letters"
+
+    def __str__(self) -> str:
+        return f"RBF(k={self.k}, m={self.m}, width={self.width}) of {self.descriptors}"
+
+    @property
+    def label(self) -> str:
+        """The settings, for people."""
+        return str(self)
+
+
+@dataclass(frozen=True)
+class MeanMethod:
+    """The mean of several kernels, each normalized."""
+
+    methods: tuple[StringMethod, ...]
+    view: str = "letters"
+
+    def __str__(self) -> str:
+        return f"mean of ({') and ('.join(map(str, self.methods))})"
+
+    @property
+    def label(self) -> str:
+        """The settings, for people."""
+        return f"mean of ({') and ('.join(method.label for method in self.methods)})"
+
+
+def _steps(symbols: Any) -> list[Any]:
+    """Return the parts from frames to symbols, in their order; none if there are symbols."""
+    if symbols is None:
+        return []
+    return [part for _, part in symbols.steps] if isinstance(symbols, Pipeline) else [symbols]
 
 
 def _seen(view: str) -> str:
@@ -146,8 +171,8 @@ def _short(part: Any) -> str:
     """Return a part in words, or with the parameters that differ from their defaults."""
     values, name = part.get_params(), type(part).__name__
     changed = {k for k, v in values.items() if v != type(part)().get_params()[k]}
-    words, said = WORDS.get(name, ("", set()))
-    if words and changed <= said:
+    words, told = WORDS.get(name, ("", set()))
+    if words and changed <= told:
         return words.format(**values)
     shown = [f"{k}={v!r}" for k, v in values.items() if k in changed | SIZES]
     return f"{name}({', '.join(shown)})"
@@ -155,8 +180,6 @@ def _short(part: Any) -> str:
 
 def _described(part: Any) -> str:
     """Return a part with all its parameters: the text is part of the keys of records."""
-    if part is None:
-        return "as they are"
     values = ", ".join(f"{key}={value!r}" for key, value in sorted(part.get_params().items()))
     return f"{type(part).__name__}({values})"
 
@@ -174,12 +197,8 @@ class Cell:
     manifold: str = ""
     setting: str = ""
     reading: str = "text"
-    methods: tuple[Method, ...] = ()
+    methods: tuple[Any, ...] = ()
     why_not: str = ""
-
-    def with_methods(self, reading: str, *methods: Method) -> "Cell":
-        """Return the same place with the methods of a reading."""
-        return replace(self, reading=reading, methods=methods)
 
     @property
     def views(self) -> set[str]:

@@ -61,17 +61,12 @@ def all_claims() -> tuple[Claim, ...]:
     """Return the claims of `claims.csv`."""
     return tuple(
         Claim(
-            int(entry["line"]),
-            entry["says"],
-            entry["stated"],
-            float(entry["low"] or 0),
-            float(entry["high"] or "inf"),
-            entry["measure"],
-            _side(entry["before"]),
+            int(entry["line"]), entry["says"], entry["stated"], float(entry["low"] or 0),
+            float(entry["high"] or "inf"), entry["measure"], _side(entry["before"]),
             _side(entry["after"]),
         )
         for entry in stored("claims.csv")
-    )
+    )  # fmt: skip
 
 
 def _side(text: str) -> tuple[Place, ...]:
@@ -83,10 +78,8 @@ def _side(text: str) -> tuple[Place, ...]:
 def all_remarks() -> tuple[Remark, ...]:
     """Return the remarks of `remarks.csv`."""
     return tuple(
-        Remark(
-            tuple(entry["tables"].split()), tuple(map(int, entry["lines"].split())), entry["text"]
-        )
-        for entry in stored("remarks.csv")
+        Remark(tuple(each["tables"].split()), tuple(map(int, each["lines"].split())), each["text"])
+        for each in stored("remarks.csv")
     )
 
 

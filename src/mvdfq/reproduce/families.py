@@ -1,25 +1,32 @@
-"""Remote homology: every family of every method is a job, with one machine for the family."""
+"""Remote homology: kernels of proteins, and one machine for every family of every method."""
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
-from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import roc50
+from mvdfq.gram.sums import inverse_root
 from mvdfq.io.homology import HomologyTask
-from mvdfq.reproduce.residues import protein_gram
-from mvdfq.reproduce.runner import Record
-from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
+from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
 from mvdfq.terms.svm import Problems, fit_margins
+from mvdfq.reproduce.cells import MeanMethod, RbfMethod, StringMethod
+from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
+from mvdfq.reproduce.store import Record
 
-__all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "rank_families"]
+__all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "protein_gram", "rank_families",
+           "rbf_gram"]  # fmt: skip
 
+# Longer words have too many counts: 20**k per protein.
+LONGEST = 3
 # Values of C to choose from: a soft margin, and a margin so hard that larger values change nothing.
 PENALTIES = (1.0, 100.0)
 FOLDS = 3
@@ -43,7 +50,7 @@ class FamilyJob:
     @cached_property
     def key(self) -> dict[str, Any]:
         """Everything that the ranking depends on."""
-        needs_profiles = getattr(self.method, "view", "") in PROFILE_VIEWS
+        needs_profiles = self.method.view in PROFILE_VIEWS
         return {
             "data": self.data.digest,
             "profiles": self.data.profiles_digest if needs_profiles else "",
@@ -124,3 +131,117 @@ def inner_folds(
 def _joined(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     members = np.concatenate([positive, negative])
     return members, np.arange(len(members)) < len(positive)
+
+
+def protein_gram(
+    method: Any, data: ProteinSet, n_jobs: int | None = None, memory_limit: Any = None
+) -> np.ndarray:
+    """Return the normalized kernel values of all pairs of proteins.
+
+    Nothing is learned from the proteins: bins and bits are learned from the twenty amino acids,
+    and every whole score of a profile is a symbol. Only the range of slopes is learned from
+    all proteins, because a single amino acid does not have a slope.
+    """
+    if isinstance(method, MeanMethod):
+        parts = [protein_gram(part, data, n_jobs, memory_limit) for part in method.methods]
+        return np.mean(parts, axis=0)
+    if isinstance(method, RbfMethod):
+        points = descriptors(method.descriptors)
+        return rbf_gram(data.strings, points, method.k, method.m, method.width, n_jobs)
+    return method.sequence_kernel(n_jobs, memory_limit).fit_transform(_symbols(method, data))
+
+
+def _symbols(method: StringMethod, data: ProteinSet) -> Any:
+    X = data.view(method.view)
+    if method.symbols is None:
+        return X
+    if method.view == "log-odds":
+        X = X.with_data(np.round(X.data))
+    elif not isinstance(method.symbols, Pipeline):  # a pipeline begins with slopes
+        known = [AMINO_ACIDS]
+        learned = known if method.view == "letters" else substitution_rows(known)
+        return clone(method.symbols).fit(learned).transform(X)
+    return clone(method.symbols).fit_transform(X)
+
+
+def descriptors(name: str) -> np.ndarray:
+    """Return a point for each amino acid: its BLOSUM62 row or its standardized properties."""
+    if name == "BLOSUM62":
+        return matrix_values(name)
+    values = property_rows([AMINO_ACIDS])[0].T.astype(float)
+    return (values - values.mean(axis=0)) / values.std(axis=0)
+
+
+def rbf_gram(
+    strings: list[str],
+    points: np.ndarray,
+    k: int = 3,
+    m: int = 0,
+    width: float = 0.5,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    r"""Compare proteins by words whose residues are alike [1]_.
+
+    .. math:: K(x, y) = \sum_{u, v} c_u(x) \, c_v(y) \prod_{i=1}^{k}
+              \exp\left(-\frac{|p(u_i) - p(v_i)|^2}{2 \sigma^2}\right)
+
+    where :math:`c_u` counts the words within `m` mismatches of :math:`u`, :math:`p` is the point of
+    a residue, and :math:`\sigma` is `width` times the mean distance between two amino acids. The
+    RBF is a product over positions. So counts are multiplied by the root of one 20 x 20 matrix
+    along every position, and a matrix of size :math:`20^k \times 20^k` is not needed. Words with
+    any other letter are not counted. Values are normalized; a protein without words has value 0.
+
+    .. [1] N. C. Toussaint, C. Widmer, O. Kohlbacher, G. Raetsch, "Exploiting physico-chemical
+       properties in string kernels", BMC Bioinformatics 11(S8), 2010.
+    """
+    if not 1 <= k <= LONGEST:
+        raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words have too many counts.")
+    counts = _near(_word_counts(strings, k), m)
+    root = _root(points, width)
+
+    def products(column: np.ndarray) -> np.ndarray:
+        features = np.tensordot(counts, column, axes=(1, 0))
+        for axis in range(1, k):
+            features = np.moveaxis(np.tensordot(features, root, axes=(axis, 0)), -1, axis)
+        features = features.reshape(len(strings), -1)
+        return features @ features.T
+
+    K = np.zeros((len(strings), len(strings)))
+    for _, part in run_in_order(products, root.T, n_threads(n_jobs)):  # slices of the first place
+        K += part
+    scale = inverse_root(K.diagonal())
+    return K * np.outer(scale, scale)
+
+
+def _word_counts(strings: list[str], k: int) -> np.ndarray:
+    """Return the counts of all words, (n, 20, ..., 20)."""
+    places = np.full(128, -1)
+    places[[ord(letter) for letter in AMINO_ACIDS]] = np.arange(20)
+    counts = np.zeros((len(strings), 20**k), dtype=np.float32)
+    for row, string in zip(counts, strings, strict=True):
+        codes = places[np.frombuffer(string.encode("ascii"), dtype=np.uint8)]
+        windows = [codes[i : len(codes) - k + 1 + i] for i in range(k)] if len(codes) >= k else []
+        if windows:
+            words = np.ravel_multi_index(tuple(np.maximum(w, 0) for w in windows), (20,) * k)
+            row += np.bincount(words[np.min(windows, axis=0) >= 0], minlength=20**k)
+    return counts.reshape(len(strings), *(20,) * k)
+
+
+def _near(counts: np.ndarray, m: int) -> np.ndarray:
+    """Return, for each word, the counts of all words within `m` mismatches."""
+    k, total = counts.ndim - 1, np.zeros_like(counts)
+    for n_changed in range(min(m, k) + 1):
+        for axes in combinations(range(1, k + 1), n_changed):
+            part = counts
+            for axis in axes:  # any other residue at this position
+                part = part.sum(axis=axis, keepdims=True) - part
+            total += part
+    return total
+
+
+def _root(points: np.ndarray, width: float) -> np.ndarray:
+    """Return a matrix whose product with its transpose is the RBF of the points."""
+    squares = ((points[:, np.newaxis] - points) ** 2).sum(axis=2)
+    sigma = width * np.sqrt(squares[np.triu_indices(len(points), 1)]).mean()
+    values, vectors = np.linalg.eigh(np.exp(-squares / (2 * sigma**2)))
+    return vectors * np.sqrt(np.maximum(values, 0))

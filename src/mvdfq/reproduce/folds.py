@@ -1,5 +1,6 @@
 """The tables about music: every fold of a cell is a job, and the folds together give a row."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.sources import source_digest
 from mvdfq._utils.threads import Report
+from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.reproduce.cells import Cell, EstimatorMethod
-from mvdfq.reproduce.runner import Record, complete
+from mvdfq.reproduce.published import row_of
+from mvdfq.reproduce.result import Row
 from mvdfq.reproduce.sets import Cut, MusicSet
-from mvdfq.reproduce.store import Store
+from mvdfq.reproduce.store import Record, Store, complete
 from mvdfq.reproduce.workshop import POLICY, Workshop
 
 __all__ = ["FoldJob", "Measured", "measure"]
 
 # A cell is not repeated with other seeds if its kernel matrix takes longer than these seconds.
 SLOW = 60.0
+# Parts of the work that are timed.
+PARTS = ("choice", "encode", "gram", "machines")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,12 @@ class FoldJob:
 
     @cached_property
     def key(self) -> dict[str, Any]:
-        """Everything that the predictions of this fold depend on."""
+        """Everything that the predictions of this fold depend on.
+
+        The workshop does not import the modules of baselines.
+        """
+        methods = [method for method in self.cell.methods if isinstance(method, EstimatorMethod)]
+        baselines = sorted({type(method.estimator).__module__ for method in methods})
         return {
             "data": [self.data.digest(view) for view in sorted(self.cell.views)],
             "cut": self.data.cut_digest(self.cut, self.protocol),
@@ -43,19 +52,13 @@ class FoldJob:
             "fold": self.cut.name,
             "methods": self.cell.described,
             "policy": POLICY,
-            "source": source_digest("mvdfq.reproduce.workshop", *_baselines(self.cell)),
+            "source": source_digest("mvdfq.reproduce.workshop", *baselines),
         }
 
     @property
     def order(self) -> tuple[Any, ...]:
         """Sorting by this puts cells that share rows, or the symbols of a fold, together."""
         return self.cell.methods[0].encoder, self.seed, self.protocol, self.cut.name
-
-
-def _baselines(cell: Cell) -> list[str]:
-    """Return the modules of the baselines of a cell, which the workshop does not import."""
-    methods = [method for method in cell.methods if isinstance(method, EstimatorMethod)]
-    return sorted({type(method.estimator).__module__ for method in methods})
 
 
 @dataclass(frozen=True)
@@ -73,33 +76,41 @@ class Measured:
     evaluation: Evaluation
 
     @property
-    def errors(self) -> np.ndarray:
-        """Error in percent of every seed."""
-        return np.array([*self.by_seed.values()])
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation over the folds of all seeds, in percent."""
-        return 100 * self.evaluation.spread
-
-    @property
-    def methods(self) -> list[str]:
-        """The method and the scheme of every fold, in words."""
-        labels = {str(method): method.label for method in self.cell.methods}
-        found = [(labels[r["method"]], _scheme(r, self.scheme)) for r in self.records]
-        return [f"{label}, {scheme}" if scheme else label for label, scheme in found]
-
-    def seconds(self, part: str) -> float:
-        """Return the mean over the folds of the seconds that a part of the work took."""
-        return float(np.mean([record["seconds"].get(part, 0.0) for record in self.records]))
-
-    @property
     def by_seed(self) -> dict[str, float]:
         """Error in percent of every seed, over all its test parts together."""
         seeds: dict[str, list[np.ndarray]] = {}
         for fold in self.evaluation.folds:
             seeds.setdefault(str(fold.seed), []).append(fold.truth != fold.predicted)
         return {seed: 100 * float(np.mean(np.concatenate(w))) for seed, w in seeds.items()}
+
+    def row(self, table: str, notes: Mapping[str, str]) -> Row:
+        """Return the row of the cell; `notes` tell what must be known of a view."""
+        folds, by_seed, (first, second) = self.evaluation.folds, self.by_seed, self.evaluation.f1
+        return row_of(
+            table,
+            self.cell,
+            scheme=self.scheme,
+            protocol=self.protocol,
+            value=float(np.mean([*by_seed.values()])),
+            std=100 * float(np.std([fold.accuracy for fold in folds])),
+            f1=(100 * first, 100 * second),
+            by_seed=by_seed,
+            n_seeds=len(by_seed),
+            n_folds=len(folds) // max(len(by_seed), 1),
+            method=dict(Counter(map(self._method, self.records)).most_common()),
+            note="; ".join(notes[view] for view in sorted(self.cell.views) if view in notes),
+            seconds={part: self._seconds(part) for part in PARTS},
+        )
+
+    def _method(self, record: Record) -> str:
+        """Return the method of a fold, with the scheme if the fold chose the scheme."""
+        labels = {str(method): method.label for method in self.cell.methods}
+        chosen = "" if self.scheme else _scheme(record, "")
+        return ", ".join(filter(None, (labels[record["method"]], chosen)))
+
+    def _seconds(self, part: str) -> float:
+        """Return the mean over the folds of the seconds that a part of the work took."""
+        return float(np.mean([record["seconds"].get(part, 0.0) for record in self.records]))
 
 
 def measure(

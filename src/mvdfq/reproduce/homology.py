@@ -12,31 +12,21 @@ from scipy.stats import wilcoxon
 from mvdfq._utils.threads import Report
 from mvdfq.reproduce.cells import READINGS, Cell
 from mvdfq.reproduce.families import PENALTIES, FamilyJob, rank_families
-from mvdfq.reproduce.homology_cells import (
-    BESIDE,
-    HASHED,
-    PROFILE,
-    QUANTIZED,
-    QUANTIZED_PROFILE,
-    UNIVARIATE,
-    cells,
-)
+from mvdfq.reproduce.published import row_of
 from mvdfq.reproduce.result import NOT_YET, Row
-from mvdfq.reproduce.rows import row_of
-from mvdfq.reproduce.runner import complete
-from mvdfq.reproduce.scop import ProteinSet
-from mvdfq.reproduce.store import Store
+from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
+from mvdfq.reproduce.settings import cells
+from mvdfq.reproduce.store import Store, complete
 
 __all__ = ["homology", "signed_rank"]
 
-PROTOCOL = "remote homology"
-
+TABLE, PROTOCOL = "homology", "remote homology"
 # Which column is tested against which column, and the paper's name of the comparison.
 COMPARISONS = [
-    ("MVDFQ vs univariate", QUANTIZED, UNIVARIATE),
-    ("Sim. hashing vs univariate", HASHED, UNIVARIATE),
-    ("MVDFQ with letters vs univariate", BESIDE, UNIVARIATE),
-    ("MVDFQ vs profile", QUANTIZED_PROFILE, PROFILE),
+    ("MVDFQ vs univariate", "MVDFQ (20 BLOSUM rows)", "Univariate"),
+    ("Sim. hashing vs univariate", "Sim. hashing", "Univariate"),
+    ("MVDFQ with letters vs univariate", "MVDFQ (letters beside 20 BLOSUM rows)", "Univariate"),
+    ("MVDFQ vs profile", "MVDFQ on profiles (NRDB)", "Profile kernel (NRDB)"),
 ]
 
 
@@ -70,7 +60,7 @@ def homology(
     Returns the mean ROC50 in percent with its standard deviation over the families, then the
     two-sided p-values of the signed-rank tests.
     """
-    wanted = [cell for cell in cells(data.profiles is not None) if cell.reading in readings]
+    wanted = [_at_hand(cell, data) for cell in cells(TABLE) if cell.reading in readings]
     methods = {str(method): method for cell in wanted for method in cell.methods}
     jobs = [FamilyJob(method, task, data) for method in methods.values() for task in data.tasks]
     work = partial(rank_families, n_jobs=n_jobs, memory_limit=memory_limit)
@@ -80,6 +70,13 @@ def homology(
         by_method[str(job.method)][job.task.family] = record
     found = [_collect(cell, by_method, data.classes) for cell in wanted]
     return [_mean_row(each) for each in found] + _tests(found)
+
+
+def _at_hand(cell: Cell, data: ProteinSet) -> Cell:
+    """Return a cell; without its methods if they need profiles, and there are none."""
+    if data.profiles is not None or not cell.views & {*PROFILE_VIEWS}:
+        return cell
+    return replace(cell, methods=(), why_not="not run: no profiles")
 
 
 def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> FamilyValues:
@@ -109,20 +106,18 @@ def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> Family
 
 
 def _mean_row(found: FamilyValues) -> Row:
-    row = replace(
-        row_of(found.cell), protocol=PROTOCOL, metric="mean_ROC50", note=found.cell.why_not
-    )
-    if not found.roc50:
-        return row
-    return replace(
-        row,
-        value=100 * float(found.values.mean()),
-        std=100 * float(found.values.std()),
-        n_seeds=1,
-        n_folds=len(found.roc50),
-        method="; ".join(f"{n} x {name}" for name, n in found.methods.items()),
-        seconds={"gram": found.seconds},
-    )
+    known: dict[str, Any] = {}
+    if found.roc50:
+        known = {
+            "value": 100 * float(found.values.mean()),
+            "std": 100 * float(found.values.std()),
+            "n_seeds": 1,
+            "n_folds": len(found.roc50),
+            "method": found.methods,
+            "seconds": {"gram": found.seconds},
+        }
+    cell = found.cell
+    return row_of(TABLE, cell, protocol=PROTOCOL, metric="mean_ROC50", note=cell.why_not, **known)
 
 
 def _tests(found: list[FamilyValues]) -> list[Row]:
@@ -141,16 +136,15 @@ def _place(found: FamilyValues) -> tuple[str, str, str]:
 
 
 def _test_row(name: str, mine: FamilyValues, theirs: FamilyValues) -> Row:
-    return replace(
-        row_of(mine.cell),
-        name=name,
-        manifold="",
+    return row_of(
+        TABLE,
+        replace(mine.cell, name=name, manifold=""),
         protocol=PROTOCOL,
         metric="p_value",
         value=signed_rank(mine.values, theirs.values),
         n_seeds=1,
         n_folds=len(mine.roc50),
-        method="Wilcoxon signed-rank test, two-sided, equal pairs left out",
+        method={"Wilcoxon signed-rank test, two-sided, equal pairs left out": 1},
     )
 
 

@@ -1,13 +1,21 @@
-"""The data sets below the folder that the user names."""
+"""The data sets below the folder that the user names, as features or as their publishers do."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.audio_files import meant_as_sound
+import numpy as np
+import soundfile
+
+from mvdfq.io.audio import headers, read_audio
+from mvdfq.io.audio_files import meant_as_sound, unreadable
 from mvdfq.io.base import ReadError
-from mvdfq.reproduce import audio_sets, sets
+from mvdfq.io.listing import list_audio
+from mvdfq.io.tables import rows_of
+from mvdfq.io.text import Source
 from mvdfq.reproduce.scop import ProteinSet, load_scop
+from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
+from mvdfq.sequences import Sequences
 
 __all__ = ["FOLDERS", "LOADERS", "SETS", "NotThere", "existing"]
 
@@ -20,6 +28,14 @@ SETS = {
     "artist20 (20)": "artist20",
     "SCOP remote homology (54 tasks)": "proteins",
 }
+# Only the middle of a whole song is read, as long as a clip of GTZAN: 77 channels of whole songs
+# would not fit the memory of most computers.
+SECONDS = 30
+FILES_AT_A_TIME = 64
+# The 1458 sequences of the paper are these parts of ISMIR2004.
+PARTS = ("training", "development")
+# class, artist, album, track, number, file
+COLUMNS = 6
 
 
 class NotThere(ReadError):
@@ -71,12 +87,12 @@ def _has_features(folder: Path, name: str, file: str) -> bool:
     return folder.name == name and (folder / file).exists()
 
 
-def _gtzan(folder: Path) -> sets.MusicSet:
+def _gtzan(folder: Path) -> MusicSet:
     expected = "expected gtzan/blues/*.au to gtzan/rock/*.au, or gtzan/genres/blues/*.au"
     place = _found(folder, "gtzan", _is_gtzan, expected)
     if (place / "mfcc.npz").exists():
-        return sets.load_gtzan(place.parent)
-    return audio_sets.genre_folder("GTZAN", place)
+        return load_gtzan(place.parent)
+    return _recordings("GTZAN", place)
 
 
 def _is_artist20(folder: Path) -> bool:
@@ -85,26 +101,110 @@ def _is_artist20(folder: Path) -> bool:
     return known or any(map(_holds_sound, albums))
 
 
-def _artist20(folder: Path) -> sets.MusicSet:
+def _artist20(folder: Path) -> MusicSet:
     expected = "expected artist20/ARTIST/ALBUM/*.mp3"
     place = _found(folder, "artist20", _is_artist20, expected, needs_name=True)
     if (place / "mfcc_middle2min.npz").exists():
-        return sets.load_artist20(place.parent)
-    return audio_sets.album_folder("artist20", place)
+        return load_artist20(place.parent)
+    return _recordings("artist20", place, r"^([^/]+/[^/]+)/")
 
 
 def _is_ismir(folder: Path) -> bool:
     return (folder / "metadata" / "training" / "tracklist.csv").exists()
 
 
-def _ismir(folder: Path) -> sets.MusicSet:
+def _ismir(folder: Path) -> MusicSet:
     expected = "expected ismir2004/audio/PART and ismir2004/metadata/PART/tracklist.csv"
-    return audio_sets.ismir_folder("ISMIR2004", _found(folder, "ismir2004", _is_ismir, expected))
+    return ismir_folder("ISMIR2004", _found(folder, "ismir2004", _is_ismir, expected))
 
 
 def _proteins(folder: Path) -> ProteinSet:
     is_it = folder.resolve().name == "proteins" and not (folder / "proteins").is_dir()
     return load_scop(folder if is_it else existing(folder / "proteins"))
+
+
+def _views(files: list[Path]) -> dict[str, Callable[[], Any]]:
+    """Return the views of sound files; a view is read when it is needed."""
+    return {
+        "mfcc": lambda: _features(files, "gtzan"),
+        "mfcc+fft64": lambda: _features(files, "gtzan+fft64"),
+        "fft64": lambda: _bands(files),
+        "audio": lambda: joined([_waveform(file) for file in files]),
+    }
+
+
+def _features(files: list[Path], recipe: str) -> Sequences:
+    """Return the frames in the middle of every file."""
+    clips: list[np.ndarray] = []
+    for first in range(0, len(files), FILES_AT_A_TIME):
+        part = read_audio(files[first : first + FILES_AT_A_TIME], recipe, n_jobs=-1)
+        n_frames = int(SECONDS * part.X.sampling_rate)
+        clips += [_middle(part.X[i], n_frames).copy() for i in range(len(part))]
+    return joined(clips)
+
+
+def _bands(files: list[Path]) -> Sequences:
+    """Return the 64 spectral bands minus their least value: no value is negative."""
+    both = _features(files, "gtzan+fft64")
+    bands = both.data[-64:]
+    return Sequences(bands - bands.min(), both.offsets)
+
+
+def _middle(x: np.ndarray, n: int) -> np.ndarray:
+    start = max((x.shape[1] - n) // 2, 0)
+    return x[:, start : start + n]
+
+
+def _waveform(file: Path) -> np.ndarray:
+    """Return the samples in the middle of a file, all channels mixed to one."""
+    try:
+        with soundfile.SoundFile(file) as sound:
+            n = SECONDS * sound.samplerate
+            sound.seek(max((sound.frames - n) // 2, 0))
+            return sound.read(n, dtype="float32", always_2d=True).mean(axis=1)[None]
+    except (OSError, RuntimeError) as error:
+        raise unreadable(file, error) from None
+
+
+def _recordings(name: str, folder: Path, group_pattern: str | None = None) -> MusicSet:
+    """Read a folder with a sub-folder of recordings for each class; a pattern tells the groups."""
+    listing = list_audio(folder, group_pattern=group_pattern)
+    if not listing.labels:
+        raise ReadError(folder, "holds no sound files", "expected a sub-folder for each class")
+    # the first error that headers show, before files are decoded for minutes
+    for found in headers(listing.files, "gtzan", deep=False):
+        if isinstance(found, ReadError):
+            raise found
+    groups = np.array(listing.groups) if listing.groups else None
+    return MusicSet(name, _views(listing.files), np.array(listing.labels), groups)
+
+
+def ismir_folder(name: str, folder: Path) -> MusicSet:
+    """Read ISMIR2004: ``audio/PART`` and ``metadata/PART/tracklist.csv`` for two parts.
+
+    A line of a track list is: class, artist, album, track, number, file. The 1458 sequences of
+    the paper are the training and the development part, 729 each.
+    """
+    tracks = [track for part in PARTS for track in _tracks(folder, part)]
+    labels = np.array([label for _, label in tracks])
+    return MusicSet(name, _views([file for file, _ in tracks]), labels)
+
+
+def _tracks(folder: Path, part: str) -> list[tuple[Path, str]]:
+    """Return the files of a part and their classes."""
+    path = folder / "metadata" / part / "tracklist.csv"
+    tracks = []
+    for number, fields in rows_of(Source(path)):
+        if len(fields) < COLUMNS:
+            hint = "class, artist, album, track, number, file"
+            raise ReadError(path, f"line {number}: {len(fields)} fields, expected 6", hint)
+        if number == 1 and fields[0].lower() == "class":
+            continue
+        track = folder / "audio" / part / fields[COLUMNS - 1]
+        if not track.is_file():
+            raise ReadError(path, f"line {number}: there is no file {track}")
+        tracks.append((track, fields[0].replace("-", "_").lower()))
+    return tracks
 
 
 LOADERS: dict[str, Callable[[Path], Any]] = {

@@ -1,14 +1,18 @@
 """The figures of the paper, each with its line of the paper's source."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from mvdfq.io.tables import named_rows
 from mvdfq.io.text import Source
+from mvdfq.reproduce.cells import Cell
+from mvdfq.reproduce.result import Row
 
-__all__ = ["STATUSES", "TITLES", "Figure", "figures", "find", "rank", "stored"]
+__all__ = ["SECONDS", "STATUSES", "TITLES", "Figure", "beside_published", "figures", "find", "rank",
+           "row_of", "stored"]  # fmt: skip
 
 TITLES = {
     "datasets": "The data sets",
@@ -105,6 +109,22 @@ def find(
     return sorted(found, key=rank)
 
 
+def row_of(table: str, cell: Cell, **known: Any) -> Row:
+    """Return the row of a cell, with what is known of our figure, beside the published figure."""
+    row = Row(cell.name, cell.kernel, cell.manifold, cell.setting, cell.reading, **known)
+    return beside_published(table, row)
+
+
+def beside_published(table: str, row: Row) -> Row:
+    """Return a row with the published figure; a row of errors also gets the published F1."""
+    place = table, row.name, row.kernel, row.manifold, row.setting
+    for figure in find(*place, metric=row.metric)[:1]:
+        row = replace(row, published=figure.value, status=figure.status, line=figure.line)
+    for figure in find(*place, metric="F1_pct")[:1] if row.metric == "error_pct" else []:
+        row = replace(row, published_f1=figure.value)
+    return row
+
+
 def rank(figure: Figure) -> tuple[int, int]:
     """Return a key to sort by: the status, then the number of words of the setting."""
     return STATUSES.index(figure.status), len(_words(figure.setting))
@@ -127,16 +147,13 @@ def stored(name: str) -> list[dict[str, str]]:
 
 @cache
 def _all() -> tuple[Figure, ...]:
-    return tuple(_figure(entry) for entry in stored("published.csv"))
+    return tuple(map(_figure, stored("published.csv")))
 
 
 def _figure(entry: dict[str, str]) -> Figure:
     text, line = entry.pop("value"), int(entry.pop("line"))
-    return Figure(**entry, text=text, value=_number(text), line=line)
-
-
-def _number(text: str) -> float | None:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:  # a setting, such as a range
-        return None
+        value = None
+    return Figure(**entry, text=text, value=value, line=line)

@@ -1,13 +1,23 @@
-"""The result of a table: its rows, each with the published figure and ours."""
+"""The result of a table: its rows, each with the published figure and ours, as CSV and JSON."""
 
+import csv
+import json
+import math
 from dataclasses import asdict, dataclass, field
+from io import StringIO
 from math import fsum
+from pathlib import Path
 from typing import Any
 
-__all__ = ["NOT_YET", "Result", "Row", "compared_values"]
+from mvdfq._utils.files import replace_file
+
+__all__ = ["NOT_YET", "Result", "Row", "compared_values", "csv_rows", "read_json", "write_csv",
+           "write_json"]  # fmt: skip
 
 # The note of a row that could be computed and was not.
 NOT_YET = "not run yet"
+# F1 by two definitions.
+F1_NAMES = "f1_mean_of_classes", "f1_of_mean_precision_and_recall"
 
 
 @dataclass(frozen=True)
@@ -19,7 +29,7 @@ class Row:
     the mean over the seeds and `std` the standard deviation over all folds; both are None if
     nothing was run, and `note` says why. `by_seed` is the value of every seed. `f1` is F1 by two
     definitions: the mean of the classes' F1, and the harmonic mean of mean precision and mean
-    recall.
+    recall. `method` counts the folds that used each method, the most frequent method first.
     """
 
     name: str
@@ -40,7 +50,7 @@ class Row:
     n_seeds: int = 0
     n_folds: int = 0
     by_seed: dict[str, float] = field(default_factory=dict)
-    method: str = ""
+    method: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     note: str = ""
 
@@ -48,6 +58,13 @@ class Row:
     def place(self) -> tuple[str, ...]:
         """The cell of the table that this row is about, in any reading and protocol."""
         return self.name, self.kernel, self.manifold, self.setting, self.metric
+
+    def methods(self, scheme: str = "") -> list[str]:
+        """Return the methods that were used, in words; how often, if there are several."""
+        ends = f", {scheme}" if scheme else ""
+        several = len(self.method) > 1
+        return [f"{n} x {label}{ends}" if several else label + ends
+                for label, n in self.method.items()]  # fmt: skip
 
 
 def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
@@ -82,5 +99,55 @@ class Result:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers and text, ready for JSON."""
-        return asdict(self)
+        """Return everything as plain numbers and text, ready for JSON; methods also in words."""
+        plain = asdict(self)
+        for entry, row in zip(plain["rows"], self.rows, strict=True):
+            entry["used"], entry["method"] = row.method, "; ".join(row.methods(row.scheme))
+        return plain
+
+
+def csv_rows(result: Result) -> list[dict[str, Any]]:
+    """Return the rows of a result with one plain value per column; unknown values are empty.
+
+    All rows have the same keys, and every part of the seconds has a column.
+    """
+    parts = sorted({part for row in result.rows for part in row.seconds})
+    rows = []
+    for plain in result.to_dict()["rows"]:
+        seconds, both = plain.pop("seconds"), plain.pop("f1") or (None, None)
+        plain["by_seed"] = " ".join(f"{value:.2f}" for value in plain["by_seed"].values())
+        del plain["used"]
+        plain |= dict(zip(F1_NAMES, both, strict=True))
+        plain |= {f"seconds_{part}": seconds.get(part) for part in parts}
+        rows.append({key: "" if _unknown(value) else value for key, value in plain.items()})
+    return rows
+
+
+def write_csv(result: Result, path: str | Path) -> None:
+    """Write the rows of a result as CSV."""
+    rows = csv_rows(result)
+    file = StringIO()
+    writer = csv.DictWriter(file, [*rows[0]] if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    replace_file(Path(path), file.getvalue())
+
+
+def write_json(result: Result, path: str | Path) -> None:
+    """Write rows, remarks, claims and facts of a result as JSON."""
+    text = json.dumps(result.to_dict(), indent=1, default=str, allow_nan=False)
+    replace_file(Path(path), text + "\n")
+
+
+def read_json(path: str | Path) -> Result:
+    """Read a result that `write_json` wrote."""
+    plain = json.loads(Path(path).read_text(encoding="utf-8"))
+    changed = [
+        {"method": row.pop("used"), "f1": row["f1"] and tuple(row["f1"])} for row in plain["rows"]
+    ]
+    rows = [Row(**row | new) for row, new in zip(plain.pop("rows"), changed, strict=True)]
+    return Result(rows=rows, **plain)
+
+
+def _unknown(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

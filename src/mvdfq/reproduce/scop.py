@@ -16,7 +16,7 @@ from mvdfq.io.homology import ROLES, HomologyTask, homology_tasks, read_splits
 from mvdfq.io.profiles import read_profiles
 from mvdfq.io.scales import substitution_rows
 from mvdfq.io.text import read_lines
-from mvdfq.reproduce.shelf import Shelf
+from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
 
 __all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]

@@ -1,18 +1,23 @@
-"""Results as an HTML page in the look of the report, made of the same blocks as in a terminal."""
+"""Results as an HTML page in the look of the report, made of the same blocks as in a terminal.
 
-from collections.abc import Iterable
+A picture shows the published figure as a line, and our figure as a dot with its spread.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
 from mvdfq._utils.version import __version__
 from mvdfq.pages.html import document
-from mvdfq.reproduce.arrange import fact_words
-from mvdfq.reproduce.pictures import picture
-from mvdfq.reproduce.result import Result
+from mvdfq.reproduce.arrange import fact_words, label, published, verdict, with_spread
+from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.show import Block, blocks
-from mvdfq.reproduce.verdict import verdict
 
-__all__ = ["page"]
+__all__ = ["Scale", "page", "picture"]
+
+# Sizes in the units of the picture: room for names, width of the scale, margins, height of a row.
+NAMES, WIDTH, MARGIN, LINE = 250, 320, 12, 15
 
 
 def page(results: Iterable[Result]) -> str:
@@ -37,7 +42,7 @@ def _section(result: Result, name: str = "") -> str:
     big, words = verdict(result)
     line = f'<span class="big num">{escape(big)}</span>\n' if big else ""
     facts = f'<p class="soft">{escape(fact_words(result.facts))}</p>\n' if result.facts else ""
-    inside = "\n".join(_block(block, _place(k)) for k, block in enumerate(blocks(result)))
+    inside = "\n".join(_block(block, f"block-{k}") for k, block in enumerate(blocks(result)))
     name = name or f"table-{result.table}"
     return (
         f'<section class="hero paper" id="{escape(name)}" tabindex="-1">\n'
@@ -46,22 +51,20 @@ def _section(result: Result, name: str = "") -> str:
     )
 
 
-def _place(k: int) -> str:
-    return f"block-{k}"
-
-
 def _menu(shown: list[Block]) -> list[tuple[str, str]]:
     """Return places and words for the menu: what follows the figures, each kind once."""
-    kinds = ("not measured", "claims", "remarks")
-    found = {kind: _place(k) for k, block in reversed([*enumerate(shown)]) for kind in kinds
-             if block.title.startswith(kind)}  # fmt: skip
-    return [(found[kind], kind.capitalize()) for kind in kinds if kind in found]
+    places: dict[str, str] = {}
+    for k, block in enumerate(shown):
+        if block.kind:
+            places.setdefault(block.kind, f"block-{k}")
+    return [(place, kind.capitalize()) for kind, place in places.items()]
 
 
 def _block(block: Block, name: str) -> str:
-    title = escape(block.title.replace("\n", "; "))
+    title = escape(block.heading("; "))
+    items = "".join(f"<li>{escape(line)}</li>\n" for line in block.below)
     drawn = picture(block.drawn) if block.drawn else ""
-    content = f"{_table(block)}{_list(block.below)}{drawn}"
+    content = _table(block) + (f"<ul>{items}</ul>\n" if items else "") + drawn
     if block.folded:
         return f'<details id="{name}"><summary>{title}</summary>\n{content}</details>'
     return f"<h3>{title}</h3>\n{content}"
@@ -83,6 +86,56 @@ def _cell(key: str, value: object) -> str:
     return f'<td data-is="{escape(str(key))}">{escape(str(value))}</td>'
 
 
-def _list(lines: list[str]) -> str:
-    items = "".join(f"<li>{escape(line.removeprefix('- '))}</li>\n" for line in lines)
-    return f"<ul>{items}</ul>\n" if items else ""
+class Scale:
+    """From zero to a round number beyond all figures of some rows."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        ends = [(row.value or 0) + (row.std or 0) for row in rows]
+        top = max([*ends, *(row.published or 0 for row in rows)], default=0) or 1.0
+        self.step = _round_step(top / 3)
+        self.top = self.step * math.ceil(top / self.step)
+
+    def x(self, value: float) -> float:
+        """Return the position of a figure."""
+        return round(NAMES + MARGIN + (WIDTH - 2 * MARGIN) * max(value, 0) / self.top, 1)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers along the scale."""
+        return [self.step * i for i in range(round(self.top / self.step) + 1)]
+
+
+def picture(rows: Sequence[Row]) -> str:
+    """Return measured rows with the same metric as one SVG picture; all text is escaped."""
+    scale, height = Scale(rows), LINE * (len(rows) + 1) + 4
+    grid = "".join(_line("grid", scale.x(tick), LINE, height) for tick in scale.ticks)
+    axis = "".join(
+        f'<text class="tick" x="{scale.x(tick)}" y="11">{tick:g}</text>' for tick in scale.ticks
+    )
+    marks = "".join(_row(row, scale, LINE * (n + 1)) for n, row in enumerate(rows))
+    box = f'viewBox="0 0 {NAMES + WIDTH} {height}" role="img"'
+    return f"<svg {box}><title>paper and ours</title>{grid}{axis}{marks}</svg>"
+
+
+def _row(row: Row, scale: Scale, top: float) -> str:
+    """Return the name of a row, the published figure, our figure and its spread."""
+    y, value, spread = top + 8, row.value or 0.0, row.std or 0.0
+    words = f"{label(row)}: paper {published(row) or 'none'}, ours {with_spread(row)}"
+    name = ", ".join(part for part in (label(row), row.setting, row.scheme) if part)
+    line = "" if row.published is None else _line("line", scale.x(row.published), top + 1, top + 15)
+    left, right = scale.x(value - spread), scale.x(value + spread)
+    return (
+        f'<g><title>{escape(words)}</title><text x="0" y="{y + 4}">{escape(name)}</text>{line}'
+        f'<line class="ours" x1="{left}" y1="{y}" x2="{right}" y2="{y}"/>'
+        f'<circle class="ours" cx="{scale.x(value)}" cy="{y}" r="3.2"/></g>'
+    )
+
+
+def _line(kind: str, x: float, top: float, bottom: float) -> str:
+    return f'<line class="{kind}" x1="{x}" y1="{top}" x2="{x}" y2="{bottom}"/>'
+
+
+def _round_step(rough: float) -> float:
+    """Return 1, 2 or 5 times a power of ten that is not below `rough`."""
+    power = 10 ** math.floor(math.log10(rough))
+    return next(power * step for step in (1, 2, 5, 10) if power * step >= rough)

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from mvdfq.evaluation import folds_of
 from mvdfq.io.arrays import read_archive
 from mvdfq.io.text import Source
-from mvdfq.reproduce.shelf import Shelf
+from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.symbols.base import Symbols, check_symbols
 

@@ -35,17 +35,23 @@ ALPHABETS = {"VQ": "VQ", "Sim. hashing": "hashing", "MVDFQ": "MVDFQ"}
 
 
 class Block(NamedTuple):
-    """A title, entries with the same keys, and sentences below them.
+    """A title, a second line of the title, entries with the same keys, and sentences below them.
 
-    `folded` blocks are long and of interest to few readers. `drawn` are the rows of the result that
-    a page draws as a picture.
+    `kind` names blocks that a menu lists; such blocks and others that are `folded` are long and of
+    interest to few readers. `drawn` are the rows of the result that a page draws as a picture.
     """
 
     title: str
     rows: list[dict[str, Any]]
-    below: list[str]
+    below: Sequence[str] = ()
     folded: bool = False
     drawn: Sequence[Row] = ()
+    second: str = ""
+    kind: str = ""
+
+    def heading(self, between: str) -> str:
+        """Return both lines of the title."""
+        return between.join(filter(None, (self.title, self.second)))
 
 
 def blocks(result: Result) -> list[Block]:
@@ -58,7 +64,8 @@ def blocks(result: Result) -> list[Block]:
     for reading, rows in grouped(result.rows, lambda row: row.reading).items():
         shown += _figures(result.table, rows)
         shown.append(_settings(reading, rows))
-    more = [_missing(missing(result.rows)), *_claims(result), _remarks(result)]
+    remarks = Block("remarks", [], result.remarks, True, kind="remarks")
+    more = [_missing(missing(result.rows)), *_claims(result), remarks]
     return [block for block in shown + more if block.rows or block.below]
 
 
@@ -79,14 +86,16 @@ def _other(row: Row) -> str:
 
 def _title(reading: str, protocol: str, metric: str, name: str = "", scheme: str = "") -> str:
     stricter = "; the paper's figures are of plain folds" if protocol in STRICTER else ""
-    words = (
-        name,
-        READING_WORDS.get(reading, reading),
-        SCHEME_WORDS.get(scheme, ""),
-        protocol,
-        METRICS.get(metric, metric),
-    )
+    words = name, _reading(reading), SCHEME_WORDS.get(scheme), protocol, _metric(metric)
     return ", ".join(word for word in words if word) + stricter
+
+
+def _reading(reading: str) -> str:
+    return READING_WORDS.get(reading, reading)
+
+
+def _metric(metric: str) -> str:
+    return METRICS.get(metric, metric)
 
 
 def _matrix(title: str, rows: Sequence[Row]) -> Block:
@@ -100,8 +109,8 @@ def _matrix(title: str, rows: Sequence[Row]) -> Block:
         line = table.setdefault(row.kernel, {"kernel": row.kernel} | empty)
         line[ALPHABETS.get(row.name, "error") + rooted] = _beside(row, usual)
     unless = " unless said" if any(runs(row) != usual for row in rows) else ""
-    below = f"\nours ± std (paper's), seeds x folds {usual}{unless}"
-    return Block(title + below, [*table.values()], [], drawn=rows)
+    second = f"ours ± std (paper's), seeds x folds {usual}{unless}"
+    return Block(title, [*table.values()], drawn=rows, second=second)
 
 
 def _beside(row: Row, usual: str) -> str:
@@ -126,7 +135,7 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
         | _split(row)
         for row in rows
     ]
-    return Block(title, _without_empty(lines), [], drawn=rows)
+    return Block(title, _without_empty(lines), drawn=rows)
 
 
 def _split(row: Row) -> dict[str, str]:
@@ -145,27 +154,21 @@ def _line(row: Row) -> str:
 
 def _settings(reading: str, rows: Sequence[Row]) -> Block:
     """Return the settings that were used; protocols with equal settings share an entry."""
-    used: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        method = row.method.removesuffix(f", {row.scheme}")  # both schemes use the same settings
-        used.setdefault((label(row), row.setting, method), []).append(row)
+    used: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:  # both schemes use the same settings
+        used.setdefault((label(row), row.setting, *row.methods()), []).append(row)
     protocols = {row.protocol for row in rows}
     lines = []
-    for (name, setting, method), same in used.items():
+    for (name, setting, *methods), same in used.items():
         notes = dict.fromkeys(row.note for row in same)
         cuts = dict.fromkeys(row.protocol for row in same)
         where = "" if len(cuts) == len(protocols) else ", ".join(cuts)
-        used_there = "; ".join(filter(None, (_abridged(method), *notes)))
+        # the most frequent methods; the files hold all of them
+        more = [f"{len(methods) - MOST} more"] if len(methods) > MOST else []
+        used_there = "; ".join(filter(None, [*methods[:MOST], *more, *notes]))
         lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
-    title = ", ".join(part for part in (READING_WORDS.get(reading, reading), "as used") if part)
-    return Block(title, _without_empty([line for line in lines if line["used"]]), [], True)
-
-
-def _abridged(methods: str) -> str:
-    """Return the methods that were chosen most often; the files hold all of them."""
-    found = methods.split("; ")
-    others = [f"{len(found) - MOST} more"] if len(found) > MOST else []
-    return "; ".join(found[:MOST] + others)
+    title = ", ".join(filter(None, (_reading(reading), "as used")))
+    return Block(title, _without_empty([line for line in lines if line["used"]]), folded=True)
 
 
 def _without_empty(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -179,14 +182,14 @@ def _missing(places: Sequence[tuple[Row, str]]) -> Block:
         {
             "method": label(row),
             "setting": row.setting,
-            "metric": METRICS.get(row.metric, row.metric),
+            "metric": _metric(row.metric),
             "paper": published(row),
             "why": row.note,
             "where": where,
         }
         for row, where in places
     ]
-    return Block("not measured", _without_empty(lines), [], True)
+    return Block("not measured", _without_empty(lines), folded=True, kind="not measured")
 
 
 def _claims(result: Result) -> list[Block]:
@@ -200,22 +203,11 @@ def _claims_of(protocol: str, result: Result) -> Block:
     readings = [*dict.fromkeys(reading for _, found in ours for reading in found)]
     lines = [
         {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
-        | {"its figures": f"{claim['published']:.1f}", "as stated": _yes(claim["agrees"])}
-        | {reading or "ours": _one_digit(found.get(reading)) for reading in readings}
+        | {"its figures": f"{claim['published']:.1f}"}
+        | {"as stated": "yes" if claim["agrees"] else "no"}
+        | {name or "ours": f"{found[name]:.1f}" if name in found else "-" for name in readings}
         | {"in": claim["measure"]}
         for claim, found in ours
     ]
-    title = f"claims, from the paper's figures and ours, {protocol}".removesuffix(", ")
-    return Block(title, lines, [], True)
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _one_digit(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
-
-
-def _remarks(result: Result) -> Block:
-    return Block("remarks", [], [f"- {remark}" for remark in result.remarks], True)
+    title = ", ".join(filter(None, ("claims, from the paper's figures and ours", protocol)))
+    return Block(title, lines, folded=True, kind="claims")

@@ -1,16 +1,19 @@
-"""Records of finished work, kept in a folder: an interrupted run continues from there."""
+"""Finished work is kept: records in a folder, and the last results of slow work in memory."""
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from mvdfq._utils.files import replace_file
+from mvdfq._utils.threads import Report
 
-__all__ = ["Store"]
+__all__ = ["Job", "Record", "Shelf", "Store", "Work", "complete"]
 
 # Records of another format are not used. Format 2: one prediction for each multi-class scheme.
 FORMAT = 2
+Record = dict[str, Any]
 
 
 class Store:
@@ -24,16 +27,17 @@ class Store:
             reason = f"cache={str(folder)!r} cannot be created as a folder ({error.strerror})"
             raise ValueError(f"{reason}; name another folder.") from None
 
-    def get(self, key: dict[str, Any]) -> dict[str, Any] | None:
+    def get(self, key: dict[str, Any]) -> Record | None:
         """Return the record of a key; None if the record is missing or damaged."""
         try:
             stored = json.loads(self.path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        is_ours = isinstance(stored, dict) and stored.get("key") == _plain(key)
+        # the key as JSON gives it back: two keys may have the same digest, and files may be moved
+        is_ours = isinstance(stored, dict) and stored.get("key") == json.loads(json.dumps(key))
         return stored.get("record") if is_ours else None
 
-    def put(self, key: dict[str, Any], record: dict[str, Any]) -> None:
+    def put(self, key: dict[str, Any], record: Record) -> None:
         """Write a record as a whole; an interruption leaves no half-written file."""
         replace_file(self.path(key), json.dumps({"key": key, "record": record}).encode())
 
@@ -43,6 +47,54 @@ class Store:
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
-def _plain(key: dict[str, Any]) -> Any:
-    """Return the key as JSON gives it back."""
-    return json.loads(json.dumps(key))
+class Job(Protocol):
+    """A piece of work whose record is kept: one fold of one cell, one family of one method."""
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """Everything that the record depends on, as plain numbers and text."""
+
+
+J = TypeVar("J", bound=Job)
+# Computes jobs, and yields each job with its record as soon as the record is there.
+Work = Callable[[Sequence[J]], Iterable[tuple[J, Record]]]
+
+
+def complete(
+    jobs: Sequence[J], store: Store, work: Work[J] | None, progress: Report | None = None
+) -> dict[J, Record]:
+    """Return the records of jobs, and compute the records that the store does not hold.
+
+    Jobs with equal keys are computed once. Every new record is kept at once, so that an interrupted
+    run loses one job at most. If `work` is None, nothing is computed and only kept records are
+    returned.
+    """
+    lacking = {store.path(job.key): job for job in jobs if store.get(job.key) is None}
+    n_kept = len(jobs) - len(lacking)
+    if work is not None:
+        for i, (job, record) in enumerate(work([*lacking.values()]), start=1):
+            store.put(job.key, record)
+            if progress is not None:
+                progress(n_kept + i, len(jobs))
+    found = {job: store.get(job.key) for job in jobs}
+    records = {job: record for job, record in found.items() if record is not None}
+    if work is not None and len(records) < len(jobs):
+        raise OSError(f"{store.folder}: a record that was just written cannot be read back.")
+    return records
+
+
+class Shelf:
+    """Keeps at most `most` results; the result that was used longest ago is dropped first."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._kept: dict[Any, Any] = {}
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return the result of a key; make the result if it is not kept."""
+        if key not in self._kept:
+            while len(self._kept) >= self.most:  # before `make`, which needs the memory
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = make()
+        self._kept[key] = self._kept.pop(key)
+        return self._kept[key]

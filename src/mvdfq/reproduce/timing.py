@@ -13,11 +13,10 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from mvdfq._utils.sources import source_digest
+from mvdfq._utils.version import source_digest
 from mvdfq.reproduce.cells import StringMethod
-from mvdfq.reproduce.runner import Record, complete
 from mvdfq.reproduce.sets import MusicSet
-from mvdfq.reproduce.store import Store
+from mvdfq.reproduce.store import Record, Store, complete
 
 __all__ = ["processor", "timed"]
 
@@ -77,7 +76,7 @@ def processor() -> str:
 
 def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> dict[str, Any]:
     X = data.view(method.view)
-    learn, quantizer = _best(lambda: method.quantizer().fit(X), repeats=1)
+    learn, quantizer = _best(lambda: clone(method.symbols).fit(X), repeats=1)
     encode, symbols = _best(lambda: quantizer.transform(X))
     kernel = method.sequence_kernel(1, memory_limit)
     clone(kernel).fit_transform(symbols[np.arange(min(WARM_UP, len(data)))])  # compiles

@@ -6,18 +6,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from mvdfq.reproduce.cells import EstimatorMethod, Method, StringMethod
-from mvdfq.reproduce.row_grams import RowGrams
-from mvdfq.reproduce.sets import Cut, MusicSet
-from mvdfq.reproduce.shelf import Shelf
+from mvdfq._utils.memory import parse_memory
+from mvdfq.gram.sums import inverse_root
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.validation import CANDIDATES, Trained, Trainer, inner_folds
+from mvdfq.reproduce.cells import EstimatorMethod, StringMethod
+from mvdfq.reproduce.sets import Cut, MusicSet
+from mvdfq.reproduce.store import Shelf
+from mvdfq.symbols.base import Symbols
 
-__all__ = ["CHOICE", "POLICY", "SCHEMES", "Workshop"]
+__all__ = ["CHOICE", "POLICY", "SCHEMES", "RowGrams", "Workshop"]
 
 # One-vs-one and one-vs-rest. The paper does not name its multi-class scheme. Both schemes are
 # trained on the same kernel matrix, because the matrix takes most of the time.
@@ -47,13 +50,13 @@ class Workshop:
     memory_limit: Any = None
     choice: int = CHOICE
     _symbols: Shelf = field(default_factory=lambda: Shelf(KEPT), repr=False)
-    _rows: RowGrams = field(init=False, repr=False)
+    _rows: "RowGrams" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._rows = RowGrams(self.n_jobs, self.memory_limit)
 
     def run(
-        self, methods: tuple[Method, ...], data: MusicSet, cut: Cut, protocol: str, seed: int
+        self, methods: tuple[Any, ...], data: MusicSet, cut: Cut, protocol: str, seed: int
     ) -> dict[str, Any]:
         """Return the predictions for the test part by scheme, the method, and the seconds."""
         groups = data.inner_groups(protocol)
@@ -62,7 +65,10 @@ class Workshop:
             method = self._choose(methods, data, cut, groups, seed)
         if isinstance(method, EstimatorMethod):
             with _timed(seconds, "machines"):
-                said = {"": {"predicted": _estimated(method, data, cut, groups)}}
+                X, y = data.view(method.view), data.y
+                clf = clone(method.estimator)
+                clf.fit(X[cut.train], y[cut.train], groups=_of(groups, cut.train))
+                said = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
         else:
             said = self._string(method, data, cut, groups, seed, seconds)
         return {
@@ -78,11 +84,10 @@ class Workshop:
         with _timed(seconds, "gram"):
             K = self._gram(method, symbols, cut.train)
         with _timed(seconds, "machines"):
-            inner = None if groups is None else groups[cut.train]
             # Where groups are held apart, a class may have no member in the training part.
             known, y = np.unique(data.y[cut.train], return_inverse=True)
-            trained = self._train(K[np.ix_(cut.train, cut.train)], y, inner, seed, method)
-            values = K[np.ix_(cut.test, cut.train)]
+            within, values = (K[np.ix_(part, cut.train)] for part in (cut.train, cut.test))
+            trained = self._train(within, y, _of(groups, cut.train), seed, method)
             return {
                 problems.scheme: {
                     "predicted": known[_predicted(problems, each, values)].tolist(),
@@ -97,7 +102,7 @@ class Workshop:
         if method.symbols is None:
             return X
         key = method.encoder, len(X), train.tobytes()
-        return self._symbols.once(key, lambda: method.quantizer().fit(X[train]).transform(X))
+        return self._symbols.once(key, lambda: clone(method.symbols).fit(X[train]).transform(X))
 
     def _gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips."""
@@ -119,16 +124,15 @@ class Workshop:
         trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in problems]
         return [(trainer.problems, trainer(lambda _: K, penalties)) for trainer in trainers]
 
-    def _choose(self, methods, data, cut, groups, seed) -> Method:
+    def _choose(self, methods, data, cut, groups, seed) -> Any:
         """Return the method that does best in inner validation on some of the training part."""
         if len(methods) == 1:
             return methods[0]
         some = cut.train[_subset(data.y[cut.train], self.choice, seed)]
-        inner = None if groups is None else groups[some]
-        scores = [self._score(method, data, some, inner, seed) for method in methods]
+        scores = [self._score(method, data, some, _of(groups, some), seed) for method in methods]
         return methods[int(np.argmax(scores))]
 
-    def _score(self, method: Method, data: MusicSet, some: np.ndarray, groups, seed) -> float:
+    def _score(self, method: Any, data: MusicSet, some: np.ndarray, groups, seed) -> float:
         """Return the accuracy of a method in inner folds, with its best C and scheme."""
         X, y = data.view(method.view), np.unique(data.y[some], return_inverse=True)[1]
         if isinstance(method, EstimatorMethod):
@@ -142,7 +146,11 @@ class Workshop:
         if method.symbols is None:
             return X[some]
         key = method.encoder, "some", some.tobytes()
-        return self._symbols.once(key, lambda: method.quantizer().fit_transform(X[some]))
+        return self._symbols.once(key, lambda: clone(method.symbols).fit_transform(X[some]))
+
+
+def _of(groups: np.ndarray | None, members: np.ndarray) -> np.ndarray | None:
+    return None if groups is None else groups[members]
 
 
 def _predicted(problems: Problems, trained: Trained, values: np.ndarray) -> np.ndarray:
@@ -158,16 +166,9 @@ def _estimated_score(method: EstimatorMethod, X: Any, y: np.ndarray, groups, see
     """Return the mean accuracy in inner folds that keep groups together."""
     scores = []
     for learn, check in inner_folds(y, groups, CHOICE_FOLDS, seed):
-        inner = None if groups is None else groups[learn]
-        clf = clone(method.estimator).fit(X[learn], y[learn], groups=inner)
+        clf = clone(method.estimator).fit(X[learn], y[learn], groups=_of(groups, learn))
         scores.append(np.mean(clf.predict(X[check]) == y[check]))
     return float(np.mean(scores)) if scores else 0.0
-
-
-def _estimated(method: EstimatorMethod, data: MusicSet, cut: Cut, groups: Any) -> list[int]:
-    X, y, clf = data.view(method.view), data.y, clone(method.estimator)
-    inner = None if groups is None else groups[cut.train]
-    return clf.fit(X[cut.train], y[cut.train], groups=inner).predict(X[cut.test]).tolist()
 
 
 def _subset(y: np.ndarray, size: int, seed: int) -> np.ndarray:
@@ -190,3 +191,48 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+@dataclass
+class RowGrams:
+    """Compares all clips, and computes the matrix of equal rows of symbols once.
+
+    The matrix of a method is the sum over its rows. Folds often have equal rows: uniform bins
+    depend only on the smallest and the largest value of the training part, and four of five folds
+    hold the clip with the largest value. The matrices of rows take `memory_limit` bytes at most;
+    the upper half of each matrix is kept.
+    """
+
+    n_jobs: int | None = None
+    memory_limit: Any = None
+    _kept: dict[int, Shelf] = field(default_factory=dict, repr=False)
+
+    def gram(self, method: StringMethod, symbols: Symbols, train: np.ndarray) -> np.ndarray:
+        """Return the kernel values of all pairs of clips; rows constant in `train` are left out."""
+        kernel = method.sequence_kernel(self.n_jobs, self.memory_limit).fit(symbols[train])
+        n = len(symbols)
+        upper = np.triu_indices(n)
+        total = np.zeros(len(upper[0]))
+        for r in kernel.rows_:
+            total += self._row(method, symbols.rows(slice(r, r + 1)), upper)
+        K = np.zeros((n, n))
+        K[upper] = total
+        K += np.triu(K, 1).T
+        scale = inverse_root(K.diagonal().copy())
+        K *= np.outer(scale, scale)
+        np.fill_diagonal(K, scale > 0)  # exactly 1, without rounding errors
+        return K
+
+    def _row(self, method: StringMethod, row: Symbols, upper: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Return the upper half of the matrix of one row, not normalized."""
+        n = len(row)
+        if n not in self._kept:
+            size = 8 * len(upper[0])
+            self._kept[n] = Shelf(max(parse_memory(self.memory_limit) // size, 1))
+        key = method.counted, int(row.n_symbols[0]), joblib.hash((row.codes, row.offsets))
+        return self._kept[n].once(key, lambda: self._compute(method, row)[upper])
+
+    def _compute(self, method: StringMethod, row: Symbols) -> np.ndarray:
+        kernel = method.sequence_kernel(self.n_jobs, self.memory_limit)
+        kernel.set_params(normalize=False, constant_rows="keep")
+        return kernel.fit_transform(row)

@@ -5,7 +5,6 @@ exported here can be saved in a model file and has a name on the command line.
 """
 
 from mvdfq.symbols.base import Symbols as Symbols, check_symbols as check_symbols
-from mvdfq.symbols.choice import choose_n_bins as choose_n_bins
 from mvdfq.symbols.codebook import CodebookQuantizer as CodebookQuantizer
 from mvdfq.symbols.direct import DirectQuantizer as DirectQuantizer
 from mvdfq.symbols.hashing import HashingQuantizer as HashingQuantizer

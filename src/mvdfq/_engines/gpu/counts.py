@@ -1,6 +1,10 @@
-"""Words -> counts: lists of runs by one sort, or dense histograms for few words."""
+"""Words -> counts: lists of runs by one sort, or dense histograms for few words.
 
-from collections.abc import Sequence
+Words with one changed symbol: every window is expanded into all words near it. The processor avoids
+this expansion, which takes a card a few seconds.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,7 +12,7 @@ import torch
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.reading import Reading, Rows, read_words
 
-__all__ = ["KEY_BITS", "Runs", "bits", "histogram", "run_bits", "runs_of", "runs_of_keys"]
+__all__ = ["KEY_BITS", "Runs", "histogram", "n_near", "near_runs", "run_bits", "runs_of"]
 
 # Entries are signed 64-bit numbers; the largest one marks a place without a word.
 KEY_BITS = 62
@@ -92,3 +96,50 @@ def histogram(rows: Rows, readings: Sequence[Reading]) -> torch.Tensor:
             counts.scatter_add_(1, places, one.expand(places.shape))
         first += size
     return counts[:, :-1].reshape(len(rows.codes), n, n_columns)
+
+
+def n_near(base: int, length: int) -> int:
+    """Return the number of words that differ from one word in at most one symbol."""
+    return 1 + length * (base - 1)
+
+
+def near_runs(rows: Rows, reading: Reading, most: int) -> Iterator[Runs]:
+    """Count, for the only row, the windows near every word; one piece of the words at a time.
+
+    A piece holds all words that begin with some symbols, so no word is in two pieces. `most` is
+    the number of windows and near words to expand at a time.
+    """
+    keys, used = read_words(rows, reading, 0)
+    keys, shift = keys[0].to(torch.int64), bits(rows.n_sequences)
+    used = used.expand_as(keys[None])[0]
+    keys, sequence = keys[used], rows.sequence[: len(keys)][used]
+    step = max(1, most * rows.base // max(len(keys) * n_near(rows.base, reading.length), 1))
+    for first in range(0, rows.base, step):
+        entries = _expanded(keys, sequence, shift, rows.base, reading.length, (first, first + step))
+        yield runs_of_keys(entries, shift)
+
+
+def _expanded(
+    keys: torch.Tensor, sequence: torch.Tensor, shift: int, base: int, length: int,
+    begins: tuple[int, int],
+) -> torch.Tensor:  # fmt: skip
+    """Return one entry for each window and word near it that begins with some symbols."""
+    begin, end = begins[0], min(begins[1], base)
+    symbols = torch.arange(base, device=keys.device)
+    power = base ** (length - 1)
+    own = keys // power
+    # the first symbol changed
+    changed = symbols[begin:end, None]
+    near = keys + (changed - own) * power
+    other = changed != own
+    found = [((near << shift) | sequence)[other]]
+    # the first symbol kept: the word itself, and every other place changed
+    kept = (own >= begin) & (own < end)
+    keys, sequence = keys[kept], sequence[kept]
+    found.append((keys << shift) | sequence)
+    for place in range(1, length):
+        power = base ** (length - 1 - place)
+        own = keys // power % base
+        near = keys + (symbols[:, None] - own) * power
+        found.append(((near << shift) | sequence)[symbols[:, None] != own])
+    return torch.cat(found)

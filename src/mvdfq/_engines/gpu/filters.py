@@ -10,15 +10,14 @@ from typing import Any
 
 import torch
 
+from mvdfq._engines.filter_words import N_WORDS
+from mvdfq._engines.filters import N_TAPS
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.reading import Reading, Rows
 
 __all__ = ["filter_counts"]
 
-N_TAPS = 9
-# Words of one threshold: two single symbols and eight triples.
-N_WORDS = 10
 MISSING = 255
 
 

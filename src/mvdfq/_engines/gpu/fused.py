@@ -22,7 +22,6 @@ from mvdfq._engines.gpu.reading import Reading, Rows
 
 __all__ = ["can_count", "can_emit", "can_level", "count", "emit", "has_triton", "levels", "spread"]
 
-NONE = 2**63 - 1
 # Entries that one program of a kernel reads.
 BLOCK = 1024
 SPREAD_BLOCK = 256

@@ -4,11 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq._utils.checks import check_positive
 from mvdfq.frames import Standardize
-from mvdfq.reproduce.baselines.base import SEED, Baseline, needed, trainer_of
-from mvdfq.reproduce.baselines.blocks import averaged
-from mvdfq.reproduce.baselines.machines import per_class
+from mvdfq.reproduce.baselines.base import (
+    SEED,
+    Baseline,
+    averaged,
+    needed,
+    scores_of,
+    trainer_of,
+)
 from mvdfq.sequences import Sequences
 
 __all__ = ["DTW", "GAK"]
@@ -22,10 +27,10 @@ class _Aligned(Baseline):
 
     takes_missing = False
     needs = "tslearn"
+    whole = ("n_frames",)
     n_frames: int
 
     def _check(self, X: Sequences) -> None:
-        check_whole(self.n_frames, "n_frames")
         self._metrics()  # a missing package is an error here, not after the work
 
     def _metrics(self) -> Any:
@@ -102,7 +107,7 @@ class GAK(_Aligned):
 
     def _scores(self, X: Sequences) -> np.ndarray:
         values = self._metrics().cdist_gak(self._shortened(X), self.train_, sigma=self.sigma_)
-        return per_class(self.problems_, self.trained_.margins.of(values))
+        return scores_of(self.problems_, self.trained_, values)
 
 
 class DTW(_Aligned):

@@ -1,24 +1,33 @@
 """What all baselines share: how they read sequences, and how vectors become classes."""
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq.reproduce.baselines.machines import fit_radial
+from mvdfq._utils.checks import check_whole
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.validation import Trained, Trainer, check_targets
 from mvdfq.sequences.check import check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.validation import Trainer, check_targets
 
-__all__ = ["SEED", "Baseline", "VectorClassifier", "needed", "trainer_of", "whole_frames"]
+__all__ = ["SEED", "Baseline", "VectorClassifier", "averaged", "block_starts", "needed",
+           "scores_of", "trainer_of", "whole_frames"]  # fmt: skip
 
 # Seed of everything that a baseline draws, except the inner folds.
 SEED = 0
 # Seed of the inner folds: SequenceClassifier draws the same number from SEED.
 FOLDS_SEED = 209652396
+# Widths to choose from, in units of one over the number of features: standardized vectors lie
+# about twice that number apart (squared). The widest, with a large C, is nearly linear.
+WIDTHS = (0.1, 0.3, 1.0)
 
 
 class Baseline(ClassifierMixin, BaseEstimator):
@@ -46,6 +55,8 @@ class Baseline(ClassifierMixin, BaseEstimator):
     takes_missing = True
     #: An optional package that the method needs.
     needs = ""
+    #: Parameters that must be whole numbers, at least 1.
+    whole: tuple[str, ...] = ()
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Learn the classes; inner validation keeps the sequences of a group together."""
@@ -99,6 +110,8 @@ class Baseline(ClassifierMixin, BaseEstimator):
         if not self.takes_missing:
             hint = f"{name} needs every value, fill it in first"
             refuse(np.isnan(X.data), X, "is missing (NaN)", hint)
+        for parameter in self.whole:
+            check_whole(getattr(self, parameter), parameter)
         self._check(X)
         shortest, way_out = self._shortest()
         for i in np.flatnonzero(X.lengths < shortest):
@@ -138,7 +151,7 @@ class VectorClassifier(Baseline):
     validation_score_ : float
         Accuracy of the chosen values in the inner folds; NaN if a class has a single member.
 
-    machine_ : RadialMachine
+    trained_ : Trained
         The machines.
 
     Examples
@@ -158,12 +171,20 @@ class VectorClassifier(Baseline):
         raise NotImplementedError
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
-        self.machine_ = fit_radial(self._fit_vectors(X), trainer_of(y, groups))
-        self.C_, self.gamma_ = self.machine_.trained.C, self.machine_.gamma
-        self.validation_score_ = self.machine_.trained.score
+        vectors, trainer = self._fit_vectors(X), trainer_of(y, groups)
+        gammas = [width / vectors.shape[1] for width in WIDTHS]
+        trained = [trainer(partial(radial, vectors, gamma=gamma)) for gamma in gammas]
+        # Of equal scores, and without inner folds (NaN), the widest kernel is taken.
+        best = int(np.argmax([np.nan_to_num(each.score) for each in trained]))
+        self.trained_, self.gamma_, self.problems_ = trained[best], gammas[best], trainer.problems
+        self.C_, self.validation_score_ = self.trained_.C, self.trained_.score
+        self.scaler_of_vectors_ = StandardScaler().fit(vectors)
+        self.train_ = self.scaler_of_vectors_.transform(vectors)
 
     def _scores(self, X: Sequences) -> np.ndarray:
-        return self.machine_.scores(self._vectors(X))
+        vectors = self.scaler_of_vectors_.transform(self._vectors(X))
+        values = rbf_kernel(vectors, self.train_, gamma=self.gamma_)
+        return scores_of(self.problems_, self.trained_, values)
 
     def _fit_vectors(self, X: Sequences) -> np.ndarray:
         """Return the vectors of the training sequences; subclasses may learn from them here."""
@@ -185,6 +206,17 @@ def trainer_of(y: np.ndarray, groups: np.ndarray | None) -> Trainer:
     return Trainer(problems, y, np.ones(len(y)), groups, random_state=FOLDS_SEED)
 
 
+def radial(vectors: np.ndarray, learn: np.ndarray, gamma: float) -> np.ndarray:
+    """Return the kernel values of all vectors, standardized over some of them."""
+    return rbf_kernel(StandardScaler().fit(vectors[learn]).transform(vectors), gamma=gamma)
+
+
+def scores_of(problems: Problems, trained: Trained, values: np.ndarray) -> np.ndarray:
+    """Return the scores of the classes, one column per class also for two classes."""
+    decision = problems.decision(trained.margins.of(values))
+    return np.stack([-decision, decision], axis=1) if decision.ndim == 1 else decision
+
+
 def whole_frames(X: Sequences) -> tuple[np.ndarray, np.ndarray]:
     """Return the frames without NaN, one per line, and the sequence of each frame."""
     whole = ~np.isnan(X.data).any(axis=0)
@@ -202,3 +234,17 @@ def needed(module: str, package: str, method: str) -> Any:
         raise ImportError(
             f"{method} needs {package}, which is not installed; pip install {package}."
         ) from None
+
+
+def block_starts(n_frames: int, n_blocks: int) -> np.ndarray:
+    """Return where blocks of nearly equal length begin: 0, 2, 5, 7 for 10 frames, 4 blocks."""
+    return np.arange(n_blocks) * n_frames // n_blocks
+
+
+def averaged(x: np.ndarray, n_blocks: int) -> np.ndarray:
+    """Return the mean frame of each block; a shorter sequence stays as it is."""
+    n_frames = x.shape[1]
+    if n_frames <= n_blocks:
+        return x
+    starts = block_starts(n_frames, n_blocks)
+    return np.add.reduceat(x, starts, axis=1) / np.diff(starts, append=n_frames)

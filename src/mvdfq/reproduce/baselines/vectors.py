@@ -1,0 +1,281 @@
+"""Baselines that describe every sequence by one vector."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
+
+from mvdfq._utils.checks import check_positive
+from mvdfq.frames import Standardize
+from mvdfq.reproduce.baselines.base import SEED, VectorClassifier, needed
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.summary import mean_and_variance
+from mvdfq.symbols import CodebookQuantizer
+
+__all__ = ["DWCH", "MAR", "PLSA", "MeanVariance"]
+
+WAVELET = "db8"
+# Rounds of folding in: the likelihood has one maximum, and 50 rounds come near it.
+ROUNDS = 50
+
+
+class MeanVariance(VectorClassifier):
+    r"""Describe a sequence by the mean and the variance of every channel.
+
+    .. math:: v = (\mu_1, \ldots, \mu_R, \sigma_1^2, \ldots, \sigma_R^2)
+
+    13 channels give 26 numbers. Missing values (NaN) do not count.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.reproduce.baselines import MeanVariance
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
+    >>> MeanVariance().fit(X, y).score(X_test, y_test) > 0.9
+    True
+    """
+
+    def _describe(self, x: np.ndarray) -> np.ndarray:
+        return mean_and_variance(x)
+
+
+class MAR(VectorClassifier):
+    r"""Describe a sequence by the autoregression that fits it.
+
+    .. math:: x_t = \mu + \sum_{l=1}^{p} A_l x_{t-l} + e_t
+
+    The vector holds :math:`\mu`, the :math:`A_l` and the upper triangle of the covariance of
+    :math:`e_t`: 611 numbers for 13 channels and :math:`p = 3`. Ridge regression on standardized
+    channels finds the coefficients, also for short sequences. Frames whose past holds a NaN are
+    left out.
+
+    Parameters
+    ----------
+    order : int, default=3
+        Number of frames before a frame that are used, :math:`p`.
+
+    ridge : float, default=0.1
+        Penalty on the squares of the :math:`A_l`, for every frame.
+
+    Attributes
+    ----------
+    scaler_ : Standardize
+        The learned scaling.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.reproduce.baselines import MAR
+    >>> X, y = mvdfq.make_autoregressive(80, 3, (80, 120), random_state=0)
+    >>> MAR(order=2).fit(X[:60], y[:60]).score(X[60:], y[60:]) > 0.9
+    True
+    """
+
+    whole = ("order",)
+
+    def __init__(self, order: int = 3, *, ridge: float = 0.1) -> None:
+        self.order = order
+        self.ridge = ridge
+
+    def _check(self, X: Sequences) -> None:
+        check_positive(self.ridge, "ridge")
+
+    def _shortest(self) -> tuple[int, str]:
+        # The covariance needs two frames with a whole past: one frame equals its own mean.
+        return self.order + 2, "leave it out or take a smaller order"
+
+    def _fit_vectors(self, X: Sequences) -> np.ndarray:
+        self.scaler_ = Standardize().fit(X)
+        return self._vectors(X)
+
+    def _vectors(self, X: Sequences) -> np.ndarray:
+        return super()._vectors(self.scaler_.transform(X))
+
+    def _describe(self, x: np.ndarray) -> np.ndarray:
+        return describe_autoregression(x, self.order, self.ridge)
+
+
+def describe_autoregression(x: np.ndarray, order: int, ridge: float) -> np.ndarray:
+    """Return mean, matrices by rows, and upper triangle; NaN if no frame has a whole past."""
+    n_channels = len(x)
+    past, now = _equations(x, order)
+    upper = np.triu_indices(n_channels)
+    if not now.size:
+        return np.full(len(past) * n_channels + len(upper[0]), np.nan)
+    penalty = ridge * now.shape[1] * np.eye(len(past))
+    penalty[0, 0] = 0.0  # the mean is not penalized
+    coefficients = np.linalg.solve(past @ past.T + penalty, past @ now.T)
+    errors = now - coefficients.T @ past
+    covariance = errors @ errors.T / now.shape[1]
+    matrices = coefficients[1:].reshape(order, n_channels, n_channels).transpose(0, 2, 1)
+    return np.concatenate([coefficients[0], matrices.ravel(), covariance[upper]])
+
+
+def _equations(x: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for every frame without NaN, a one above the frames before; and the frame."""
+    n_frames = x.shape[1]
+    before = [x[:, order - lag : n_frames - lag] for lag in range(1, order + 1)]
+    past = np.concatenate([np.ones((1, n_frames - order)), *before])
+    now = x[:, order:]
+    whole = ~np.isnan(past).any(axis=0) & ~np.isnan(now).any(axis=0)
+    return past[:, whole], now[:, whole]
+
+
+class DWCH(VectorClassifier):
+    r"""Describe a waveform by the histograms of its Daubechies wavelet coefficients.
+
+    The wavelet ``db8`` splits the waveform into `level` sub-bands of detail and one sub-band of the
+    rest. The coefficients :math:`a` of each sub-band give four numbers [1]_: the first three
+    moments of their histogram and their energy,
+
+    .. math:: \mu, \quad \sigma^2, \quad E\big[((a - \mu) / \sigma)^3\big], \quad E\,|a| .
+
+    Needs PyWavelets.
+
+    Parameters
+    ----------
+    level : int, default=7
+        How often the waveform is halved; a waveform needs 15 * 2**level samples.
+
+    References
+    ----------
+    .. [1] T. Li, M. Ogihara and Q. Li, "A comparative study on content-based music genre
+       classification", SIGIR, 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq.reproduce.baselines import DWCH
+    >>> rng = np.random.default_rng(0)
+    >>> X = [np.convolve(rng.normal(size=400), np.ones(1 + 3 * (i % 2))) for i in range(20)]
+    >>> clf = DWCH(level=3).fit(X[:16], np.arange(16) % 2)  # doctest: +SKIP
+    >>> clf.predict(X[16:])  # doctest: +SKIP
+    array([0, 1, 0, 1])
+    """
+
+    takes_missing = False
+    needs = "pywt"
+    whole = ("level",)
+
+    def __init__(self, level: int = 7) -> None:
+        self.level = level
+
+    def _check(self, X: Sequences) -> None:
+        if X.n_rows != 1:
+            raise ValueError(
+                f"DWCH takes waveforms, that is one channel, but X has {X.n_rows}; "
+                f"pass the audio itself, or the mean of its channels."
+            )
+
+    def _shortest(self) -> tuple[int, str]:
+        # In shorter waveforms every coefficient depends on the edges: the filter has length 16.
+        return 15 * 2**self.level, "leave it out or take a smaller level"
+
+    def _describe(self, x: np.ndarray) -> np.ndarray:
+        pywt = needed("pywt", "PyWavelets", "DWCH")
+        bands = pywt.wavedec(x[0], WAVELET, level=self.level)
+        return np.concatenate([moments_and_energy(band) for band in bands])
+
+
+def moments_and_energy(band: np.ndarray) -> np.ndarray:
+    """Return mean, variance, skewness and mean magnitude; the skewness of a constant is 0."""
+    mean, deviation = band.mean(), band.std()
+    skewness = np.mean(((band - mean) / deviation) ** 3) if deviation > 0 else 0.0
+    return np.array([mean, deviation**2, skewness, np.abs(band).mean()])
+
+
+class PLSA(VectorClassifier):
+    r"""Describe a sequence by the shares that a few topics have in its codewords.
+
+    The counts of codewords :math:`w` in sequence :math:`i` are modelled by
+
+    .. math:: p(w \mid i) = \sum_z p(w \mid z)\, p(z \mid i)
+
+    and :math:`p(z \mid i)` is the vector. Topics of the largest likelihood are a factorization of
+    the counts into non-negative matrices with the least Kullback-Leibler divergence. Frames with
+    NaN do not count.
+
+    Parameters
+    ----------
+    n_topics : int, default=50
+        Number of topics.
+
+    n_codewords : int, default=1024
+        Size of the codebook, see `mvdfq.CodebookQuantizer`.
+
+    Attributes
+    ----------
+    quantizer_ : CodebookQuantizer
+        The codebook.
+
+    topics_ : NMF
+        The topics; its ``components_`` are :math:`p(w \mid z)` up to a factor.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.reproduce.baselines import PLSA
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
+    >>> clf = PLSA(n_topics=20, n_codewords=128).fit(X, y)
+    >>> clf.score(X_test, y_test) > 0.8
+    True
+    """
+
+    whole = ("n_topics", "n_codewords")
+
+    def __init__(self, n_topics: int = 50, *, n_codewords: int = 1024) -> None:
+        self.n_topics = n_topics
+        self.n_codewords = n_codewords
+
+    def _fit_vectors(self, X: Sequences) -> np.ndarray:
+        self.quantizer_ = CodebookQuantizer(self.n_codewords, random_state=SEED)
+        counts = codeword_counts(self.quantizer_.fit_transform(X))
+        self.topics_ = NMF(
+            self.n_topics,
+            init="random",
+            solver="mu",
+            beta_loss="kullback-leibler",
+            random_state=SEED,
+        )
+        with warnings.catch_warnings():
+            # More than the 200 rounds of NMF change the topics little.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.topics_.fit(counts)
+        # Training and test sequences are described in the same way: with fixed topics.
+        return self._shares(counts)
+
+    def _vectors(self, X: Sequences) -> np.ndarray:
+        return self._shares(codeword_counts(self.quantizer_.transform(X)))
+
+    def _shares(self, counts: np.ndarray) -> np.ndarray:
+        topics = self.topics_.components_
+        return fold_in(counts, topics / topics.sum(axis=1, keepdims=True))
+
+
+def fold_in(counts: np.ndarray, topics: np.ndarray) -> np.ndarray:
+    """Return the shares of given topics, by expectation maximization from equal shares.
+
+    `NMF.transform` stops for all sequences at once, so the shares of a sequence would depend on
+    the other sequences.
+    """
+    topics = np.maximum(topics, np.finfo(float).eps)  # every codeword may occur in every topic
+    shares = np.full((len(counts), len(topics)), 1 / len(topics))
+    for _ in range(ROUNDS):
+        shares *= (counts / (shares @ topics)) @ topics.T
+        shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def codeword_counts(symbols: Any) -> np.ndarray:
+    """Return how often each codeword occurs in each sequence."""
+    size = int(symbols.n_symbols[0])
+    # The code of a missing frame is larger than the codes of all codewords.
+    rows = [np.bincount(codes[0][codes[0] < size], minlength=size) for codes in symbols]
+    counts = np.array(rows, dtype=float)
+    for i in np.flatnonzero(counts.sum(axis=1) == 0):
+        raise ValueError(f"Sequence {i} has no frame without missing values; leave it out.")
+    return counts

@@ -1,0 +1,288 @@
+"""Baselines that model many frames, bases or segments of every sequence, and add their votes."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.fft import dct
+from sklearn.decomposition import NMF
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
+
+from mvdfq.frames import Delta, Standardize
+from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, block_starts, whole_frames
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.check import refuse
+from mvdfq.sequences.summary import mean_and_variance
+
+__all__ = ["GMM", "BoostedAggregates", "NMFBases"]
+
+# Least variance in any direction, in units of the spread of the channels: small, but enough
+# if a channel is a function of other channels.
+LEAST_VARIANCE = 1e-3
+# A sequence is averaged to this many frames, and a base is described by this many coefficients.
+N_FRAMES = 200
+N_COEFFICIENTS = 20
+# Least share of a band, in units of an equal share. Factors hold many zeros, and without this
+# floor their logarithms would outweigh all other values.
+FLOOR = 0.1
+
+
+class GMM(Baseline):
+    r"""Model the frames of every class by a mixture of Gaussians.
+
+    .. math:: f_c(x) = \sum_t \log \sum_m w_{cm} N(x_t; \mu_{cm}, \Sigma_{cm})
+
+    The order of frames does not matter. Channels are standardized first; frames with NaN are
+    left out.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Gaussians of each class; fewer if the class has fewer frames.
+
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Shape of the Gaussians.
+
+    max_frames : int, default=20000
+        A class is learned from at most this many frames, drawn at random.
+
+    Attributes
+    ----------
+    scaler_ : Standardize
+        The learned scaling.
+
+    mixtures_ : list of GaussianMixture
+        One mixture for each class.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.reproduce.baselines import GMM
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
+    >>> GMM(n_components=1).fit(X, y).score(X_test, y_test) > 0.9
+    True
+    """
+
+    whole = ("n_components", "max_frames")
+
+    def __init__(
+        self, n_components: int = 8, *, covariance_type: str = "full", max_frames: int = 20_000
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.max_frames = max_frames
+
+    def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
+        self.scaler_ = Standardize().fit(X)
+        frames, owners = whole_frames(self.scaler_.transform(X))
+        random = check_random_state(SEED)
+        places = [np.flatnonzero(y[owners] == c) for c in range(y.max() + 1)]
+        parts = [frames[_sampled(mine, self.max_frames, random)] for mine in places]
+        self.mixtures_ = fit_mixtures(parts, self.n_components, self.covariance_type, random)
+
+    def _scores(self, X: Sequences) -> np.ndarray:
+        frames, owners = whole_frames(self.scaler_.transform(X))
+        return summed_likelihoods(self.mixtures_, frames, owners, len(X))
+
+
+def fit_mixtures(
+    parts: list[np.ndarray], n_components: int, covariance_type: str, random: Any
+) -> list[GaussianMixture]:
+    """Fit a mixture to the frames of each class."""
+    mixtures = []
+    for part in parts:
+        mixture = GaussianMixture(
+            min(n_components, len(part)),
+            covariance_type=covariance_type,
+            reg_covar=LEAST_VARIANCE,
+            random_state=random,
+        )
+        with warnings.catch_warnings():
+            # A mixture that still changes a little after a hundred rounds does as well.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            mixtures.append(mixture.fit(part.astype(float)))
+    return mixtures
+
+
+def summed_likelihoods(
+    mixtures: list[GaussianMixture], frames: np.ndarray, owners: np.ndarray, n_sequences: int
+) -> np.ndarray:
+    """Return the log-likelihood of each sequence for each class: the sum over its frames."""
+    logs = [mixture.score_samples(frames.astype(float)) for mixture in mixtures]
+    sums = [np.bincount(owners, weights=row, minlength=n_sequences) for row in logs]
+    return np.stack(sums, axis=1)
+
+
+def _sampled(places: np.ndarray, most: int, random: Any) -> np.ndarray:
+    if len(places) <= most:
+        return places
+    return np.sort(random.choice(places, most, replace=False))
+
+
+class NMFBases(Baseline):
+    r"""Model the spectral bases of the sequences of every class.
+
+    A sequence of non-negative channels :math:`S` is factored into
+
+    .. math:: S \approx W H, \qquad W, H \ge 0,
+
+    and the columns of :math:`W` are its bases. Each base is scaled to sum 1. The first 20
+    coefficients of the cosine transform of its logarithm are modelled by one mixture of Gaussians
+    for each class [1]_; the log-likelihoods of the bases of a sequence add up. The original
+    factors whole spectrograms; here a sequence is first averaged to 200 frames, to save time.
+
+    Parameters
+    ----------
+    n_bases : int, default=9
+        Bases of each sequence; fewer if the sequence has fewer frames or channels.
+
+    n_components : int, default=3
+        Gaussians of each class, with axes along the coefficients.
+
+    Attributes
+    ----------
+    mixtures_ : list of GaussianMixture
+        One mixture for each class.
+
+    References
+    ----------
+    .. [1] A. Holzapfel and Y. Stylianou, "Musical genre classification using nonnegative matrix
+       factorization-based features", IEEE Transactions on Audio, Speech, and Language
+       Processing 16(2), 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq.reproduce.baselines import NMFBases
+    >>> rng = np.random.default_rng(0)
+    >>> shapes = rng.uniform(size=(2, 8, 2))
+    >>> y = np.arange(20) % 2
+    >>> X = [shapes[c] @ rng.uniform(size=(2, 30)) for c in y]
+    >>> clf = NMFBases(n_bases=2, n_components=1).fit(X[:14], y[:14])
+    >>> clf.score(X[14:], y[14:])
+    1.0
+    """
+
+    takes_missing = False
+    whole = ("n_bases", "n_components")
+
+    def __init__(self, n_bases: int = 9, *, n_components: int = 3) -> None:
+        self.n_bases = n_bases
+        self.n_components = n_components
+
+    def _check(self, X: Sequences) -> None:
+        hint = "NMFBases needs magnitudes, such as the energies of spectral bands (FFT64)"
+        refuse(X.data < 0, X, "is negative", hint)
+
+    def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
+        bases, owners = self._describe(X)
+        parts = [bases[y[owners] == c] for c in range(y.max() + 1)]
+        random = check_random_state(SEED)
+        self.mixtures_ = fit_mixtures(parts, self.n_components, "diag", random)
+
+    def _scores(self, X: Sequences) -> np.ndarray:
+        return summed_likelihoods(self.mixtures_, *self._describe(X), len(X))
+
+    def _describe(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of all bases, one base per line, and the sequence of each."""
+        return _joined([self._bases(x.astype(float)) for x in X])
+
+    def _bases(self, x: np.ndarray) -> np.ndarray:
+        bases = spectral_bases(averaged(x, N_FRAMES), self.n_bases)
+        shares = bases / np.maximum(bases.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        logs = np.log(np.maximum(shares, FLOOR / x.shape[0]))
+        return dct(logs, norm="ortho", axis=1)[:, :N_COEFFICIENTS]
+
+
+def spectral_bases(x: np.ndarray, n_bases: int) -> np.ndarray:
+    """Return the bases of one sequence, one base per line."""
+    n_bases = min(n_bases, *x.shape)
+    model = NMF(n_bases, init="nndsvda", tol=1e-3, max_iter=100, random_state=SEED)
+    with warnings.catch_warnings():
+        # Bases that still change a little describe a sequence as well.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(x.T).components_
+
+
+class BoostedAggregates(Baseline):
+    r"""Boost small trees on the means and variances of segments.
+
+    A sequence is cut into segments of about `segment` frames. Mean and variance of every channel
+    and of its slope describe a segment, and AdaBoost classifies the segment. The sequence gets
+    the class with the largest sum over its segments,
+
+    .. math:: f_c(x) = \sum_s \log p(c \mid s).
+
+    Bergstra et al. [1]_ proposed the method, with other frame features.
+
+    Parameters
+    ----------
+    segment : int, default=200
+        Frames of a segment; a shorter sequence is one segment.
+
+    n_estimators : int, default=100
+        Number of trees.
+
+    max_depth : int, default=8
+        Depth of a tree. A tree without error on the training segments ends the boosting, so few
+        segments need a smaller depth.
+
+    Attributes
+    ----------
+    booster_ : AdaBoostClassifier
+        The trees.
+
+    References
+    ----------
+    .. [1] J. Bergstra, N. Casagrande, D. Erhan, D. Eck and B. Kegl, "Aggregate features and
+       AdaBoost for music classification", Machine Learning 65, 473-484, 2006.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> from mvdfq.reproduce.baselines import BoostedAggregates
+    >>> X, y = mvdfq.load_japanese_vowels(split="train")
+    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
+    >>> clf = BoostedAggregates(segment=10, max_depth=3).fit(X, y)
+    >>> clf.score(X_test, y_test) > 0.8
+    True
+    """
+
+    takes_missing = False
+    whole = ("segment", "n_estimators", "max_depth")
+
+    def __init__(self, segment: int = 200, *, n_estimators: int = 100, max_depth: int = 8) -> None:
+        self.segment = segment
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+
+    def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
+        segments, owners = self._segments(X)
+        tree = DecisionTreeClassifier(max_depth=self.max_depth)
+        booster = AdaBoostClassifier(tree, n_estimators=self.n_estimators, random_state=SEED)
+        self.booster_ = booster.fit(segments, y[owners])
+
+    def _scores(self, X: Sequences) -> np.ndarray:
+        segments, owners = self._segments(X)
+        logs = self.booster_.predict_log_proba(segments)
+        scores = np.zeros((len(X), logs.shape[1]))
+        np.add.at(scores, owners, logs)
+        return scores
+
+    def _segments(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
+        """Return means and variances, one segment per line, and the sequence of each segment."""
+        return _joined([self._describe(x.astype(float)) for x in Delta().fit_transform(X)])
+
+    def _describe(self, x: np.ndarray) -> np.ndarray:
+        starts = block_starts(x.shape[1], max(x.shape[1] // self.segment, 1))
+        return np.array([mean_and_variance(part) for part in np.split(x, starts[1:], axis=1)])
+
+
+def _joined(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the parts of all sequences, one after the other, and the sequence of each line."""
+    return np.concatenate(parts), np.repeat(np.arange(len(parts)), list(map(len, parts)))

@@ -3,9 +3,6 @@
 Every method takes a list of (channels, time) arrays, of equal or unequal length.
 """
 
-from dataclasses import replace
-from functools import partial
-
 import numpy as np
 
 
@@ -112,65 +109,39 @@ PEERS = {
 }
 
 
-class FiltersAlone:
-    """The default without its words: machines on the words of filter responses."""
+def variant(*changes):
+    """Return a maker of the terms of the default, changed."""
 
-    def fit(self, X, y):
-        """Fit one machine per class on the kernel matrix of the filters."""
-        from sklearn.svm import SVC
+    def terms():
+        from mvdfq import preset_terms
 
-        from mvdfq import check_sequences
+        words, filters = preset_terms("numbers")
+        return [
+            {"words": words, "filters": filters, "plain": words.plain()}[one] for one in changes
+        ]
 
-        X, self.classes = check_sequences(X), np.unique(y)
-        fits = [view.fit(X, 2**30, 1) for view in numbers().views(X)]
-        n_words = sum(fit.gram.n_words for fit in fits)
-        K = sum(fit.gram.values for fit in fits) / n_words
-        coefficients = np.zeros((len(X), len(self.classes)))
-        self.intercepts = np.zeros(len(self.classes))
-        for c, label in enumerate(self.classes):
-            machine = SVC(C=numbers().C, kernel="precomputed").fit(K, y == label)
-            coefficients[machine.support_, c] = machine.dual_coef_[0] / n_words
-            self.intercepts[c] = machine.intercept_[0]
-        self.views = [fit.finish(coefficients) for fit in fits]
-        return self
-
-    def predict(self, X):
-        """Return the class with the largest margin."""
-        from mvdfq import check_sequences
-
-        X = check_sequences(X)
-        margins = sum(view.margins(X) for view in self.views) + self.intercepts
-        return self.classes[margins.argmax(axis=1)]
+    return terms
 
 
-def numbers(**changes):
-    """Return the settings of the default for numbers, with changes."""
-    from mvdfq.classifier.presets import PRESETS
-
-    return replace(PRESETS["numbers"](), **changes)
-
-
-# Presets of this script: variants of the default.
-SETTINGS = {
-    "default without filters": partial(numbers, views=None),
-    "default with plain words": partial(numbers, min_share=None),
-    "plain words alone": partial(numbers, min_share=None, views=None, C=100),
+# Variants of the default: their terms and their penalty.
+VARIANTS = {
+    "default without words": (variant("filters"), 10),
+    "default without filters": (variant("words"), 10),
+    "default with plain words": (variant("plain", "filters"), 10),
+    "plain words alone": (variant("plain"), 100),
 }
-VARIANTS = ("default without words", *SETTINGS)
 
 
 def ours(preset):
     """Return a classifier of mvdfq."""
     import mvdfq
-    from mvdfq.classifier.presets import PRESETS
 
-    if preset in SETTINGS:
-        PRESETS[preset] = SETTINGS[preset]
+    if preset in VARIANTS:
+        terms, C = VARIANTS[preset]
+        return mvdfq.SequenceClassifier(terms=terms(), C=C, n_jobs=1)
     return mvdfq.SequenceClassifier(None if preset == "default" else preset, n_jobs=1)
 
 
 def method(name):
     """Return a new classifier: a peer, or mvdfq with a preset or without an option (default)."""
-    if name == "default without words":
-        return FiltersAlone()
     return PEERS[name]() if name in PEERS else ours(name)

@@ -176,18 +176,16 @@ def many_clips(symbols, times):
 
 def default(X, args):
     """Time the symbols and the kernel matrices of the default, machines aside."""
-    from mvdfq.classifier import choices, parts
+    from mvdfq.terms.base import Work
 
     def run(engine, n_jobs):
-        clf = mvdfq.SequenceClassifier(n_jobs=n_jobs)
-        settings = choices.settings_for(clf, X)
+        work, times, K = Work(n_jobs=n_jobs), [], 0
         with mvdfq.use_engine(engine, device=args.device):
-            (*_, symbols), first = waited(lambda: parts.fit_encoders(settings, X, np.zeros(len(X))))
-            (matrix, _), second = waited(
-                lambda: parts.fit_matrix(clf, settings, symbols, np.zeros(len(X)), lambda a, b: 0)
-            )
-            views, third = waited(lambda: parts.fit_views(clf, settings, matrix, X))
-        return views.matrix(np.arange(len(X))), (first, second, third)
+            for term in mvdfq.preset_terms("numbers"):
+                fit, seconds = waited(lambda term=term: term.fit(X, np.zeros(len(X)), work))
+                times.append(seconds)
+                K = K + fit.matrix(np.arange(len(X))) / fit.size / 2
+        return K, times
 
     found = {}
     for engine, n_jobs in [("cpu", -1), ("gpu", -1)]:
@@ -196,7 +194,7 @@ def default(X, args):
         run(engine, n_jobs)
         K, times = run(engine, n_jobs)
         found[engine] = K
-        for part, seconds in zip(["symbols", "words", "filters"], times, strict=True):
+        for part, seconds in zip(["words", "filters"], times, strict=True):
             line(f"default, {part}", engine, seconds)
         line("default, symbols and Gram", engine, sum(times))
         if args.profile:

@@ -20,8 +20,8 @@ from sklearn.svm import SVC
 from sklearn.utils import compute_sample_weight
 
 import mvdfq
+from mvdfq.classifier.lazy import fitted_kernel
 from mvdfq.classifier.letters_default import nucleic
-from mvdfq.classifier.parts import fitted_kernel
 from mvdfq.classifier.presets import PRESETS
 from mvdfq.evaluation import roc50
 from mvdfq.io import read
@@ -35,7 +35,7 @@ DNA, PROTEINS = ("EP300", "SIN3A"), ("1.1", "2.34")
 CANDIDATES = {
     "default": (None, 1),
     "default, pyramid 2": (None, 2),
-    "triples, pyramid 3": (PRESETS["letters"]().kernel, 3),
+    "triples, pyramid 3": (PRESETS["letters"]().terms[0].kernel, 3),
     "Spatial(3,2,3)": (mvdfq.Spatial(3, 2, 3), 1),
     "Spatial(3,2,5)": (mvdfq.Spatial(3, 2, 5), 1),
     "Gapped(8,6)": (mvdfq.Gapped(8, 6), 1),

@@ -21,9 +21,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
 import mvdfq
-from mvdfq.classifier.choices import settings_for
-from mvdfq.classifier.parts import fit_encoders, pass_reader
-from mvdfq.machines.blocks import WordColumns
+from mvdfq.terms.base import Work
 
 RESULTS = Path(__file__).parent / "results" / "linear.csv"
 FIELDS = ["section", "method", "sequences", "wall_s", "cpu_s", "anonymous_GB", "accuracy", "note"]
@@ -95,17 +93,16 @@ def features():
     """The same words counted here and by HashingVectorizer, and a linear machine on each."""
     X, y = made(N_PEER, 0)
     X_test, y_test = made(N_TEST, 1)
-    clf = mvdfq.SequenceClassifier()
     X, X_test = mvdfq.check_sequences(X), mvdfq.check_sequences(X_test)
-    settings = settings_for(clf, X)
-    _, encoder, symbols = fit_encoders(settings, X, y)
-    columns = WordColumns.of(pass_reader(clf, settings, symbols).plan_)
-    columns.block(symbols[:50])
+    term = mvdfq.preset_terms("numbers")[0]
+    words = term.source(X, y, Work())
+    symbols = words.read(X)
+    words.block(symbols[:50])
     with Watch() as mine:
         for a in range(0, len(symbols), 2000):
-            columns.block(symbols[a : a + 2000])
+            words.block(symbols[a : a + 2000])
     yield mine.row("features", "mvdfq", N_PEER)
-    layouts = [one.offsets for group in settings.kernel.groups(2) for one in group.layouts]
+    layouts = [one.offsets for group in term.kernel.groups(2) for one in group.layouts]
     hashing = HashingVectorizer(
         analyzer=lambda codes: as_text(codes, layouts, True), alternate_sign=False, norm="l2"
     )
@@ -115,7 +112,7 @@ def features():
     yield theirs.row("features", "HashingVectorizer", N_PEER, note=note)
     with Watch() as learned:
         sgd = SGDClassifier(alpha=1e-6, random_state=0).fit(F.sqrt(), y)
-    right = sgd.score(hashing.transform(list(encoder.transform(X_test))).sqrt(), y_test)
+    right = sgd.score(hashing.transform(list(words.read(X_test))).sqrt(), y_test)
     yield learned.row("fit", "SGDClassifier on hashed words", N_PEER, round(right, 4))
     with Watch() as ours:
         few = mvdfq.SequenceClassifier(n_jobs=N_JOBS).fit(X, y)

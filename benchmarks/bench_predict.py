@@ -41,9 +41,10 @@ def times(function, repeat):
 
 def one_thread(clf):
     """Let a fitted classifier predict with one thread."""
-    clf.machine_.n_jobs = None
-    for view in clf.views_:
-        view.machine.n_jobs = None
+    for term in clf.terms_:
+        term.n_jobs = None
+        for bank in getattr(term, "banks", []):
+            bank.n_jobs = None
 
 
 def measure(name, options, X, y, source):
@@ -58,9 +59,10 @@ def measure(name, options, X, y, source):
         best_ms=round(predict.min(), 2), median_ms=round(float(np.median(predict)), 2),
         kernel_row_ms="", ratio="",
     )  # fmt: skip
-    if isinstance(clf.kernel_, mvdfq.SequenceKernel) and clf.machine_.table is not None:
-        symbols = clf.encode(clip)
-        row = times(lambda: clf.kernel_.set_params(n_jobs=None).values(symbols), 2).min()
+    kernel = getattr(clf.terms_[0], "reader", None)
+    if isinstance(kernel, mvdfq.SequenceKernel) and clf.terms_[0].table is not None:
+        symbols = clf.terms_[0].read(clip)
+        row = times(lambda: kernel.set_params(n_jobs=None).values(symbols), 2).min()
         line |= dict(kernel_row_ms=round(row, 1), ratio=round(row / predict.min(), 1))
     return line
 

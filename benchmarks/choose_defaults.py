@@ -119,7 +119,7 @@ def inner_validation(sets):
 
 def string_gram(X, options):
     """Gram matrix of strings, by the default with some parts replaced."""
-    settings = PRESETS["letters"]()
+    (settings,) = PRESETS["letters"]().terms
     kernel = mvdfq.SequenceKernel(
         options.get("kernel", settings.kernel),
         manifold=options.get("manifold", settings.manifold),

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_whole
-from mvdfq._utils.short import bars, listed
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.blocks import cluster_decisions
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.nested import nested_params, set_nested

@@ -17,10 +17,10 @@ from mvdfq.evaluation import roc50
 from mvdfq.gram.sums import inverse_root
 from mvdfq.io.homology import HomologyTask
 from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
-from mvdfq.terms.svm import Problems, fit_margins
 from mvdfq.reproduce.cells import MeanMethod, RbfMethod, StringMethod
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Record
+from mvdfq.terms.svm import Problems, fit_margins
 
 __all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "protein_gram", "rank_families",
            "rbf_gram"]  # fmt: skip

@@ -13,12 +13,12 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq.gram.sums import inverse_root
-from mvdfq.terms.svm import Problems
-from mvdfq.terms.validation import CANDIDATES, Trained, Trainer, inner_folds
 from mvdfq.reproduce.cells import EstimatorMethod, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Shelf
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.svm import Problems
+from mvdfq.terms.validation import CANDIDATES, Trained, Trainer, inner_folds
 
 __all__ = ["CHOICE", "POLICY", "SCHEMES", "RowGrams", "Workshop"]
 

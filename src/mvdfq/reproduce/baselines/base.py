@@ -11,12 +11,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_whole
-from mvdfq.terms.svm import Problems
-from mvdfq.terms.validation import Trained, Trainer, check_targets
 from mvdfq.sequences.check import check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
 from mvdfq.terms.svm import Problems
-from mvdfq.terms.validation import Trainer, check_targets
+from mvdfq.terms.validation import Trained, Trainer, check_targets
 
 __all__ = ["SEED", "Baseline", "VectorClassifier", "averaged", "block_starts", "needed",
            "scores_of", "trainer_of", "whole_frames"]  # fmt: skip

@@ -1,6 +1,7 @@
 """What a user touches: defaults for whatever comes, presets of the paper, solvers, neighbours."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
@@ -278,7 +279,7 @@ def test_a_training_sequence_is_not_its_own_neighbour(vowels):
     (X, y), (X_test, _) = vowels
     weight = (np.arange(len(y)) % 3 > 0).astype(float)  # a third is left out
     clf = SequenceClassifier(kernel=Spectrum([1, 2]), C=1).fit(X, y, sample_weight=weight)
-    similar = clf.machine_.similarities(clf.encode([X[50]]))[0]
+    similar = clf.terms_[0].compare(clf.terms_[0].read([X[50]]), clf.terms_[0].train)[0]
     order = clf.train_index_[np.argsort(-similar)]
     assert order[0] == 50  # the most similar is the sequence itself
     assert [one.index for one in clf.neighbours(X[50], 3)] == order[1:4].tolist()
@@ -317,3 +318,35 @@ def test_letters_of_another_kind_are_remarked():
         clf.predict(["ACGTACGTACCA", "MKVLAAGIVGLL"])
     with pytest.warns(UserWarning, match="1 of 1 sequence hold symbols"):
         clf.explain("MKVLAAGIVGLL")
+
+
+# labels and weights ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=str)
+def test_a_missing_label_is_named(missing):
+    X = np.random.default_rng(0).normal(size=(6, 1, 20))
+    y = np.array(["a", "b", missing, "a", "b", "a"], dtype=object)
+    with pytest.raises(ValueError, match=r"y must have a label for every sequence, got .* 2;"):
+        SequenceClassifier("fast", cv=2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "weight", "message"),
+    [
+        ({}, 1e-300, "sample_weight must hold a weight of at least 1e-06"),
+        ({}, 0.0, "at least one non-zero"),
+        ({"class_weight": {0: -1, 1: 1}}, 1.0, "class_weight must hold numbers from 0 on, got -1"),
+        ({"class_weight": {0: "x", 1: 1}}, 1.0, "class_weight must hold numbers"),
+    ],
+)
+def test_weights_that_cannot_be_are_refused(options, weight, message):
+    X, y = np.random.default_rng(0).normal(size=(6, 1, 20)), np.arange(6) % 2
+    with pytest.raises(ValueError, match=message):
+        SequenceClassifier("fast", cv=2, **options).fit(X, y, sample_weight=np.full(6, weight))
+
+
+def test_balanced_classes_are_equally_probable_without_words():
+    X, y = np.random.default_rng(0).normal(size=(12, 1, 20)), np.arange(12) % 3 > 1
+    clf = SequenceClassifier("fast", cv=2, class_weight="balanced").fit(X, y)
+    assert_allclose(clf.class_shares_, [0.5, 0.5])

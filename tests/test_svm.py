@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import log_softmax
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
@@ -184,3 +185,34 @@ def test_what_is_learned_from_labels_is_learned_in_the_folds(blobs):
 def test_margins_are_a_product():
     margins = Margins(np.array([[1.0, 0.0], [2.0, -1.0]]), np.array([0.5, 0.0]))
     assert_allclose(margins.of(np.array([[1.0, 1.0]])), [[3.5, -1.0]])
+
+
+def test_a_temperature_that_few_labels_fitted_by_chance_is_shrunk():
+    rng = np.random.default_rng(0)
+    worst = []
+    for _ in range(40):
+        decision, new = rng.normal(size=(15, 3)), rng.normal(size=(200, 3))
+        factor = fit_temperature(decision, rng.integers(0, 3, 15), np.ones(15))
+        labels = rng.integers(0, 3, 200)
+        worst.append(-np.mean(log_softmax(factor * new, axis=1)[np.arange(200), labels]))
+    assert max(worst) < np.log(3) + 0.2  # 0.6 without shrinking
+    assert np.mean(worst) < np.log(3) + 0.03
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_a_temperature_that_labels_support_stays(n, monkeypatch):
+    y = np.arange(n) % 3
+    decision = 2 * np.eye(3)[y] + np.random.default_rng(0).normal(size=(n, 3))
+    found = fit_temperature(decision, y, np.ones(n))
+    monkeypatch.setattr("mvdfq.terms.svm._trust", lambda *_: 1)
+    assert 0.9 < found / fit_temperature(decision, y, np.ones(n)) < 1
+
+
+def test_weights_of_labels_count_as_repeated_labels():
+    rng = np.random.default_rng(1)
+    y, weight = np.arange(30) % 2, rng.integers(1, 3, 30)
+    decision = 2 * y - 1 + rng.normal(size=30)
+    again = np.repeat(np.arange(30), weight)
+    one = fit_temperature(decision, y, weight.astype(float))
+    other = fit_temperature(decision[again], y[again], np.ones(len(again)))
+    assert one == pytest.approx(other, rel=0.1)

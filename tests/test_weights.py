@@ -201,7 +201,7 @@ def test_drawing_a_large_classifier_computes_nothing(telling_channel, monkeypatc
     clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
     assert "channels that matter" in clf._repr_html_()
     monkeypatch.setattr("mvdfq.classifier.estimator.MOST_DRAWN", 1)
-    monkeypatch.setattr("mvdfq.classifier.estimator.shares_of_norms", None)
+    monkeypatch.setattr("mvdfq.classifier.estimator._shares_of_norms", None)
     clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
     assert "SequenceClassifier" in clf._repr_html_()
 

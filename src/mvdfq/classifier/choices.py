@@ -15,11 +15,13 @@ from mvdfq.terms.base import Term
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.validation import CANDIDATES, Cautious
 
-__all__ = ["candidates", "chosen_for", "one_term_for", "own_terms", "part"]
+__all__ = ["candidates", "chosen_for", "nested_params", "one_term_for", "part", "set_nested"]
 
 # Parameters of the classifier that replace a part of a preset: one plain term is used then.
 PARTS = ("frames", "symbols", "kernel", "manifold", "pyramid", "gamma", "weights", "n_features")
 MAY_STAY = ("n_features",)  # only says how features are made
+# Parts of a classifier that may be objects with parameters.
+EXAMPLES = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spectrum()"}
 
 
 def part(kind: str, value: Any) -> Any:
@@ -40,7 +42,7 @@ def chosen_for(clf: Any, X: Any) -> Preset:
         raise ValueError(f"solver must be one of ('auto', 'kernel', 'linear'), got {clf.solver!r}.")
     own = _own_parts(clf)
     if clf.terms is not None:
-        found = Preset(own_terms(clf, own), "ovr", 10)
+        found = Preset(_own_terms(clf, own), "ovr", 10)
     else:
         _refuse_letters(clf.preset, own, X)
         found = preset_for(clf.preset, X)
@@ -70,7 +72,7 @@ def _own_parts(clf: Any) -> dict[str, Any]:
     return {k: part(k, v) if k in ("frames", "symbols", "kernel") else v for k, v in own.items()}
 
 
-def own_terms(clf: Any, own: dict[str, Any]) -> list[Term]:
+def _own_terms(clf: Any, own: dict[str, Any]) -> list[Term]:
     """Check and return the terms that a user passed."""
     terms = list(clf.terms) if isinstance(clf.terms, list | tuple) else []
     if not terms or not all(isinstance(term, Term) for term in terms):
@@ -136,3 +138,50 @@ def candidates(C: Any) -> tuple[float, ...]:
     if not values:
         raise ValueError("C must hold at least one number, got an empty sequence.")
     return tuple(sorted(values))
+
+
+def nested_params(terms: Any) -> dict[str, Any]:
+    """Return the terms by their names, and their parameters: ``terms__words__pyramid``."""
+    found: dict[str, Any] = {}
+    for name, term in _by_name(terms).items():
+        found[f"terms__{name}"] = term
+        found |= {f"terms__{name}__{key}": value for key, value in term.get_params().items()}
+    return found
+
+
+def _by_name(terms: Any) -> dict[str, Any]:
+    """Return terms by their names; nothing if `terms` is not a list, which `fit` refuses."""
+    listed = terms if isinstance(terms, list | tuple) else ()
+    return {term.name: term for term in listed if hasattr(term, "name")}
+
+
+def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Set the parameters of terms; return the parameters that are left.
+
+    Refuses a parameter such as `symbols__n_bins` if the part `symbols` is not an object.
+    """
+    left: dict[str, Any] = {}
+    by_name = _by_name(params.get("terms", clf.terms))
+    for name, value in params.items():
+        kind, _, rest = name.partition("__")
+        if kind == "terms" and rest:
+            _set_term(by_name, name, rest, value)
+            continue
+        part = params.get(kind, getattr(clf, kind, None))
+        if rest and kind in EXAMPLES and (part is None or isinstance(part, str)):
+            raise ValueError(
+                f"{name} sets a parameter of {kind}, but {kind}={part!r} has no parameters; pass "
+                f"the part as an object first, such as {kind}=mvdfq.{EXAMPLES[kind]}."
+            )
+        left[name] = value
+    return left
+
+
+def _set_term(by_name: dict[str, Any], name: str, rest: str, value: Any) -> None:
+    term, _, key = rest.partition("__")
+    if term not in by_name or not key:
+        known = ", ".join(by_name) or "none: pass terms=mvdfq.preset_terms('numbers') first"
+        raise ValueError(
+            f"{name} must be terms__NAME__PARAMETER with the name of a term; the terms are {known}."
+        )
+    by_name[term].set_params(**{key: value})

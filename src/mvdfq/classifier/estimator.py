@@ -16,8 +16,8 @@ from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
 from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.blocks import cluster_decisions
+from mvdfq.classifier.choices import nested_params, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
-from mvdfq.classifier.nested import nested_params, set_nested
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.similarity import Neighbour, nearest
@@ -29,7 +29,6 @@ from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.ranges import warn_constant, warn_outside, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.terms.base import FittedTerm
-from mvdfq.terms.row_norms import shares_of_norms
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
 
@@ -536,7 +535,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Share of each term of the sum in what was learned; the shares sum to 1."""
         norms = np.array([term.row_norms.sum() for term in self.terms_])
         names = [term.name for term in self.terms_]
-        return dict(zip(names, shares_of_norms(norms).tolist(), strict=True))
+        return dict(zip(names, _shares_of_norms(norms).tolist(), strict=True))
 
     @property
     def row_importance_(self) -> np.ndarray:
@@ -544,7 +543,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         The rows of a term of words are its rows of symbols, those of filters are the channels.
         """
-        return shares_of_norms(np.concatenate([term.row_norms for term in self.terms_]))
+        return _shares_of_norms(np.concatenate([term.row_norms for term in self.terms_]))
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class.
@@ -749,3 +748,8 @@ def _warn_lost(lost: np.ndarray, label: Any) -> None:
         f"in training.",
         stacklevel=4,
     )
+
+
+def _shares_of_norms(norms: np.ndarray) -> np.ndarray:
+    """Return norms as shares that sum to 1; equal shares if all norms are 0."""
+    return norms / norms.sum() if norms.any() else np.full(len(norms), 1 / len(norms))

@@ -12,10 +12,10 @@ from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.sums import Gram, inverse_root
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.alignment import row_units, unit_grams
 from mvdfq.terms.reading import ReadingTerm
-from mvdfq.terms.row_norms import kernel_norms, linear_norms, table_norms
-from mvdfq.terms.table_sums import TableTooLarge, dense_table, learned_table, sum_up
-from mvdfq.terms.word_table import WordTable, has_table
+from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
+from mvdfq.terms.word_table import WordTable, dense_table, has_table
 
 __all__ = ["FittedFeatures", "FittedKernel", "FittedPlain"]
 
@@ -121,7 +121,7 @@ class FittedKernel(FittedPlain):
             self.values = [group.values for group in table.groups]
 
     def _norms(self) -> np.ndarray:
-        return kernel_norms(self) if self.table is None else table_norms(self.table)
+        return _kernel_norms(self) if self.table is None else _table_norms(self.table)
 
     def _build(self) -> WordTable | None:
         kernel = self.reader
@@ -166,7 +166,7 @@ class FittedFeatures(FittedPlain):
         return (features[0] @ features[1].T).toarray()
 
     def _norms(self) -> np.ndarray:
-        return linear_norms(self.reader, self.coefficients)
+        return _linear_norms(self.reader, self.coefficients)
 
     def _build(self) -> WordTable | None:
         features = self.reader
@@ -196,3 +196,49 @@ def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
     unseen_frames = np.append(symbols.unseen.any(axis=0), False)
     frames = np.add.reduceat(unseen_frames.astype(int), symbols.offsets[:-1])
     return (frames > 0) & (symbols.lengths > 0)
+
+
+def _table_norms(table: WordTable) -> np.ndarray:
+    """Return the squared norms from the weights of words, which hold the weights of the kernel.
+
+    A word of row `r` and group `g` weighs ``v = w_r * w_g * sum_i(a_i * count_i)``. The part of
+    the word in the squared norm is ``w_r * w_g * sum_i(a_i * count_i)**2 = v**2 / (w_r * w_g)``.
+    """
+    norms = np.zeros(len(table.plan.row_weights))
+    for weights, group in zip(table.group_weights, table.groups, strict=True):
+        squares = (group.values.astype(float) ** 2).sum(axis=(1, 2))
+        mine = np.add.reduceat(np.append(squares, 0), group.first[:-1])
+        factors = weights * table.plan.row_weights[table.rows]
+        norms[table.rows] += np.divide(mine, factors, out=np.zeros_like(mine), where=factors != 0)
+    return norms
+
+
+def _kernel_norms(term: Any) -> np.ndarray:
+    """Return the squared norms of a `FittedKernel`, from the kernel matrix of every row."""
+    kernel, coefficients = term.reader, term.divided
+    if not isinstance(kernel.train_, Symbols):
+        raise AttributeError(
+            f"{type(kernel.plan_.kernel).__name__} reads all rows together, so it does not have "
+            f"an importance per row; use a kernel of symbols, such as mvdfq.Spatial()."
+        )
+    used = np.flatnonzero(coefficients.any(axis=1))
+    units = row_units(kernel.train_[used], kernel.plan_)
+    grams = unit_grams(units, kernel.n_jobs, kernel.memory_limit)
+    mine = coefficients[used]
+    squares = [float(np.einsum("ic,ij,jc->", mine, K, mine, optimize=True)) for K in grams]
+    return np.array(squares) * kernel.plan_.row_weights
+
+
+def _linear_norms(features: Any, coefficients: np.ndarray) -> np.ndarray:
+    """Return the squared norms of coefficients of `SequenceFeatures`."""
+    columns = features.columns_
+    if not isinstance(columns, Vocabulary):
+        raise AttributeError(
+            "The words of all rows are hashed to the same columns, so the importance of a row is "
+            "not known; pass n_features=None, which gives every word its own column."
+        )
+    norms = np.zeros(len(features.plan_.row_weights))
+    for (r, t), words in columns.words.items():
+        first = columns.first[r, t]
+        norms[r] += float((coefficients[first : first + len(words)] ** 2).sum())
+    return norms

@@ -16,7 +16,7 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.dense_words import count_words
 from mvdfq.terms.word_table import GroupTable, WordTable
 
-__all__ = ["TableTooLarge", "dense_table", "first_slots", "learned_table", "sum_group", "sum_up"]
+__all__ = ["TableTooLarge", "learned_table", "sum_group", "sum_up"]
 
 # If an alphabet has at most this many words, words are numbered by their keys. Prediction then
 # visits all words for every sequence: a few thousand visits take as long as a few hundred lookups.
@@ -27,21 +27,6 @@ Weighed = tuple[np.ndarray, np.ndarray]
 
 class TableTooLarge(Exception):
     """The word table does not fit into the memory limit."""
-
-
-def first_slots(plan: Plan, rows: np.ndarray) -> list[np.ndarray]:
-    """Return, for each group of layouts, the first dense slot of each row, and the last end."""
-    bases = np.maximum(plan.n_symbols[rows], 1)
-    return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
-
-
-def dense_table(
-    plan: Plan, rows: np.ndarray, values: list[np.ndarray], mean: float | None
-) -> WordTable:
-    """Return the table with these weights of all possible words, one array per group."""
-    bases, no_keys = np.maximum(plan.n_symbols[rows], 1), np.empty(0, np.uint64)
-    parts = zip(plan.groups(0), first_slots(plan, rows), values, strict=True)
-    return WordTable(plan, rows, [GroupTable(g, bases, f, no_keys, v) for g, f, v in parts], mean)
 
 
 def sum_up(

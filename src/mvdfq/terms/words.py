@@ -25,8 +25,7 @@ from mvdfq.terms.standard import (
     pieces_of,
     reader_of_words,
 )
-from mvdfq.terms.table_sums import dense_table, first_slots
-from mvdfq.terms.word_table import WordTable
+from mvdfq.terms.word_table import WordTable, dense_table, first_slots
 
 __all__ = ["FittedWords", "WordTerm"]
 

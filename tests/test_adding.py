@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-COPIED = ["pyproject.toml", "docs/guide", "src/mvdfq"]
-COPIED += [f"tests/{name}.py" for name in ("naive", "naive_numbers", "twins", "test_parts")]
+COPIED = ["pyproject.toml", "docs/guide", "docs/api.rst", "src/mvdfq"]
+TESTS = ["test_parts", "test_site", "test_cli_parts"]
+COPIED += [f"tests/{name}.py" for name in ("naive", "naive_numbers", "naive_views", "twins")]
+COPIED += [f"tests/{name}.py" for name in ("commands", *TESTS)]
 
 # A step: the path of a file in backticks, what is done, a colon, and the block of text.
 STEP = re.compile(r"^`([^`\n]+)`, ([^\n]*):\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-EXAMPLES = {"A kernel": "Distant", "A quantizer": "SignQuantizer"}
+EXAMPLES = {"A kernel": "Distant", "A quantizer": "SignQuantizer", "A term": "MeanTerm"}
+# Tests that look at all parts at once.
+OF_ALL = "every_part or nothing_more or public_name or lists_of_values"
 
 
 def steps(title):
@@ -38,23 +42,31 @@ def package(tmp_path):
     return tmp_path
 
 
+# The words of a step that name a variable, the place in the file, and what stands there then.
+CHANGES = [
+    (r" in `(\w+)`$", r"^{}(: .*)? = [{{(\[]\n", lambda place, text: place + text),
+    (r" before `(\w+)`$", r"^(#.*\n)*{}\b.* = ", lambda place, text: f"{text}\n\n{place}"),
+    (r" the line of `(\w+)`$", r"^{} = .*\n", lambda place, text: text),
+]
+
+
 def carry_out(package, path, action, text):
-    """Write a new file, or add lines to a file: at its end or at the beginning of a table."""
+    """Write a new file, or change a file as the words of a step say: at its end if at no place."""
     file = package / path
     assert file.exists() != action.startswith("new"), path
-    table = re.search(r" in `(\w+)`$", action)
     before = file.read_text() if file.exists() else ""
-    if table is None:
-        file.write_text(f"{before}\n\n{text}" if before else text)
-    else:
-        first = f"\n{table[1]} = {{\n"
-        assert before.count(first) == 1
-        file.write_text(before.replace(first, first + text))
+    for words, place, put in CHANGES:
+        if found := re.search(words, action):
+            (at,) = re.finditer(place.format(found[1]), before, re.MULTILINE)
+            file.write_text(before[: at.start()] + put(at[0], text) + before[at.end() :])
+            return
+    file.write_text(f"{before}\n\n{text}" if before else text)
 
 
 def check_parts(package, name, *files):
     """Run the tests of one part, without the compiler, which would start anew in the copy."""
-    tests = ["tests/test_parts.py", *files, "-k", f"{name} or every_part", "-x", "-q"]
+    tests = [*(f"tests/{one}.py" for one in TESTS), *files]
+    tests += ["-k", f"{name} or {OF_ALL}", "-x", "-q"]
     paths = os.pathsep.join(str(package / folder) for folder in ("src", "tests"))
     environment = os.environ | {"PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # starts sooner
@@ -72,9 +84,28 @@ def test_an_example_is_a_whole_part(title, package):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 8
 
 
-@pytest.mark.parametrize("forgotten", range(1, 6), ids=lambda i: steps("A kernel")[i][0])
-def test_a_step_that_is_forgotten_is_noticed(forgotten, package):
-    for number, step in enumerate(steps("A kernel")):
+MARKS = {"A kernel": pytest.mark.slow, "A term": pytest.mark.long}
+FORGOTTEN = [
+    pytest.param(title, i, marks=mark)
+    for title, mark in MARKS.items()
+    for i in range(1, len(steps(title)))
+]
+
+
+@pytest.mark.parametrize(("title", "forgotten"), FORGOTTEN)
+def test_a_step_that_is_forgotten_is_noticed(title, forgotten, package):
+    for number, step in enumerate(steps(title)):
         if number != forgotten:
             carry_out(package, *step)
-    assert check_parts(package, "Distant").returncode in (1, 2)
+    assert check_parts(package, EXAMPLES[title]).returncode in (1, 2)
+
+
+def test_files_that_the_page_names_exist():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    new = {path for path, action, _ in STEP.findall(page) if action == "new"}
+    named = set(re.findall(r"`((?:src|tests|docs|benchmarks)/[\w./]+\.\w+)`", page))
+    named |= {
+        f"src/mvdfq/{path}" for path in re.findall(r"`((?:classifier|terms)/[\w/]+\.py)`", page)
+    }
+    new |= {"src/mvdfq/io/spaced.py"}  # tests/test_reader_example.py runs the file
+    assert [path for path in sorted(named - new) if not (ROOT / path).exists()] == []

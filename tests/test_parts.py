@@ -1,11 +1,12 @@
 """Every public part keeps every promise of its kind; a part that forgets one fails here.
 
-A new part needs one line in `TRANSFORMERS` or `KERNELS`: an example, quick to fit, and for
+A new part needs one line in `TRANSFORMERS`, `KERNELS` or `TERMS`: an example, quick to fit, and for
 transformers the slow twin, which gives the rows of one sequence. The twin of a kernel is the
-function of tests/naive.py that has its name.
+function of tests/naive.py that has its name. The twin of a term gives the kernel matrix.
 """
 
 import ast
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +19,16 @@ from sklearn.base import clone
 import mvdfq
 import naive
 import naive_numbers
+import naive_views
 from mvdfq import SequenceClassifier, Spectrum
 from mvdfq.classifier.choices import part
 from mvdfq.classifier.registry import EXPORTED, NAMED, UNNAMED
+from mvdfq.classifier.saving.checks import check
+from mvdfq.classifier.saving.demands import TreeError
 from mvdfq.classifier.saving.tree import CLASSES
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import learned_names
+from mvdfq.terms.base import FittedTerm, Term, Work
 from twins import fast_gram, naive_gram, random_sequences
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guide"
@@ -142,6 +147,38 @@ KERNELS = {
     "Words": mvdfq.Words([(0, 2)]),
 }
 
+
+def plain_gram(encoders, X):
+    kernel, rows = TERMS["PlainTerm"].example.kernel, of_symbols(encoders[0], X)
+    return naive_gram(kernel, rows, rows, 4)
+
+
+def standard_gram(layouts):
+    """Make the twin of a term of standardized words: the sum over all rows."""
+
+    def twin(encoders, X):
+        rows = zip(*of_symbols(encoders[0], X), strict=True)
+        grams = [naive_views.gram(naive_views.standardized(row, layouts, 1, 0)) for row in rows]
+        return np.sum([products for products, _ in grams], axis=0)
+
+    return twin
+
+
+def of_symbols(encoder, X):
+    return [rows.tolist() for rows in map(encoder.transform(X).__getitem__, range(len(X)))]
+
+
+TERMS = {
+    "FilterTerm": Part(
+        mvdfq.FilterTerm([1], n_thresholds=1), standard_gram([(0,), (0, 1, 2)])
+    ),
+    "PlainTerm": Part(mvdfq.PlainTerm(mvdfq.DirectQuantizer(4), Spectrum(2)), plain_gram),
+    "WordTerm": Part(
+        mvdfq.WordTerm(mvdfq.DirectQuantizer(4), mvdfq.Words([(0,), (0, 2)])),
+        standard_gram([(0,), (0, 2)]),
+    ),
+}  # fmt: skip
+
 # Quantizers whose symbols have no names, and kernels that are not explained; and why.
 NUMBERED = {"CodebookQuantizer": "a codeword is a whole frame, which no word describes"}
 UNEXPLAINED = {"Profile": "all rows together make a word"}
@@ -194,11 +231,31 @@ def classifier(name, X=None):
     return SequenceClassifier(**parts, **options).fit(X, LABELS)
 
 
+def sum_of(name, **options):
+    """A classifier whose sum is words and a term of this class, fitted."""
+    words = mvdfq.WordTerm(mvdfq.DirectQuantizer(3), mvdfq.Words([(0,)]), name="other words")
+    terms = [words, clone(TERMS[name].example)]
+    return SequenceClassifier(terms=terms, C=1, cv=2, **options).fit(NUMBERS, LABELS)
+
+
+def last(base):
+    """The classes below a class that have no classes below them."""
+    below = base.__subclasses__()
+    return {name: cls for one in below for name, cls in last(one).items()} or {base.__name__: base}
+
+
 # Known everywhere, by one declaration ---------------------------------------------------------
 
 
 def test_every_part_has_its_line_here():
     assert set(CLASS_OF) == {*TRANSFORMERS, *KERNELS}
+    assert set(last(Term)) == set(TERMS)
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_terms_are_public_and_in_the_guide(name):
+    assert getattr(mvdfq, name, None) is last(Term)[name], "add a line to src/mvdfq/__init__.pyi"
+    assert f"`{name}(" in (GUIDE / "classifier.md").read_text(), "docs/guide/classifier.md"
 
 
 @pytest.mark.parametrize("name", CLASS_OF)
@@ -233,16 +290,14 @@ def test_parts_are_in_the_guide(name):
 
 
 def test_model_files_hold_parts_and_nothing_more():
-    others = set(CLASSES) - set(CLASS_OF)
-    assert others == {
-        "SequenceClassifier", "FittedSum", "FittedKernel", "FittedFeatures", "FittedWords",
-        "FittedFilters", "FilterBank", "PlainTerm", "WordTerm", "FilterTerm",
-        "SequenceKernel", "Symbols",
+    known = CLASS_OF | last(Term) | last(FittedTerm)
+    assert set(CLASSES) - set(known) == {
+        "SequenceClassifier", "FittedSum", "FilterBank", "SequenceKernel", "Symbols",
         "SequenceFeatures", "Problems", "Plan", "Sequences", "Vocabulary", "Buckets",
         "WordFactors",
         "Pipeline",
     }  # fmt: skip
-    for name, cls in CLASS_OF.items():
+    for name, cls in known.items():
         assert CLASSES[name] == cls.__module__
         assert cls.__module__.startswith("mvdfq.")
 
@@ -262,6 +317,29 @@ def test_rooms_ask_transformers_and_know_none(file):
 
 
 # Saved ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+@pytest.mark.parametrize("name", TERMS)
+def test_terms_are_saved_and_loaded_equal(name, solver, tmp_path):
+    clf = sum_of(name, solver=solver)
+    clf.save(tmp_path / "model.mvdfq")
+    again = mvdfq.load(tmp_path / "model.mvdfq")
+    assert_array_equal(again.decision_function(NUMBERS), clf.decision_function(NUMBERS))
+    assert again.term_importance_ == clf.term_importance_
+    assert repr(again.get_params()) == repr(clf.get_params())
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+@pytest.mark.parametrize("name", TERMS)
+def test_a_term_that_comes_from_a_file_is_checked(name, solver):
+    """Every array of numbers must be finite."""
+    term = sum_of(name, solver=solver).terms_[1]
+    for attribute, value in vars(term).items():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            broken = replace(term, **{attribute: np.full_like(value, np.nan)})
+            with pytest.raises(TreeError, match=attribute):
+                check(broken)
 
 
 @pytest.mark.parametrize("name", CLASS_OF)
@@ -308,7 +386,42 @@ def test_profiles_do_what_their_twin_does():
     assert_allclose(K, [[naive.dot(a, b) for b in counts] for a in counts])
 
 
+@pytest.mark.parametrize("name", TERMS)
+def test_terms_do_what_their_twins_do(name):
+    X = mvdfq.check_sequences(NUMBERS[:6])
+    fitting = clone(TERMS[name].example).fit(X, LABELS[:6], Work())
+    expected = TERMS[name].twin(fitting.encoders, NUMBERS[:6])
+    assert_allclose(fitting.matrix(np.arange(6)), expected, rtol=1e-4, atol=1e-4)
+
+
 # Explained -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+@pytest.mark.parametrize("name", TERMS)
+def test_evidence_of_terms_sums_to_the_margin(name, solver):
+    clf = sum_of(name, solver=solver)
+    explanation = clf.explain(NUMBERS[1])
+    assert list(explanation.by_term) == list(clf.term_importance_) == [
+        "other words", TERMS[name].example.name
+    ]  # fmt: skip
+    for evidence in (explanation.by_row, explanation.by_channel, explanation.by_time,
+                     explanation.by_layout):  # fmt: skip
+        total = evidence.sum(axis=1) + explanation.constant
+        assert_allclose(total, explanation.margins, atol=1e-5)
+    assert explanation.margins == clf.decision_function(NUMBERS[1:2])
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_importance_of_terms_finds_the_channel_that_tells(name):
+    assert sum_of(name).feature_importance_.argmax() == 1
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_both_solvers_learn_the_same_of_a_term(name):
+    one, other = (sum_of(name, solver=solver) for solver in ("kernel", "linear"))
+    assert np.mean(one.predict(NUMBERS) == other.predict(NUMBERS)) > 0.9
+    assert_allclose(*(list(clf.term_importance_.values()) for clf in (one, other)), atol=0.2)
 
 
 @pytest.mark.parametrize("name", [name for name in CLASS_OF if name not in UNEXPLAINED])

@@ -23,7 +23,7 @@ from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import FilterBank, filter_encoder, filter_shares
 from mvdfq.terms.standard import StandardGram
 
-__all__ = ["FilterTerm", "FittedFilters"]
+__all__ = ["LEVELS", "FilterTerm", "FittedFilters", "levels"]
 
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
@@ -251,7 +251,7 @@ class FittedFilters(FittedTerm):
         """Return what an explanation says about the channels of sequence `i`."""
         steps = [bank.dilation for bank in self.banks]
         return TermRows(
-            _levels(read[i : i + 1]),
+            levels(read[i : i + 1]),
             [f"{self.name} on {name}" for name in channels],
             [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
             [numbered(LEVELS)] * len(channels),
@@ -278,7 +278,7 @@ class FittedFilters(FittedTerm):
         yield from (bank.features(read) for bank in self.banks)
 
 
-def _levels(X: Sequences) -> Symbols:
+def levels(X: Sequences) -> Symbols:
     """Return every channel of one sequence in eight levels, to look at."""
     low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
     high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)

@@ -1,10 +1,13 @@
 """The site: every page is listed, every public name is in the reference, figures are measured."""
 
+import csv
 import importlib.util
 import re
 import tomllib
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mvdfq
@@ -35,6 +38,31 @@ def test_every_public_name_is_in_the_reference():
     names = set(re.findall(r"^   (\w+)$", (DOCS / "api.rst").read_text(), re.MULTILINE))
     public = {*mvdfq.__all__, *mvdfq.io.__all__, *mvdfq.reproduce.__all__} - {"__version__"}
     assert public - {"io", "reproduce", "figures"} - names == set()
+
+
+def test_every_decision_is_in_the_index():
+    page = (DOCS / "decisions.md").read_text()
+    titles = re.findall(r"^## (\d+)\. (.*)$", page, re.MULTILINE)
+    anchors = [
+        re.sub(r"[^\w\- ]", "", f"{n} {title}".lower()).replace(" ", "-") for n, title in titles
+    ]
+    index = page[: page.index("\n## ")]
+    assert sorted(re.findall(r"\[(\d+)\]\(#", index), key=int) == [n for n, _ in titles]
+    assert set(re.findall(r"\]\(#([^)]+)\)", page)) == set(anchors)
+
+
+def test_the_figures_of_the_decision_on_temperatures_are_measured():
+    page = (DOCS / "decisions.md").read_text()
+    with open(ROOT / "benchmarks/results/probabilities.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for labels, n in product(("true", "shuffled"), ("15", "30", "60")):
+        mine = [row for row in rows if (row["labels"], row["cases"]) == (labels, n)]
+        values = np.array(
+            [[float(row[k]) for k in ("shares", "not shrunk", "shrunk")] for row in mine]
+        )
+        worst = (values[:, 1:] - values[:, :1]).max(axis=0)
+        cells = " | ".join(f"{value:.3f}" for value in [*values.mean(axis=0), *worst])
+        assert f"| {labels} | {n} | {cells} |" in page
 
 
 GUIDE = [page for page in sorted((DOCS / "guide").glob("*.md")) if page.stem != "index"]

@@ -216,7 +216,8 @@ def list_presets() -> list[str]:
     Returns
     -------
     names : list of str
-        ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` is a smaller ``"numbers"``;
+        ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` uses one set of rows and a
+        quarter of the filters of ``"numbers"``;
         ``"music"`` adds codewords and pairs of components, for genres and artists; the others are
         the methods of the paper. ``m`` after the family means manifold embedding, ``-alt`` means
         the settings in the comments of the paper.

@@ -319,7 +319,7 @@ class Explanation:
         Returns
         -------
         figure : matplotlib.figure.Figure
-            TermRows above, evidence below, with the same time axis.
+            Rows of symbols above, evidence below, with the same time axis.
         """
         from mvdfq.explain.figures.symbols import plot_explanation
 

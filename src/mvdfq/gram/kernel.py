@@ -115,7 +115,7 @@ class SequenceKernel(SequenceMap):
     >>> kernel.transform(["ABA"]).round(3)
     array([[0.986, 0.816]])
 
-    Words that few sequences hold weigh more:
+    Words that occur in few sequences weigh more:
 
     >>> X = ["AAB", "AAC", "AAB"]
     >>> SequenceKernel(Spectrum(k=1)).fit_transform(X)[0, 1].round(3)

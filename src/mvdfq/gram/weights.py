@@ -7,7 +7,7 @@ the row), `n` the number of training sequences and :math:`n_u` the number of tho
           s_u = \ln \frac{1 + n}{1 + n_u} + 1 \ (\text{idf}),
 
 where :math:`\sigma_u` is the standard deviation of :math:`\phi_u` over the training sequences.
-Words that too few training sequences hold have no weight: their deviation is small by chance.
+Words that occur in too few training sequences have no weight: their deviation is small by chance.
 """
 
 import warnings
@@ -131,7 +131,7 @@ class WordWeights:
     min_share: float
 
     def of(self, moments: Moments, min_share: float | None) -> WordFactors:
-        """Return the factors of the words that more than `min_share` of the sequences hold."""
+        """Return the factors of the words that occur in more than `min_share` of the sequences."""
         floor = self.min_share if min_share is None else min_share
         factors = self.factors(moments)
         kept = (moments.held > floor * moments.n) & (factors > 0)

@@ -43,6 +43,7 @@ def row_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]
 
 def group_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
     """Yield all rows with the plan for one group of layouts at a time."""
+    # groups depend on the alphabet alone, so one row of each size stands for all
     sizes = {int(n): r for r, n in enumerate(plan.n_symbols)}
     for g in range(len(plan.groups(0))):
         kernel = _OneGroup({n: plan.groups(r)[g] for n, r in sizes.items()})
@@ -87,6 +88,7 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     indicators -= indicators.mean(axis=0)
     units = np.stack([_centred(K).ravel() for K in stack])
     target = (indicators @ indicators.T).ravel()
+    # units of norm 1 make the problem well conditioned; `scale` takes the weights back
     norms = np.sqrt(np.einsum("ij,ij->i", units, units, dtype=float))
     scale = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
     products = (units @ units.T).astype(float) * np.outer(scale, scale)
@@ -96,6 +98,7 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(products)
     roots = np.sqrt(np.maximum(values, 1e-10))
     weights = nnls(roots[:, None] * vectors.T, (vectors.T @ aligned) / roots)[0] * scale
+    # mean 1, so that the penalty C means the same with and without weights
     total = weights.sum()
     return weights * (len(weights) / total) if total > 0 else np.ones(len(weights))
 

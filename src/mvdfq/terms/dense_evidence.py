@@ -22,6 +22,7 @@ def is_dense(term: Any, symbols: Symbols) -> bool:
     table, plan = term.table, term.reader.plan_
     if table is None or symbols.unseen.any():
         return False
+    # the compiled loop reads plain layouts: not words that count once, nor words of wildcards alone
     groups = [group for r in table.rows.tolist() for group in plan.groups(r)]
     plain = all(not g.distinct and all(one.offsets for one in g.layouts) for g in groups)
     return plain and all(group.dense for group in table.groups)
@@ -73,6 +74,7 @@ def _spread_words(term: Any, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, 
     norms, present = Norms(plan, symbols), present_positions(symbols)
     buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
     for p, r in enumerate(table.rows.tolist()):
+        # size 0 says that nothing is missing, which the loop reads faster
         here = present[r] if present.size else np.empty(0, bool)
         for g, part in enumerate(table.groups):
             squares = np.zeros(n)
@@ -134,6 +136,7 @@ class _Stack(NamedTuple):
         """Stack the rows at `places` among `rows`."""
         rows = rows[places]
         pieces = [symbols.data[rows, a:b].ravel() for a, b in pairwise(symbols.offsets.tolist())]
+        # the empty piece gives the type if there is no sequence
         data = np.concatenate([*pieces, symbols.data[0, :0]])[None]
         offsets = np.append(0, np.cumsum(np.repeat(symbols.lengths, len(rows))))
         return cls(Symbols(data, offsets, n_symbols=symbols.n_symbols[rows[:1]]), rows, places)

@@ -34,6 +34,7 @@ def share_words(rows: Sequence[Row], groups: Sequence[Group], n_levels: int) -> 
     """
     lists = _Lists(len(rows), rows[0], groups, n_levels)
     for row in rows:
+        # roots of shares are taken row by row: a share is of the words of one row
         before = lists.filled.copy()
         lists.append(row)
         shares.take_roots(lists.first, before, lists.filled, lists.counts)

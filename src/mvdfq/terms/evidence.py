@@ -51,7 +51,9 @@ def _listed_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     by_layout = np.zeros((n, n_columns, n_rows, len(plan.groups(0))))
     words: list[dict[int, list[WordBlock]]] = [{} for _ in range(n)]
     for r, g, read, shares in found:
+        # norms are known when all groups were read, so they come last
         shares *= scale[r][read.all.sequence][:, None]
+        # a sequence occurs many times in this index, and `+=` would add once only
         np.add.at(by_layout[:, :, r, g], read.all.sequence, shares)
         spread(read.all, plan.groups(r)[g], shares, by_frame[:, r])
         for i, (owners, *rest) in by_word(read, offsets, shares):

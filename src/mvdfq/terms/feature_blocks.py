@@ -39,6 +39,7 @@ class CountedRow(Short):
     def of(cls, found: sp.csr_array, scale: np.ndarray) -> "CountedRow":
         """Return counts in the smallest types that hold them exactly."""
         counts = found.data
+        # weights of layouts may make counts that are not whole numbers
         if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
             counts = counts.astype(np.uint8)
         n_words = found.shape[1]
@@ -126,6 +127,7 @@ class WordColumns(Short):
         for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
             row = self.plan.row([symbols], r)
             found = count_words(row, self.plan.groups(r), self.plan.n_levels)
+            # before words are left out: they count in the shares
             scale = inverse_root(np.asarray(found.sum(axis=1), dtype=float))
             found = found if len(kept) == size else found[:, kept]
             rows.append(CountedRow.of(found, scale.astype(np.float32)))
@@ -177,6 +179,7 @@ class ShareBlock(Short):
     def of(cls, shares: np.ndarray, totals: np.ndarray) -> "ShareBlock | MatrixBlock":
         """Return root shares as counts out of `totals`; as they are if they are no such counts."""
         if totals.max(initial=0) < 256:
+            # a share is a count divided by the total, so the count comes back exactly
             counts = np.rint(shares**2 * totals[:, None].astype(np.float32)).astype(np.uint8)
             scale = inverse_root(totals.astype(float)).astype(np.float32)
             block = cls(counts, scale)

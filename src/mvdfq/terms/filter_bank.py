@@ -112,6 +112,7 @@ class FilterBank(Short):
         n, n_frames = len(read.data), X.data.shape[1]
         by_response = np.zeros((n, n_frames, n_columns))
         by_kind, by_frame = np.zeros((2, n, n_columns)), np.zeros((n_columns, n, n_frames))
+        # the compiled loop adds up in doubles
         weights = self.weights.reshape(*read.thresholds.shape, -1, n_columns).astype(float)
         if n_frames:
             filter_words.filter_evidence(
@@ -151,6 +152,7 @@ class _Reader:
 def _blocks(offsets: np.ndarray) -> list[slice]:
     """Cut sequences into blocks of few frames and few sequences, at least one sequence each."""
     n = len(offsets) - 1
+    # a block ends where either count reaches a new multiple
     numbers = offsets[:-1] // BLOCK_FRAMES + np.arange(n) // BLOCK_SEQUENCES
     cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), n]
     return [slice(a, b) for a, b in pairwise(cuts)]

@@ -93,6 +93,7 @@ class FilterTerm(Term):
         encoders = self._fit_encoders(X, self.n_thresholds)
         if not encoders:
             return None
+        # all banks keep their features for `finish` if they fit
         memory = work.memory // len(encoders)
 
         def gram(encoder: Pipeline) -> StandardGram:
@@ -106,6 +107,8 @@ class FilterTerm(Term):
     def source(self, X: Any, y: np.ndarray, work: Work) -> "FilterSource | None":
         """Return what counts the words of blocks; so few thresholds that all columns fit."""
         n_banks = len(self._dilations(X)) if isinstance(X, Sequences) else 1
+        # a linear model has a weight for every column and class: many columns cost memory in each
+        # step
         most = COLUMNS // (n_banks * len(TAPS) * N_WORDS)
         encoders = self._fit_encoders(X, int(np.clip(most, 1, self.n_thresholds)))
         return FilterSource(self.name, 0.0, encoders) if encoders else None
@@ -115,6 +118,7 @@ class FilterTerm(Term):
         if not isinstance(X, Sequences) or X.symbolic_mask.all():
             return []
         n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
+        # spread over the collection, since files are often sorted by class
         chosen = X[np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)]
         pairs = enumerate(self._dilations(X))
         return [clone(filter_encoder(d, n_thresholds, i)).fit(chosen) for i, d in pairs]
@@ -154,9 +158,11 @@ class FilterFitting(Fitting):
         """Return the term with the weights of words; filters keep no training sequences."""
         banks, intercepts = [], np.zeros(coefficients.shape[1])
         for encoder, gram in zip(self.encoders, self.grams, strict=True):
+            # a bank is a single piece
             (learned,) = gram.learned(coefficients)
             shape = len(learned.rows), learned.n_words, coefficients.shape[1]
             weights = np.zeros(shape, np.float32)
+            # words that are left out keep the weight 0
             weights.reshape(-1, shape[2])[learned.kept] = learned.weights
             intercepts += learned.intercepts
             norms = learned.norms / share
@@ -280,6 +286,7 @@ class FittedFilters(FittedTerm):
 
 def levels(X: Sequences) -> Symbols:
     """Return every channel of one sequence in eight levels, to look at."""
+    # explanations show channels, not thousands of filter responses
     low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
     high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)
     width = np.where(high > low, high - low, 1)

@@ -46,9 +46,11 @@ def minimise(
         moved, new_value, new_gradient = found
         change, bend = moved - x, new_gradient - gradient
         curvature = _dots(change, bend)
+        # also of columns without curvature, whose shares `_divided` sets to 0
         past.append((change, bend, curvature))
         fallen = value.sum() - new_value.sum()
         x, value, gradient = found
+        # one small step may follow a bad line search; two are an end
         n_small = n_small + 1 if fallen <= tolerance * value.sum() else 0
         if n_small == 2:
             break
@@ -100,7 +102,9 @@ def _line_search(
         good = new_value <= value + ARMIJO * length * slope
         if good.all():
             return moved, new_value, gradient
+        # columns that are low enough keep their length, and wait for the others
         length[~good] /= 2
+    # five halvings: leave these columns where they are
     length[~good] = 0
     if not length.any():
         return None

@@ -71,6 +71,7 @@ def shares_of(
     """
     starts, sequence, layout, _ = read.all
     windows = np.array([one.window[-1] for one in group.layouts])
+    # possible starts of a word, which the pyramid cuts into equal parts
     n_words = np.maximum(np.diff(row.offsets)[sequence] - windows[layout], 1)
     places = starts - row.offsets[sequence]
     shares: Any = None
@@ -82,11 +83,13 @@ def shares_of(
         shares = np.zeros((len(starts), weights.shape[1])) if shares is None else shares
         word, counted = read.ranks[inside], amount[inside]
         at = ids[word]
+        # several words may share a column, and then they share its count
         owners = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
         owners[ids] = read.owners
         count = np.bincount(at, counted, minlength=len(owners))
         embedded = np.sqrt(count) if plan.root else count
         squares += np.bincount(owners, embedded**2, minlength=row.n_sequences)
+        # the weight of a word times its embedded count, divided among its occurrences
         shares[inside] += (counted * embedded[at] / count[at])[:, None] * weights[word]
     return shares, squares
 
@@ -109,6 +112,7 @@ def by_word(
 
     `n_rows` is the number of owners per sequence: rows that are stacked.
     """
+    # stable: the occurrences of a word stay in the order of time
     order = np.argsort(read.ranks, kind="stable")
     ends = np.append(0, np.cumsum(np.bincount(read.ranks, minlength=len(read.words))))
     starts = (read.all.starts - offsets[read.all.sequence])[order]

@@ -30,6 +30,7 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray, device: str) -> 
     geometry, groups = Rows.of(codes, offsets), plan.groups(int(rows[0]))
     n_symbols = int(plan.n_symbols[rows[0]])
     n_words = sum(n_symbols**group.length for group in groups) * len(plan.cells)
+    # a quarter of the card: the parts, their sum and the products need the rest
     at_once = max(1, budget(device, None) // 4 // (BYTES_PER_COUNT * n_words * len(symbols) + 1))
     parts = []
     for first in range(0, len(rows), at_once):
@@ -73,6 +74,7 @@ def filter_shares(
         last = int(np.searchsorted(offsets, offsets[first] + frames, side="right")) - 1
         last = min(max(last, first + 1), n)
         block = to_device(values[:, offsets[first] : offsets[last]], device)
+        # doubles, as on the processor: a value on a threshold must fall on the same side
         block = ((block.double() - mean) / deviation).to(block.dtype)
         starts = to_device(offsets[first : last + 1] - offsets[first], device)
         counts = filter_counts(block, starts, filters, cuts)
@@ -82,6 +84,7 @@ def filter_shares(
 
 
 def _filter_roots(counts: torch.Tensor) -> torch.Tensor:
+    # all thresholds of a filter have the same number of words: the first is enough
     total = counts[:, :, :1].sum(dim=-1, keepdim=True).clamp(min=1)
     return (counts / total).sqrt_()
 
@@ -104,6 +107,7 @@ def features(
 ) -> torch.Tensor:
     """Return the standardized columns that are kept."""
     device = str(shares.device)
+    # a copy, which may be changed in place
     z = shares[:, to_device(kept, device)]
     z -= to_device(mean[kept].astype(np.float32), device)
     z *= to_device(factor[kept].astype(np.float32), device)

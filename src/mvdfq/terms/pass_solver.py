@@ -59,6 +59,7 @@ def hinge_sums(
     """Return the losses of a block, their gradients by the features and by the intercepts."""
     margins = block.features.times(weights) + offsets.astype(np.float32)
     targets = _targets(block.y, pairs)
+    # a target of 0 has slack 1, but no slope: the sequence is in neither class of the pair
     slack = np.maximum(0, 1 - targets * margins)
     slopes = _weight(block, everything) * targets * slack
     losses = (slopes * targets * slack).sum(axis=0, dtype=float)
@@ -103,6 +104,7 @@ class PassSolver:
         def evaluate(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             nonlocal n_passes
             weights = factor * x[:-1]
+            # centring without touching the features, which stay sparse
             offsets = x[-1] - centre @ weights
             done = n_passes
 
@@ -114,6 +116,7 @@ class PassSolver:
                 hinge_sums, pairs, everything, weights, offsets, stride=self.stride, report=report
             )
             n_passes += 1
+            # the same centring, in the gradient
             gradient = factor * (gradient - centre[:, None] * slopes.astype(np.float32))
             gradient = C * np.vstack([gradient, slopes.astype(np.float32)])
             gradient[:-1] += x[:-1]
@@ -121,6 +124,7 @@ class PassSolver:
             return norms / 2 + C * losses, gradient
 
         first = self._start(start, everything)
+        # two arrays per step, and half of the memory for the blocks
         steps = int(np.clip(self.memory // (4 * max(first.nbytes, 1)), 2, STEPS))
         x = minimise(evaluate, first, self.tolerance, most, steps)
         return Margins(x[:-1], x[-1] - centre @ (factor * x[:-1]))
@@ -130,6 +134,7 @@ class PassSolver:
         x = np.zeros((len(self.columns.mean) + 1, len(self.problems.pairs)), np.float32)
         if start is None:
             total, weight = self.blocks.sum(target_sums, self.problems.pairs, everything)
+            # the mean target: the margin of sequences that do not differ
             x[-1] = total / np.maximum(weight, 1)
         else:
             x[:-1] = start.coefficients

@@ -144,6 +144,7 @@ class PlainTerm(Term):
     def fitting(self, encoders: list[Any], symbols: Any, y: np.ndarray, work: Work) -> Fitting:
         """Compute the kernel matrix, or explicit features, of encoded sequences."""
         about = self.name, encoders
+        # weights of rows need a Gram matrix for each row, so they are learned only if asked for
         learned = self._learn_weights(symbols, y, work) if self.weights is not None else None
         everything = np.arange(len(y))
         params = {} if learned is None else learned(everything)
@@ -151,6 +152,7 @@ class PlainTerm(Term):
             reader: Any = self._features(symbols, work).set_params(**params)
             values = reader.fit_transform(symbols)
             return FeatureFitting(*about, reader, values, symbols, learned)
+        # None: the sequences with themselves, which needs half of the products
         reader = self.kernel_of(symbols, work).set_params(gamma=self.gamma, **params)
         values, result = reader.fit(symbols).compare(reader.train_, None, work.report)
         return KernelFitting(*about, reader, values, symbols, learned, result)
@@ -162,6 +164,8 @@ class PlainTerm(Term):
     def source_of(self, encoders: list[Any], symbols: Any, work: Work) -> Source:
         """Return the source of features whose columns are known before any sequence is read."""
         reader = self._features(symbols, work).fit_reader(symbols)
+        # columns of a block must mean the same words in every block: all possible words, hashed
+        # words, or the words of the sample if they cannot be listed without sequences
         if reader.n_features is None and not reader.plan_.counts_groups:
             reader.fit(symbols)
         else:
@@ -205,6 +209,7 @@ class PlainTerm(Term):
         """Return a bound on the number of words in all groups and cells."""
         if not isinstance(symbols, Symbols):
             return MANY_WORDS + 1
+        # the whole, two halves, four quarters, ...
         cells = 2**self.pyramid - 1
         return sum(
             cells * int(n) ** group.length
@@ -221,6 +226,7 @@ class PlainTerm(Term):
         kernel = self.kernel_of(symbols, work).fit(symbols)
         plan, by_rows = kernel.plan_, self.weights == "rows"
         n_units = len(plan.row_weights) if by_rows else len(plan.groups(0))
+        # a stack of n_units square matrices of 4 bytes
         most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
         random = check_random_state(work.random_state)
         chosen = np.sort(random.permutation(len(y))[: max(most, 2)])
@@ -231,6 +237,7 @@ class PlainTerm(Term):
             work.report(u + 1, 2 * n_units)
 
         def learned(learn: np.ndarray) -> dict[str, np.ndarray]:
+            # of the random part, the sequences that this fold may learn from
             known = np.flatnonzero(np.isin(chosen, learn))
             weights = align(stack[:, known][:, :, known], y[chosen[known]])
             if not by_rows:
@@ -265,6 +272,7 @@ class PlainFitting(Fitting):
         """The variance of all features together; sparse features stand alone."""
         if sp.issparse(self.values):
             return 1.0
+        # the trace of the centred matrix, without centring it
         spread = float(np.trace(self.values) / len(self.values) - self.values.mean())
         return spread if spread > 0 else 1.0  # all sequences may be alike to the kernel
 

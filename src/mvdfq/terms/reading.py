@@ -73,6 +73,7 @@ class ReadingTerm(FittedTerm):
     def _row_names(self, channels: list[str]) -> list[str]:
         """Return the names of all rows; unnamed rows, one per channel, take the channels' names."""
         names = list(self.reader.row_names_)
+        # names that a quantizer made up say less than the names of channels
         is_unnamed = names == [f"row {r}" for r in range(len(names))]
         names = channels if is_unnamed and len(channels) == len(names) else names
         return names if self.name == FIRST_NAME else [f"{self.name}: {name}" for name in names]

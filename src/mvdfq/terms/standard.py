@@ -90,6 +90,7 @@ def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
     columns, which is slower than its size.
     """
     pieces: list[Piece] = []
+    # where the size of the alphabet changes
     cuts = np.flatnonzero(np.diff(symbols.n_symbols, prepend=-1, append=-1))
     for a, b in pairwise(cuts.tolist()):
         for start in range(a, b, ROWS):
@@ -135,7 +136,10 @@ class StandardGram:
         self.values = np.zeros((n_sequences, n_sequences))
         self.scales: list[Scale] = []
         self._kept: list[Any] = []
+        # features that are kept save a second count in `learned`; the kernel matrix needs none of
+        # them
         room = memory
+        # a single piece, such as a bank of filters, uses the threads itself
         workers = n_threads(n_jobs) if len(pieces) > 1 else 1
         measure = partial(_measured, min_share, np.ones(n_sequences) if weight is None else weight)
         if current_engine().name == "gpu":
@@ -157,15 +161,19 @@ class StandardGram:
         """Yield what the machine with these coefficients of the training sequences learned."""
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
+            # the weight of a feature is the sum of the coefficients of the sequences, times the
+            # feature
             found = _product(z, coefficients)
             squares = np.zeros(scale.mean.size)
             squares[scale.kept] = (found**2).sum(axis=1)
+            # of root shares as they are counted: prediction need not standardize
             weights = found * scale.factor[scale.kept, None]
             yield Learned(
                 rows,
                 scale.mean.size // len(rows),
                 scale.kept,
                 weights,
+                # centring moves every sequence by the same amount, so it is an intercept
                 -scale.mean[scale.kept] @ weights,
                 squares.reshape(len(rows), -1).sum(axis=1),
             )
@@ -189,6 +197,7 @@ class Scale(Short):
     ) -> "Scale":
         """Return the scale of sequences of total weight `n`, given the sums of `column_sums`."""
         mean = total / n
+        # in doubles; rounding may leave a constant column just below 0
         spread = np.sqrt(np.maximum(squares / n - mean**2, 0))
         kept = (held > min_share * n) & (spread > SMALLEST)
         return cls(mean, np.divide(1, spread, out=np.zeros_like(spread), where=kept))
@@ -204,10 +213,12 @@ class Scale(Short):
             return on_gpu().features(shares, self.kept, self.mean, self.factor)
         mean, factor = (one[self.kept].astype(np.float32) for one in (self.mean, self.factor))
         if not sp.issparse(shares):
+            # a copy, which may be changed in place
             z = shares[:, self.kept]
             z -= mean
             z *= factor
             return z
+        # a sparse matrix cannot be centred: write the dense columns directly
         places = np.full(self.mean.size, -1)
         places[self.kept] = np.arange(self.kept.size)
         z = np.empty((shares.shape[0], self.kept.size), np.float32)

@@ -91,6 +91,7 @@ def fit_margins(
 ) -> Margins:
     """Solve every problem; dense `values` are kernel values, sparse `values` are features."""
     used = np.flatnonzero(sample_weight > 0)
+    # SVC solves all pairs by itself if every class has members
     if len(problems.pairs) > problems.n_classes and len(np.unique(y[used])) == problems.n_classes:
         if not sp.issparse(values):
             return _solve_pairs(values, y, used, problems, C, sample_weight[used], random_state)
@@ -113,6 +114,7 @@ def _solve_kernel(K, used, labels, C, sample_weight, random_state) -> tuple[np.n
     everything = len(used) == len(K)
     svc = SVC(kernel="precomputed", C=C, random_state=random_state)
     svc.fit(K if everything else K[np.ix_(used, used)], labels, sample_weight)
+    # one coefficient per training sequence, 0 if it is no support vector
     column = np.zeros(len(K))
     column[used[svc.support_]] = svc.dual_coef_[0]
     return column, float(svc.intercept_[0])
@@ -153,6 +155,7 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
     if decision.ndim == 1:
         decision = np.stack([np.zeros_like(decision), decision], axis=1)
 
+    # Laplace's rule: even if all labels are right, the next may be wrong
     doubt = 1 / (len(y) + 2)
     targets = np.full(decision.shape, doubt / decision.shape[1])
     targets[np.arange(len(y)), y] += 1 - doubt
@@ -161,6 +164,7 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
         logs = log_softmax(np.exp(log_factor) * decision, axis=1)
         return -float(np.average((targets * logs).sum(axis=1), weights=sample_weight))
 
+    # the logarithm of the factor, which must be positive
     factor = float(np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x))
     logs = log_softmax(factor * decision, axis=1)[np.arange(len(y)), y]
     return factor * _trust(logs + np.log(decision.shape[1]), sample_weight)

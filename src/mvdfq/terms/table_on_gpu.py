@@ -106,6 +106,7 @@ class _Scores:
             norms = torch.zeros_like(self.own[r]).index_add_(0, runs.sequence, squares.double())
             self._add_norms([r], g, norms[None])
             keys = table.keys[table.first[r] : table.first[r + 1]].view(np.int64)
+            # sorted, since a search by halves takes the same steps in every thread of a card
             known, slots = to_device(keys, self.device).sort()
             at = torch.searchsorted(known, runs.word % n_words).clamp_(max=len(known) - 1)
             found = (known[at] == runs.word % n_words).nonzero().squeeze(1)

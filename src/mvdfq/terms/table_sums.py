@@ -84,6 +84,7 @@ def sum_group(
         for r in np.flatnonzero(plan.row_weights).tolist():
             group = plan.groups(r)[g]
             factor = plan.row_weights[r] * group.weight * scale[r][:, None]
+            # the weights of row, group and sequence go into the coefficients, so counts stay plain
             mine = (factor * coefficients).astype(np.float32)
             yield _summed(plan.row([train], r), group, mine, plan)
 
@@ -93,6 +94,7 @@ def sum_group(
 def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Iterator[Weighed]:
     """Yield the words of one row and their weights, cell by cell of the pyramid."""
     if row.base**group.length <= DENSE_WORDS:
+        # few possible words: count at their keys, without a sort
         counts = count_words(row, [group], plan.n_levels)
         if plan.root:
             np.sqrt(counts.data, out=counts.data)
@@ -122,6 +124,7 @@ def _learned(
 ) -> Iterator[Weighed]:
     """Yield the words of one row and their learned weights, cell by cell of the pyramid."""
     n_cells = len(plan.cells)
+    # features hold the root of the weights, as products of two features hold the weights
     factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[g].weight)
     for task in range(g * n_cells, (g + 1) * n_cells):
         words = vocabulary.words[r, task]
@@ -140,6 +143,7 @@ def _joined(
     shape = len(plan.cells), n_columns
     slot_bytes = 4 * shape[0] * shape[1] + 8
     dense = max(sizes) <= DENSE_WORDS
+    # before the values are made, since their size is known
     if dense:
         _check_size(sum(sizes) * slot_bytes, memory)
     keys, values = [], []
@@ -147,6 +151,7 @@ def _joined(
         places, filled = _filled(weighed, size if dense else None, shape)
         keys.append(places)
         values.append(filled)
+        # after every row: how many words occur is known only then
         _check_size(sum(map(len, values)) * slot_bytes, memory)
     first = np.concatenate([[0], np.cumsum([len(one) for one in values])]).astype(np.int64)
     return GroupTable(group, bases, first, np.concatenate(keys), np.concatenate(values))

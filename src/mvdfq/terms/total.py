@@ -58,8 +58,10 @@ class Total:
     """Terms with their kernel matrices, their sum, and how to divide a machine on the sum."""
 
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
+        # all terms keep features until the machines are known: each may use its part of the memory
         mine = replace(work, memory_limit=work.memory // len(terms)) if len(terms) > 1 else work
         fits = side_by_side(lambda term: term.fit(X, y, mine), terms)
+        # a term may find nothing to read: filters of strings, say
         self.fits = [fit for fit in fits if fit is not None]
         if not self.fits:
             raise ValueError("X holds nothing that the terms can read: filters need numbers.")
@@ -67,11 +69,13 @@ class Total:
         self.fixed: Any = None  # the part of the sum that does not depend on labels
         for share, fit in zip(self.shares, self.fits, strict=True):
             if not fit.reads_labels:
+                # added once, not again in every fold
                 self._add(share, fit.matrix(np.arange(len(y))))
                 fit.release()
 
     def _add(self, share: float, values: Any) -> None:
         if self.fixed is None:
+            # without a copy if the matrix of a single plain term is taken as it is
             self.fixed = values if share == 1 else share * values
         else:
             self.fixed += share * values
@@ -86,6 +90,7 @@ class Total:
     def matrix(self, learn: np.ndarray) -> Any:
         """Return the matrix for machines that learn from some sequences: kernel or features."""
         pairs = zip(self.shares, self.fits, strict=True)
+        # weights that are learned from labels must not see the labels of the fold that checks them
         moving = [share * fit.matrix(learn) for share, fit in pairs if fit.reads_labels]
         return sum(moving, start=self.fixed) if self.fixed is not None else sum(moving)
 
@@ -93,6 +98,7 @@ class Total:
         """Divide a machine on the sum among the terms."""
         terms: list[FittedTerm] = []
         for share, fit in zip(self.shares, self.fits, strict=True):
+            # one term is enough to find neighbours
             keep = all(term.train is None for term in terms)
             terms.append(fit.finish(share * margins.coefficients, share, keep))
         return FittedSum(terms, margins.intercepts)
@@ -135,6 +141,7 @@ class LinearTotal:
 
     def measure(self, blocks: Any, report: Report) -> None:
         """Measure all columns in one pass over the blocks; leave out columns that do not count."""
+        # one pass over the sequences for all terms: reading them again costs more than the sums
         n, *sums = blocks.sum(_column_sums, report=report)
         ends = np.cumsum([source.n_columns for source in self.sources])[:-1]
         parts = zip(*(np.split(one, ends) for one in sums), strict=True)
@@ -143,6 +150,8 @@ class LinearTotal:
         n_terms, alone = len(scales), len(scales) == 1 and pairs[0][0].min_share is None
         self.measured = []
         for (source, mine), scale in zip(pairs, scales, strict=True):
+            # the variance of standardized columns is their number, that of plain columns is
+            # measured
             size = float(scale.factor**2 @ _variance(float(n[0]), *mine)) or 1.0
             # a plain term that stands alone keeps its size, as kernel matrices do
             self.measured.append(_kept(source, scale, 1.0 if alone else 1 / n_terms / size))
@@ -155,6 +164,7 @@ class LinearTotal:
         intercepts = margins.intercepts.astype(float)
         learned = np.split(margins.coefficients.astype(float), ends)
         for one, mine, read in zip(self.measured, learned, keep, strict=True):
+            # the machine saw columns times their factors; words are counted without factors
             weights = one.factor[:, None] * mine
             found = Found(one.mean, mine, weights, one.share, self.n_jobs)
             kept = read if all(term.train is None for term in terms) else None

@@ -95,6 +95,7 @@ class Trainer:
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
         decisions, scores = [], np.empty((len(candidates), len(folds)))
         for f, (learn, check) in enumerate(folds):
+            # computed once for all penalties
             values = matrix(learn)
             decisions.append([self._decide(values, learn, check, C) for C in candidates])
             scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
@@ -105,6 +106,7 @@ class Trainer:
             recalls = [[self._recall(d, check) for d in fold] for fold, (_, check) in pairs]
             best = _cautious(np.transpose(recalls), self._has_even_classes())
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
+        # nothing was held out, so nothing is known about the scale
         temperature = 1.0
         if folds:
             held_out = np.concatenate([check for _, check in folds])
@@ -172,6 +174,7 @@ def _cautious(scores: np.ndarray, is_even: bool) -> int:
     means = scores.mean(axis=1)
     if not is_even:
         return int(np.flatnonzero(means == means.max())[-1])
+    # the standard error of the mean over folds, as of a sample of folds
     error = scores[means.argmax()].std() / np.sqrt(max(scores.shape[1] - 1, 1))
     return int(np.argmax(means >= means.max() - error))
 
@@ -263,6 +266,7 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
     n_groups = len(np.unique(groups))
     if n_groups < 2:
         return []
+    # at least two folds, even if a class has one member: such a class is not checked
     n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
     cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
     parts = cutter.split(y, y, groups)
@@ -288,6 +292,7 @@ def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     """Return rows of features, or rows and columns of kernel values."""
     if not isinstance(values, np.ndarray):
         return values[rows]
+    # all sequences: no copy of a large matrix
     if len(rows) == len(columns) == len(values):
         return values
     return values[np.ix_(rows, columns)]

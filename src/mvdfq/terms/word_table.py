@@ -49,6 +49,7 @@ class GroupTable(Short):
         """Return the slot of each word of row `r`, -1 for a word without a slot."""
         if self.dense:
             return self.first[r] + keys.astype(np.int64)
+        # search inside the slots of the row: equal keys of other rows are other words
         places = np.empty(keys.size, np.int64)
         lookup.find_keys(self.keys[self.first[r] : self.first[r + 1]], keys, places)
         return np.where(places < 0, -1, places + self.first[r])
@@ -74,10 +75,12 @@ class WordTable(Short):
 
     def margins(self, symbols: Symbols, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the margins, (n_sequences, n_columns), and K(x, x) of each sequence."""
+        # rows of weight 0 are not in the table
         symbols = symbols.rows(self.rows)
         if current_engine().name == "gpu":  # threads would only wait for the card
             return self._margins(symbols)
         workers = n_threads(n_jobs)
+        # one part per thread: a sequence is read by one thread, so the order of its sum is fixed
         cuts = np.linspace(0, len(symbols), min(workers, len(symbols)) + 1).astype(int)
         parts = [symbols[a:b] for a, b in pairwise(cuts.tolist())]
         done = [result for _, result in run_in_order(self._margins, parts, workers)]
@@ -108,6 +111,7 @@ class WordTable(Short):
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
         present = present_positions(symbols)
+        # keys of one row of one sequence; compiled loops do not allocate
         buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
         for g, table in enumerate(self.groups):
             score = lookup.score_dense if table.dense else lookup.score_hashed

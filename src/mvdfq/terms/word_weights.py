@@ -63,6 +63,7 @@ class _Looked:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a number of each word of each sequence, and its weights in one cell."""
         base = int(self.table.bases[p])
+        # a key of an unseen symbol would be the key of another word
         known = np.all(words < base, axis=1)
         slots = self.table.slots(p, word_keys(np.where(known[:, None], words, 0), base))
         known &= slots >= 0
@@ -86,6 +87,7 @@ class _Columns:
         r = int(np.flatnonzero(plan.row_weights)[p])
         task = self.g * len(plan.cells) + cell
         column = features.columns_.columns_of(r, task, words, int(plan.n_symbols[r]))
+        # words without a column must not share a count
         unknown = column.max(initial=0) + 1 + np.arange(len(column))
         ids = np.where(column >= 0, column, unknown)
         _, ids = np.unique(owners * (int(ids.max(initial=0)) + 1) + ids, return_inverse=True)

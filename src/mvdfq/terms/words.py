@@ -121,6 +121,7 @@ class WordTerm(Term):
         encoders, symbols = fit_encoders([self.frames, self.symbols], X, y)
         if not self._has_few_words(symbols):
             return self.plain().fitting(encoders, symbols, y, work)
+        # a sequence without words teaches only that it has none: the user should know
         warn_wordless(symbols.n_present)
         reader = reader_of_words(symbols, self._kernel(), self.pyramid)
         gram = StandardGram(
@@ -146,6 +147,7 @@ class WordTerm(Term):
         return isinstance(symbols, Symbols) and bool(countable(self.kernel, symbols).all())
 
     def _kernel(self) -> Kernel:
+        # standardizing takes weights of layouts out again, so they would only cost time
         return clone(self.kernel).set_params(weights=None)
 
 
@@ -163,6 +165,7 @@ class WordFitting(Fitting):
     @property
     def size(self) -> float:
         """The variance of all features together: each word has variance 1."""
+        # at least 1: all words may be left out, and the sum divides by the size
         return max(self.gram.n_words, 1)
 
     def matrix(self, learn: np.ndarray) -> np.ndarray:
@@ -225,6 +228,7 @@ class WordSource(Source):
         for r, (kept, size) in enumerate(zip(self.columns.kept, self.columns.sizes, strict=True)):
             mine = slice(start, start + len(kept))
             norm = (found.learned[mine] ** 2).sum()
+            # what a sequence without any word gets from centring
             lost = -found.mean[mine] @ found.weights[mine]
             pieces.append(Learned(np.array([r]), size, kept, found.weights[mine], lost, norm))
             start = mine.stop
@@ -291,6 +295,7 @@ class FittedWords(ReadingTerm):
         """The scales of all pieces, measured again if they come from a file."""
         if not self._scales:
             assert self.kept is not None
+            # weights of sequences are not kept: for comparing, all kept sequences count alike
             pieces, ones = pieces_of(self.kept, self.reader.plan_), np.ones(len(self.kept))
             self._scales = [Scale.of(make(), self.min_share, ones) for _, make in pieces]
         return self._scales
@@ -335,6 +340,7 @@ def _place(
     for r in learned.rows.tolist():
         for first, slots in zip(firsts, values, strict=True):
             mine = slots[first[r] : first[r + 1]].reshape(-1, slots.shape[2])
+            # `kept` is sorted, so the words of this row and group are a slice of it
             a, b = np.searchsorted(learned.kept, [start, start + len(mine)])
             # tables divide by the mean of rows, as kernels do
             mine[learned.kept[a:b] - start] = learned.weights[a:b] * mean

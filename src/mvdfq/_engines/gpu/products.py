@@ -18,13 +18,13 @@ from mvdfq._engines.gpu.halves import (
 
 __all__ = ["Factors", "add_dense", "add_runs"]
 
-# A word that this share of the sequences hold costs less in a matrix product than as a list of
+# A word that occurs in this share of the sequences costs less in a matrix product than as a list of
 # pairs: a card multiplies some 600e12 and adds some 50e9 scattered numbers per second.
 DENSE_SHARE = 1 / 40
 FEWEST_DENSE = 8
 # Columns of one dense matrix.
 COLUMNS = 2**13
-# Columns of one product of halves, if few sequences hold each word: see `HALF_COLUMNS`.
+# Columns of one product of halves, if each word occurs in few sequences: see `HALF_COLUMNS`.
 SPARSE_COLUMNS = 2**11
 
 
@@ -176,7 +176,7 @@ class _Table:
 
 
 def _add_frequent(sums: Sums, table: _Table, dense: torch.Tensor, kind: Kind) -> None:
-    """Add the products of the columns that many sequences hold, as dense matrices, row by row."""
+    """Add the products of the columns of frequent words, as dense matrices, row by row."""
     which = dense.nonzero().squeeze(1)
     if not which.numel():
         return
@@ -201,7 +201,7 @@ def _add_frequent(sums: Sums, table: _Table, dense: torch.Tensor, kind: Kind) ->
 
 
 def _add_pairs(sums: Sums, table: _Table, rare: torch.Tensor, weight: float) -> None:
-    """Add the products of the columns that few sequences hold, pair by pair.
+    """Add the products of the columns of rare words, pair by pair.
 
     Round `d` multiplies every entry with the entry `d` places later in its column, so the work of
     all rounds together is the number of pairs.

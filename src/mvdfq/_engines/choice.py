@@ -115,6 +115,7 @@ def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterato
         waiting: deque[Any] = deque()
         try:
             for job in jobs:
+                # threads do not inherit context variables, and so not the engine
                 waiting.append(pool.submit(copy_context().run, function, job))
                 if len(waiting) > THREADS:
                     yield waiting.popleft().result()
@@ -139,6 +140,7 @@ def engine_of(estimator: Any) -> AbstractContextManager[Engine]:
 def _engine(engine: Any, device: str) -> Engine:
     if not isinstance(engine, str):
         return Engine("dask", client=engine)
+    # no name of an engine has a scheme, every address of a scheduler has
     if "://" in engine:
         return Engine("dask", client=engine)
     if engine not in ENGINES:

@@ -58,6 +58,7 @@ def client_of(engine: Engine) -> Iterator[Any]:
 def _connected(client: Any, address: str) -> Iterator[Any]:
     """Connect to a scheduler, or say that there is none at this address."""
     try:
+        # the user may have a default client, which must stay the default
         opened = client(address, set_as_default=False, timeout=CONNECT)
     except (OSError, TimeoutError) as error:
         raise ConnectionError(
@@ -107,6 +108,7 @@ class DaskBlocks:
         shared = kept_on(client, args)
         level = [client.submit(_applied, function, block, shared, pure=False) for block in chosen]
         while len(level) > 1:
+            # neighbours first: the order of the sum does not depend on which worker is faster
             groups = [level[i : i + BRANCHES] for i in range(0, len(level), BRANCHES)]
             level = [client.submit(_total, add, group, pure=False) for group in groups]
         result = level[0].result()

@@ -74,6 +74,7 @@ def read_words(codes, start, read, j, base, present, words):
     """
     layouts, windows, distinct = read
     read_keys(codes, start, layouts[j], base, words)
+    # the usual case: nothing missing, every word counts, nothing to move
     if not present.size and not distinct:
         return words.size
     left_out = np.zeros(words.size, np.bool_)
@@ -106,6 +107,7 @@ def emit(codes, offsets, read, base, present, level, cell, shifts, out):
             first, last = segment(max(offsets[s + 1] - offsets[s] - width + 1, 0), level, cell)
             words = out[count : count + last - first]
             words = words[: read_words(codes, offsets[s] + first, read, j, base, present, words)]
+            # the same for all words of a sequence and a layout
             tag = (np.uint64(s) << sequence_shift) | np.uint64(j)
             for i in range(words.size):
                 words[i] = (words[i] << key_shift) | tag
@@ -152,11 +154,13 @@ def count_runs(entries, shifts, weights, keys, indptr, sequence, count):
     for i in range(entries.size):
         entry = entries[i]
         weight = weights[entry & layout_mask]
+        # entries are sorted, so a new key begins a new column
         fresh = i == 0 or (entry >> key_shift) != (entries[i - 1] >> key_shift)
         if fresh:
             keys[n_columns] = entry >> key_shift
             indptr[n_columns] = n_counts
             n_columns += 1
+        # compares key and sequence at once: the layout alone is shifted away
         if fresh or (entry >> sequence_shift) != (entries[i - 1] >> sequence_shift):
             sequence[n_counts] = (entry >> sequence_shift) & sequence_mask
             count[n_counts] = weight
@@ -178,6 +182,7 @@ def join_columns(left, right, n_left, keys, indptr, sequence, count):
     right_keys, right_ptr, right_sequence, right_count = right
     i = j = n = end = 0
     while i < left_keys.size or j < right_keys.size:
+        # a key may be in both blocks; then both parts of its column are copied
         in_left = j == right_keys.size or (i < left_keys.size and left_keys[i] <= right_keys[j])
         in_right = i == left_keys.size or (j < right_keys.size and right_keys[j] <= left_keys[i])
         keys[n] = left_keys[i] if in_left else right_keys[j]

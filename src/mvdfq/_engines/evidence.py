@@ -20,6 +20,7 @@ def spread_dense(codes, offsets, present, group, base, values, n_levels, root, o
     read, weights, buffer = group
     layouts, windows, _ = read
     n_words, n_cells, n_columns = values.shape
+    # cells are a binary heap, so the finest level is its second half
     n_fine = n_cells // 2 + 1
     cells, touched = np.zeros((n_words, n_cells)), np.empty(n_words, np.uint64)
     shares = np.empty((n_words, n_fine, n_columns))
@@ -28,6 +29,7 @@ def spread_dense(codes, offsets, present, group, base, values, n_levels, root, o
         start, stop = offsets[s], offsets[s + 1]
         n = count_dense(codes, start, stop, present, group, base, n_levels, cells, touched)
         for word in touched[:n]:
+            # also clears the counts, for the next sequence
             squares[s] += share_word(cells[word], values[word], root, shares[word])
         for j in range(weights.size):
             length = max(stop - start - windows[j, -1], 0)
@@ -61,9 +63,11 @@ def share_word(count, values, root, out):
         cell = n_fine - 1 + fine
         while cell >= 0:
             if count[cell] > 0:
+                # weight times root of count, divided among `count` occurrences
                 factor = 1 / np.sqrt(count[cell]) if root else 1.0
                 for c in range(out.shape[1]):
                     out[fine, c] += factor * values[cell, c]
+            # up to the cell that holds this cell
             cell = (cell - 1) // 2 if cell else -1
     for cell in range(count.size):
         squares += count[cell] if root else count[cell] * count[cell]

@@ -45,6 +45,7 @@ def filter_shares(data, offsets, filters, thresholds, out):
             respond(padded, nine, f, filters, total, response)
             compare(response, thresholds[f], above)
             count_words(above, filters[0], out[s, f])
+            # all thresholds of a filter read the same words, so the first total is the total of all
             n_words = out[s, f, 0].sum()
             for q in range(out.shape[2]):
                 for word in range(N_WORDS):
@@ -74,6 +75,7 @@ def filter_evidence(data, filters, thresholds, weights, by_channel, by_kind):
         count_words(above, step, counts)
         share_weights(weights[f], counts, shares)
         spread_words(above, step, shares, found, kinds)
+        # the evidence of a sum of channels belongs to each of them in equal parts
         own = members[f][members[f] >= 0]
         for c in own:
             for t in range(n):
@@ -200,10 +202,12 @@ def count_words(above, step, out):
             count += above[t]
         add_bytes(count, single)
     found = np.zeros((7, 8), np.int64)
+    # a sequence shorter than a triple has single symbols alone
     n = max(above.size - 2 * step, 0)
     for start in range(0, n, RUN):
         count_triples(above, step, start, min(start + RUN, n), found)
     for q in range(out.shape[0]):
+        # inclusion and exclusion: from "at least these above" to "exactly these above"
         a, b, c, ab, ac, bc, abc = found[:, q]
         out[q, 0], out[q, 1] = single[7] - single[q], single[q]
         out[q, 2] = found[0, 7] - a - b - c + ab + ac + bc - abc

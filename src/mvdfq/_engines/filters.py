@@ -41,6 +41,7 @@ def prepare(data, start, stop, filters):
     """Return the padded channels of one sequence and their sums of nine taps, by padding."""
     dilation, _, _, _, used = filters
     pad = (N_TAPS // 2) * dilation
+    # channels that no filter reads stay unwritten and are never read
     padded = np.empty((2, data.shape[0], stop - start + 2 * pad), data.dtype)
     nine = np.empty((2, data.shape[0], stop - start), data.dtype)
     for c in range(data.shape[0]):
@@ -67,6 +68,7 @@ def respond(padded, nine, f, filters, total, out):
     out[:] = 0
     total[:] = 0
     for c in members[f]:
+        # the rest of the list is filled up with -1
         if c < 0:
             break
         own, all_taps = padded[kind, c], nine[kind, c]

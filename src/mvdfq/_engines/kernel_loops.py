@@ -18,6 +18,7 @@ def count_grid(words, order, group, p, q, out):
     words while they fit into `out`, so a first call with an empty `out` only counts.
     """
     count = start = 0
+    # symbols of these two positions alone: an alphabet may be much larger
     largest = 0
     for w in range(words.shape[0]):
         largest = max(largest, words[w, p], words[w, q])
@@ -38,6 +39,7 @@ def count_grid(words, order, group, p, q, out):
                 n_q += 1
             stop += 1
         for i in range(n_p):
+            # cleared by what was set: clearing the whole alphabet for each group would take longer
             seen_p[values_p[i]] = False
             for j in range(n_q):
                 if stop - start > 1:
@@ -76,6 +78,7 @@ def add_neighbours(ids, factors, gapped_ptr, gapped_sequence, gapped_count, n_se
                     sequence[n_counts] = s
                     n_counts += 1
                 total[s] += factors[j] * gapped_count[e]
+        # columns promise ascending sequences, and gapped words are visited set by set
         sequence[begin:n_counts].sort()
         for e in range(begin, n_counts):
             count[e] = total[sequence[e]]
@@ -99,6 +102,7 @@ def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
         first, last = segment(max(offsets[s + 1] - offsets[s] - k + 1, 0), level, cell)
         for t in range(offsets[s] + first, offsets[s] + last):
             for i in range(k - 1, -1, -1):
+                # the cheapest way to end a word, from every position on
                 rest[i] = rest[i + 1] + least[t + i]
             # depth-first search over words; `letter` is the word so far, `cost` its summed cost
             depth = 0
@@ -140,6 +144,7 @@ def subsequence_product(x, y, k, decay, missing):
                 running *= decay
                 if x[a] == y[b] and x[a] != missing:
                     running += square * prefix[i - 1, b]
+                # one more symbol of x lies between: every open pair loses a factor
                 prefix[i, b + 1] = decay * prefix[i, b + 1] + running
     return total
 
@@ -152,6 +157,7 @@ def add_subsequence_products(codes, offsets, k, decay, missing, first_right, sym
         own[i] += subsequence_product(x, x, k, decay, missing)
     for i in range(out.shape[0]):
         x = codes[offsets[i] : offsets[i + 1]]
+        # the lower triangle is copied by the caller
         for j in range(i if symmetric else 0, out.shape[1]):
             right = first_right + j
             y = codes[offsets[right] : offsets[right + 1]]

@@ -70,6 +70,7 @@ def count_dense(codes, start, stop, present, group, base, n_levels, cells, touch
     n_fine = cells.shape[1] // 2 + 1
     n_touched = 0
     for j in range(weights.size):
+        # a layout of weight 0 would touch words without counting them
         if weights[j] == 0:
             continue
         n_words = max(stop - start - windows[j, -1], 0)
@@ -78,6 +79,7 @@ def count_dense(codes, start, stop, present, group, base, n_levels, cells, touch
             words = buffer[: end - begin]
             for i in range(read_words(codes, start + begin, read, j, base, present, words)):
                 count = cells[words[i]]
+                # the first cell is the whole sequence, so 0 means that the word is new
                 if count[0] == 0:
                     touched[n_touched] = words[i]
                     n_touched += 1
@@ -87,6 +89,7 @@ def count_dense(codes, start, stop, present, group, base, n_levels, cells, touch
     for word in touched[:n_touched]:
         count = cells[word]
         for cell in range(n_fine - 2, -1, -1):
+            # from fine to coarse: both halves are complete before their sum is taken
             count[cell] = count[2 * cell + 1] + count[2 * cell + 2]
     return n_touched
 
@@ -146,6 +149,7 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
     for i in range(n_touched):
         slot = touched[i]
         place = place_of(keys, local[slot])
+        # a word that training did not have counts in the norm, but has no weights
         known = keys[place] == local[slot]
         cells[n_fine - 1 :] = count[slot]
         for cell in range(n_fine - 2, -1, -1):
@@ -175,6 +179,7 @@ def score_dense(
     weight of the group in the row.
     """
     first, values = table
+    # one memory for all rows: the largest alphabet decides
     cells, touched = scratch_dense(np.diff(first).max(), values.shape[1])
     margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
@@ -199,6 +204,7 @@ def score_hashed(
     `table` is (first slots, keys, values).
     """
     first, keys, values = table
+    # a sequence has at most one new word per place and layout
     scratch = scratch_for(np.diff(offsets).max() * group[1].size, 1 << (n_levels - 1))
     cells = np.empty(values.shape[1])
     margin = np.empty(margins.shape[2], np.float32)

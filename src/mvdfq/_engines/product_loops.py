@@ -28,6 +28,7 @@ def left_degrees(indptr, sequence, n_left):
     degree = np.zeros(indptr.size - 1, dtype=np.int64)
     for c in range(degree.size):
         e = indptr[c]
+        # sequences ascend, so the left ones come first
         while e < indptr[c + 1] and sequence[e] < n_left:
             e += 1
         degree[c] = e - indptr[c]

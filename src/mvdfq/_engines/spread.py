@@ -64,6 +64,8 @@ class LocalBlocks:
         running = run_in_order(one, which, n_threads(self.n_jobs))
         with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps them
             for i, (block, result) in running:
+                # the first blocks that fit stay for all passes: changing them would make all blocks
+                # again
                 if i not in self.kept and self.room >= getattr(block, "nbytes", np.inf):
                     self.kept[i] = block
                     self.room -= block.nbytes

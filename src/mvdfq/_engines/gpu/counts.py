@@ -68,6 +68,7 @@ def runs_of(rows: Rows, readings: Sequence[Reading]) -> Runs:
 def runs_of_keys(entries: torch.Tensor, shift: int) -> Runs:
     """Count equal entries; the `shift` low bits are the sequence."""
     found, count = torch.unique(entries, return_counts=True)
+    # the mark is the largest number, so places without a word are one run at the end
     if found.numel() and int(found[-1]) == NONE:
         found, count = found[:-1], count[:-1]
     return Runs(found >> shift, found & ((1 << shift) - 1), count)
@@ -113,6 +114,7 @@ def near_runs(rows: Rows, reading: Reading, most: int) -> Iterator[Runs]:
     keys, shift = keys[0].to(torch.int64), bits(rows.n_sequences)
     used = used.expand_as(keys[None])[0]
     keys, sequence = keys[used], rows.sequence[: len(keys)][used]
+    # words are spread over first symbols about evenly, so a piece is a share of the alphabet
     step = max(1, most * rows.base // max(len(keys) * n_near(rows.base, reading.length), 1))
     for first in range(0, rows.base, step):
         entries = _expanded(keys, sequence, shift, rows.base, reading.length, (first, first + step))

@@ -135,6 +135,7 @@ def _product(block: torch.Tensor, sums: Sums, kind: Kind) -> torch.Tensor:
     parts = _in_blocks(block)
     halves = [parts.to(torch.float16)]
     if kind.root:
+        # what rounding to a half left over: together 22 bits
         halves.append((parts - halves[0]).to(torch.float16))
     out = torch.zeros((1, *sums.values.shape[1:]), dtype=torch.float64, device=block.device)
     add_blocks(out, torch.stack(halves, dim=2), [0, len(parts)], sums)

@@ -61,6 +61,7 @@ def add_runs(
         return
     first = torch.ones_like(runs.word, dtype=torch.bool)
     torch.ne(runs.word[1:], runs.word[:-1], out=first[1:])
+    # runs come in the order of their words, so a new word is a new column
     column = first.cumsum(0).sub_(1)
     starts = first.nonzero().squeeze(1)
     ends = torch.nn.functional.pad(starts[1:], (0, 1), value=len(column))
@@ -95,6 +96,7 @@ def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, ki
     in_row = torch.bincount(row, minlength=n_rows).tolist()
     # every row begins with a new block of columns
     blocks = [-(-size // SPARSE_COLUMNS) for size in in_row]
+    # two halves of 2 bytes for each place of the dense matrix
     if 4 * n * SPARSE_COLUMNS * sum(blocks) > sums.room // 2:
         _add_plain(sums, runs, columns, words_per_row, kind, None)
         return
@@ -132,6 +134,7 @@ def _add_plain(
     used = torch.ones_like(columns.frequent)
     if factors is not None:
         factor = factors.of(runs.word[columns.starts])
+        # words of factor 0 count in `total`, which is taken before factors, and nowhere else
         used = factor > 0
         value = value.double() * factor[columns.column]
         squares = value.square()
@@ -139,6 +142,7 @@ def _add_plain(
     sums.add_own(_summed(squares, place, sums), kind)
     table = _Table(runs.sequence, value, row, columns.column, columns.starts, columns.ends)
     _add_frequent(sums, table, used & columns.frequent, kind)
+    # a word of one sequence has no pairs
     rare = used & ~columns.frequent & (columns.ends - columns.starts > 1)
     _add_pairs(sums, table, rare, kind.weight * kind.times)
 
@@ -221,6 +225,7 @@ def _add_pairs(sums: Sums, table: _Table, rare: torch.Tensor, weight: float) -> 
         place = (table.row[left] * n_left + a) * n_right + b
         product = table.value[left].double() * table.value[right]
         if not sums.symmetric:
+            # pairs of two left or two right sequences belong to other tiles
             crosses = (a < n_left) & (b >= 0)
             place, product = place[crosses], product[crosses]
         out.index_add_(0, place, product, alpha=weight)

@@ -174,6 +174,7 @@ def _key(kernel: SequenceKernel, tiles: list[Tile], dtype: str) -> str:
     train = kernel.train_
     same = {"n_jobs", "memory_limit", "engine"}  # the engine in use counts, not the parameter
     options = {k: _plain(v) for k, v in kernel.get_params().items() if k not in same}
+    # the order of sums follows the tiles, so other tiles may change the last bit
     cuts = [columns.stop for rows, columns in tiles if rows == columns]
     data = [str(train.data.dtype), train.data.shape]
     facts = [__version__, current_engine().name, options, dtype, data, cuts]

@@ -50,6 +50,7 @@ def reading_of(task: Any) -> Reading:
         raise CannotCount(f"{type(task).__name__} has its own way of counting")
     layouts, weights = task.group.layouts, task.group.layout_weights
     windows = {layout.window for layout in layouts}
+    # a card adds 1 for each word and multiplies by one weight afterwards
     if (weights != weights[0]).any() or (task.group.distinct and len(windows) > 1):
         raise CannotCount("layouts of one group differ in weight or window")
     offsets = tuple(layout.offsets for layout in layouts)
@@ -94,6 +95,7 @@ def device_rows(parts: list[Symbols], device: str) -> tuple[torch.Tensor, torch.
     """Return the codes and offsets of one or two collections on the card, joined."""
     dtype = max(part.data.dtype for part in parts)
     parts = [part.astype(dtype) for part in parts]
+    # a slice of a collection sends its own frames alone
     codes = [to_device(part.codes[:, part.offsets[0] : part.offsets[-1]], device) for part in parts]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     offsets = to_device(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), device)
@@ -121,9 +123,11 @@ def gpu_gram(
     tiles = [
         (a, b)
         for a in range(0, max(len(left), 1), size)
+        # of a symmetric matrix the upper tiles alone
         for b in range(0 if right is not None else a, max(len(other), 1), size)
     ]
     out = (
+        # one tile is the result itself: a second matrix would double the memory of the host
         np.zeros((len(left), len(other))) if len(tiles) > 1 else None,
         np.zeros(len(left)),
         np.zeros(len(other)),
@@ -150,9 +154,11 @@ def _tile_size(left: Any, right: Any, plan: Plan, room: int) -> int:
     size = max(len(left), len(right), 1)
     while size > 1:
         frames = sum(min(size * longest, side.data.shape[1]) for side in (left, right))
+        # values, sums of the rows, their products and a copy, in doubles
         need = 4 * 8 * size * size + frames * (BYTES_PER_WORD + len(plan.row_weights) + 12)
         if need <= room:
             break
+        # halves, rounded up, so that tiles stay alike in size
         size = -(-size // 2)
     return size
 
@@ -182,6 +188,7 @@ class _Tile:
         own = to_host(self.own)
         symmetric = self.first_right == 0
         if symmetric:
+            # pairs are added once, above the diagonal; the norms are exact on it
             upper = self.values.triu_(1)
             upper += upper.T.clone()
             upper.diagonal().copy_(self.own)
@@ -202,10 +209,12 @@ class _Tile:
     def _add_rows(self, rows: list[int], tasks: list[Task]) -> None:
         """Count rows of one alphabet and add their kernel, normalized and weighted."""
         n_symbols = int(self.plan.n_symbols[rows[0]])
+        # kernels of a fixed alphabet read unseen symbols as missing, the others as new symbols
         first_missing = n_symbols if self.plan.kernel.is_closed else self.missing
         read = self.geometry.chosen(rows, n_symbols, first_missing)
         shape = len(rows), self.n_left, self.first_right, self.n
         sums = Sums.zeros(*shape, self.values.device, self.room)
+        # one product serves all tasks of the same weight
         for _, alike in groupby(tasks, key=lambda task: (task.weight, task.layout_weight)):
             for way, same in groupby(alike, key=lambda task: self._way(read, task)):
                 listed = list(same)
@@ -316,6 +325,7 @@ class _Tile:
         own, weights = sums.own, self.plan.row_weights[rows]
         if self.plan.normalises_rows:
             norms = own if self.plan.row_norm == "cosine" else sums.total
+            # a row without words has the scale 0, not infinity
             scale = torch.where(norms > 0, norms.clamp(min=1e-300).rsqrt(), 0.0)
             for i, r in enumerate(rows):
                 self.scale[r] = scale[i]

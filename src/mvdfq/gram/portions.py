@@ -36,6 +36,7 @@ def portions(
     budget, n_frames = parse_memory(memory_limit), int(collection.offsets[-1])
     per_task = n_threads(n_jobs) * plan.bytes_per_frame
     bound = plan.words_per_frame
+    # the bound needs no sample; most collections fit and are not cut
     if bound is not None and (per_task + BYTES_PER_COUNT * bound) * n_frames <= budget:
         return [slice(0, len(collection))]
     density = _counts_per_frame(collection, plan, n_jobs)
@@ -56,6 +57,7 @@ def _cuts(offsets: np.ndarray, budget: int, per_frame: float) -> list[slice]:
         )
     cuts, start, n = [], 0, len(offsets) - 1
     while start < n:
+        # at least one sequence, however long: `longest` was checked above
         most = offsets[start] + budget / per_frame
         stop = max(start + 1, int(np.searchsorted(offsets, most, side="right")) - 1)
         cuts.append(slice(start, stop))
@@ -65,6 +67,7 @@ def _cuts(offsets: np.ndarray, budget: int, per_frame: float) -> list[slice]:
 
 def _counts_per_frame(collection: Ragged, plan: Plan, n_jobs: int | None) -> float:
     """Count some sequences from all parts of the collection."""
+    # spread over the collection: files are often sorted by class or length
     chosen = np.unique(np.linspace(0, len(collection) - 1, SAMPLE).astype(int))
     frames = np.cumsum(collection.lengths[chosen])
     sample = collection.take(chosen[: max(1, int(np.searchsorted(frames, SAMPLE_FRAMES)))])
@@ -91,6 +94,7 @@ def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
             place, found = (part.row, part.task), part.words
             if place in words:
                 found = np.concatenate([words[place], found])
+                # one of each word, in ascending order, as `find_words` needs them
                 found = found[rank_words(found)[1]]
             words[place] = found
     return Vocabulary.of_words(words, plan)
@@ -105,6 +109,7 @@ def stacked(blocks: Iterable[sp.csr_array]) -> sp.csr_array:
     first = next(rest)
     data, indices, sizes = first.data, first.indices, [np.diff(first.indptr)]
     n, n_columns = first.nnz, first.shape[1]
+    # the arrays live on in `data` and `indices`, and may grow only if nobody else holds them
     del first
     for block in rest:
         last, n = n, n + block.nnz
@@ -124,6 +129,7 @@ def stacked(blocks: Iterable[sp.csr_array]) -> sp.csr_array:
 
 def _grown(array: np.ndarray, size: int) -> np.ndarray:
     """Return the array with another size; nobody else may hold the array."""
+    # a view cannot be resized
     if not array.flags.owndata:
         array = array.copy()
     array.resize(size, refcheck=False)

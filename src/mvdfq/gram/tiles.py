@@ -62,6 +62,7 @@ def gram(
         found = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
         if found is not None:
             return found
+        # tiles ask for the engine again, and must not find the card that gave up
         with use_engine("cpu"):
             return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
     return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
@@ -130,6 +131,7 @@ def compute_tiles(
                 yield tile, replace(part, values=values)
         return
     budget, task_bytes = memory
+    # fewer threads rather than more memory than the limit
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     # half of the rest, since results wait for their turn and the needs are estimates
     kept = KeptCounts(max(0, budget - (workers + 1) * task_bytes) // 2)
@@ -141,6 +143,7 @@ def compute_tiles(
         if progress is not None:
             results = _reported(running, len(tiles) * len(pieces), progress)
         for tile in tiles:
+            # results come in the order of the jobs, so the next ones belong to this tile
             yield tile, _tile_sum(plan, zeros(tile), islice(results, len(pieces)))
 
 
@@ -153,6 +156,7 @@ def _on_cluster(
     with client_of(engine) as client:
         rows = {a.start: a for a, _ in tiles}
         blocks = {a: kept_on(client, left[cut]) for a, cut in rows.items()}
+        # a block that is left and right is sent once
         columns = {b.start: b for _, b in tiles if right is not None or b.start not in rows}
         other = left if right is None else right
         others = {b: kept_on(client, other[cut]) for b, cut in columns.items()}
@@ -180,6 +184,7 @@ def _tile_sum(plan: Plan, values: np.ndarray, parts: Iterator[tuple[Job, Product
     n_left, n_right = values.shape
     scale = np.ones((len(plan.row_weights), n_left))
     out = Gram(values, np.zeros(n_left), np.zeros(n_right), scale)
+    # rows are normalized one by one, so all pieces of a row come together first
     for r, alike in groupby(parts, key=lambda pair: pair[0].row):
         add_row(out, plan, r, [(job.weight, done) for job, done in alike])
     return out
@@ -195,6 +200,7 @@ def _reported(results: Iterator, total: int, progress: Callable[[int, int], None
 def _pieces(plan: Plan) -> Iterator[tuple[int, float, tuple[tuple[int, Any], ...]]]:
     """Cut the tasks of a tile into pieces of equal row and weight, in a fixed order."""
     n_rows = len(plan.row_weights)
+    # rows are pieces already; only few rows must be cut further
     per_row = -(-PIECES // n_rows)
     for r in np.flatnonzero(plan.row_weights).tolist():
         tasks = plan.tasks(r)
@@ -252,6 +258,7 @@ class KeptCounts:
             if place not in self.kept:
                 self.kept[place] = counted
                 self.used += counted.nbytes
+            # after adding: the newest counts stay as long as others can go
             while self.used > self.capacity:
                 self.used -= self.kept.popitem(last=False)[1].nbytes
         return counted

@@ -76,6 +76,7 @@ def _line(record: dict[str, Any]) -> bytes:
 def _record(line: bytes) -> dict[str, Any] | None:
     """Read a line; None if the line is not whole."""
     checksum, _, text = line.partition(b" ")
+    # before the text is parsed: a damaged line may be anything
     if checksum != b"%08x" % zlib.crc32(text):
         return None
     return json.loads(text)
@@ -113,10 +114,12 @@ class Unfinished:
         try:
             with open(self.path, "r+b" if self.path.exists() else "xb") as file:
                 file.write(_header(n, dtype))
+                # the length first: some systems cannot reserve, but all can lengthen
                 file.truncate(size)
                 _reserve(file.fileno(), size)
         except OSError as error:
             self.journal.close()
+            # nothing was computed: leave no files behind
             if not self.journal.records:
                 self.path.unlink(missing_ok=True)
                 self.journal.path.unlink()
@@ -128,6 +131,7 @@ class Unfinished:
         for record in self.journal.records:
             rows, columns = (slice(*cut) for cut in record["tile"])
             own = np.array(record.get("own", ()), dtype=float)
+            # both images: a crash may have written one of them
             upper, lower = self.values[rows, columns], self.values[columns, rows]
             if {_checksum(upper, own), _checksum(lower.T, own)} == {record["checksum"]}:
                 self.own[rows] = own if rows == columns else self.own[rows]
@@ -137,6 +141,7 @@ class Unfinished:
         """Write a tile and its mirror image; then note it in the journal."""
         rows, columns = tile
         self.values[rows, columns] = values
+        # from the file, not from `values`: rounding to the type of the file must be the same
         self.values[columns, rows] = self.values[rows, columns].T
         own = self.own[rows] if rows == columns else np.empty(0)
         record: dict[str, Any] = {"tile": [[cut.start, cut.stop] for cut in tile]}
@@ -151,6 +156,7 @@ class Unfinished:
         self.values.flush()
         self.close()
         if not self.is_moved:
+            # after the map is closed, since Windows does not move a mapped file
             os.replace(self.path, self.output)
         self.journal.path.unlink()
 
@@ -168,6 +174,7 @@ def remove_others(output: Path) -> None:
     name = re.compile(re.escape(f".{output.name}.") + r"([0-9a-f]{16})\.journal")
     for journal in list(output.parent.iterdir()):
         match = name.fullmatch(journal.name)
+        # a file of this name that somebody else made stays
         if match and is_journal(journal, match[1]):
             values = _place(output, match[1], "unfinished")
             if not values.is_symlink() and not values.is_dir():

@@ -78,6 +78,7 @@ class Buckets(Short):
 
         Unseen symbols get new numbers in every call, so hashing them would mix up words.
         """
+        # row and task go into the hash, so equal words of two rows have two columns
         state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
         for digit in words.T:
             state = _mix(state + digit.astype(np.uint64))
@@ -143,6 +144,7 @@ def assemble(
             total += norms
             if factors is not None:
                 values.data *= factors[values.col]
+                # factors belong to K(x, x), but not to `total`, which row norms are made of
                 norms = np.bincount(values.row, values.data**2, minlength=n_sequences)
             embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
@@ -150,6 +152,7 @@ def assemble(
         if plan.normalises_rows:
             scale = row_scale(plan, squares, total)
         own += row_weight * squares * scale**2
+        # roots of the weights: the product of two features then has the weight itself
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
     data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     features = sp.csr_array((data, (row, column)), shape=(n_sequences, where.size))
@@ -174,6 +177,7 @@ def _embedded(
     shape = n_sequences, where.size
     counts = sp.coo_array((part.columns.count[known].astype(float), coordinates), shape=shape)
     counts = counts.tocsr().tocoo()  # adds up words that share a bucket
+    # words without a column make a sequence longer, and so less like all others
     lost = part.columns.count[~known].astype(float)
     norms = np.bincount(
         np.append(counts.row, part.columns.sequence[~known]),

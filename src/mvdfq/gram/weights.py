@@ -96,8 +96,10 @@ class Spread:
         value = columns.count.astype(float)
         if self.scale is not None:
             value = np.sqrt(value) * self.scale[columns.sequence]
+        # every column has an entry, so `reduceat` meets no empty column
         held, first = np.diff(columns.indptr), columns.indptr[:-1]
         mean = np.add.reduceat(value, first) / self.n
+        # squares of differences: the difference of two large sums would lose its digits
         value -= np.repeat(mean, held)
         # sequences that do not hold the word differ from the mean by the mean
         squares = np.add.reduceat(value**2, first) + (self.n - held) * mean**2
@@ -106,6 +108,7 @@ class Spread:
     def add_dense(self, counts: np.ndarray, bound: float = 0) -> None:
         """Add all words with their counts as a dense (n_sequences, n_words) matrix."""
         held = np.count_nonzero(counts, axis=0)
+        # possible words that do not occur have no moments
         seen = np.flatnonzero(held)
         value = counts[:, seen].astype(float)
         if self.scale is not None:

@@ -261,6 +261,7 @@ def test_letters_are_shown_as_letters():
     assert_allclose(shares, [[2 / 3, 1 / 3], [0, 1]])
 
 
+@pytest.mark.filterwarnings("ignore:No known word")
 def test_a_kernel_without_words_gives_a_page_without_evidence():
     X, y, _ = walks(18, 2, 20)
     clf = mvdfq.SequenceClassifier("mvdfqm-mismatch", C=10)
@@ -270,6 +271,7 @@ def test_a_kernel_without_words_gives_a_page_without_evidence():
     assert "cannot be traced" in html.page(made.data)
 
 
+@pytest.mark.filterwarnings("ignore:No known word")
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

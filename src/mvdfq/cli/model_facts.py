@@ -39,7 +39,8 @@ def inspect_model(path: Path, format: Format) -> None:
     facts |= {
         "channel_names": _some(facts["channel_names"]),
         "recipe": _in_words(facts["recipe"]),
-        "kernel": _short(facts["kernel"]) if format is Format.human else facts["kernel"],
+        "terms": ", ".join(facts["terms"]),
+        "kernel": _short(facts["kernel"] or "") if format is Format.human else facts["kernel"],
         "training sequences": sum(classes.values()),
         "training lengths": _lengths(training, "letters" if facts["letters"] else "frames"),
         "training data": f"SHA-256 {training['digest'][:16]}" if training else UNKNOWN,
@@ -66,11 +67,18 @@ def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:
         "channel_names": list(clf.channel_names_in_ or []) or None,
         "classes": class_counts(clf),
         "settings": " ".join(repr(clf).split()),
-        "terms": ", ".join(term.name for term in clf.terms_),
+        "terms": [term.name for term in clf.terms_],
+        "kernel": _kernel(clf),
         "C": clf.C_,
         **inner_facts(clf, format),
         "training": training,
     }
+
+
+def _kernel(clf: Any) -> str | None:
+    """Return the kernel of the first term that reads symbols."""
+    readers = [term.reader for term in clf.terms_ if hasattr(term, "reader")]
+    return " ".join(repr(readers[0].kernel).split()) if readers else None
 
 
 def _letters(clf: Any) -> str | None:

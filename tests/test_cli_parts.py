@@ -10,9 +10,9 @@ import pytest
 import mvdfq
 from commands import run
 from mvdfq.classifier.registry import EXPORTED, NAMED
+from mvdfq.classifier.spec import SpecError, named_parts, parse
 from mvdfq.cli import choices
-from mvdfq.cli.errors import Refused
-from mvdfq.cli.spec import named_parts, parse
+from mvdfq.cli.errors import described
 from mvdfq.io import write_npz
 
 
@@ -74,12 +74,15 @@ def test_text_becomes_parts(kind, text, expected):
     ],
 )
 def test_errors_point_at_the_place(kind, text, column, says, hint):
-    with pytest.raises(Refused) as found:
+    with pytest.raises(SpecError) as found:
         parse(kind, text)
-    assert found.value.pointer == (text, column)
-    assert says in found.value.message
-    assert hint in found.value.hint
-    assert found.value.code == 2
+    assert str(found.value).startswith(f"{kind}, character {column + 1}: ")
+    shown = described(found.value)
+    assert shown.pointer == (text, column)
+    assert shown.message.startswith(f"--{kind}, character {column + 1}: ")
+    assert says in shown.message
+    assert hint in shown.hint
+    assert shown.code == 2
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ def test_errors_point_at_the_place(kind, text, column, says, hint):
 )
 def test_text_is_never_run(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(Refused):
+    with pytest.raises(SpecError):
         parse("kernel", text)
     assert not list(tmp_path.iterdir())
 

@@ -1,7 +1,7 @@
 """Errors as users see them: one sentence, a hint, a fixed exit code."""
 
 import errno
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mvdfq._utils.errors import HintedError
 from mvdfq.cli import INTERRUPTED
@@ -56,6 +56,8 @@ def described(error: BaseException) -> Described | None:
     hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
         return Described(message, hint, error.code, error.pointer)
+    if "SpecError" in kinds:
+        return _of_spec(error)
     if "ReadError" in kinds:
         return Described(message, hint, CANNOT_READ_DATA)
     if "ModelFileError" in kinds:
@@ -71,3 +73,10 @@ def described(error: BaseException) -> Described | None:
     if isinstance(error, ValueError | TypeError | ImportError | MemoryError | OSError):
         return Described(message, hint, NO_SENSE)
     return None
+
+
+def _of_spec(error: Any) -> Described:
+    """Return what to print about the text of an option that describes no part."""
+    more = f"--{error.kind} help lists all names and parameters"
+    hint = f"{error.hint} ({more})" if error.hint else more
+    return Described(f"--{error.message}", hint, USAGE, (error.text, error.column))

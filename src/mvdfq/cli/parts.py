@@ -87,7 +87,7 @@ class Parts:
     def classifier(self, seed: int, n_jobs: int, memory: str | None, verbose: bool) -> Any:
         """Return the classifier, not fitted."""
         from mvdfq.classifier.estimator import SequenceClassifier
-        from mvdfq.cli.spec import parse
+        from mvdfq.classifier.spec import parse
 
         self._check_preset()
         texts = {kind: getattr(self, kind) for kind in ("frames", "symbols", "kernel")}

@@ -74,7 +74,7 @@ def _presets() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _parts(kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield every part of an option: its call with defaults, its sentence, its parameters."""
-    from mvdfq.cli.spec import call_of, named_parts
+    from mvdfq.classifier.spec import call_of, named_parts
 
     for name, cls in named_parts(kind).items():
         doc = getdoc(cls) or ""

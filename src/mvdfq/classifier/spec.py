@@ -10,19 +10,42 @@ from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any, NoReturn
 
+from mvdfq._utils.errors import HintedError
 from mvdfq.classifier.registry import EXPORTED, NAMED
-from mvdfq.cli.errors import USAGE, Refused
 
-__all__ = ["call_of", "named_parts", "parse"]
+__all__ = ["SpecError", "call_of", "named_parts", "parse"]
 
 # No useful part is longer; Python's parser needs much memory for very deep nesting.
 LONGEST = 1000
-# What a part of each option is called in errors.
+# What a part of each kind is called in errors.
 KINDS = {"frames": "a transformer", "symbols": "a quantizer", "kernel": "a kernel"}
 
 
+class SpecError(HintedError, ValueError):
+    """A text that describes no part: what is wrong, and at which character of the text.
+
+    Parameters
+    ----------
+    kind : {"frames", "symbols", "kernel"}
+        What the text should describe.
+
+    text : str
+        The text.
+
+    column : int
+        The character that the error is about, counted from 0.
+
+    problem, hint : str
+        What is wrong, and what to write instead.
+    """
+
+    def __init__(self, kind: str, text: str, column: int, problem: str, hint: str = "") -> None:
+        super().__init__(f"{kind}, character {column + 1}: {problem}", hint)
+        self.kind, self.text, self.column = kind, text, column
+
+
 def named_parts(kind: str) -> dict[str, type]:
-    """Return the classes that an option can name: name -> class."""
+    """Return the classes that a text of this kind can name: name -> class."""
     words = {"words": EXPORTED["kernel"]["Words"]} if kind == "kernel" else {}
     return dict(sorted(NAMED[kind].items())) | words
 
@@ -37,12 +60,12 @@ def call_of(name: str, cls: type) -> str:
 
 
 def parse(kind: str, text: str) -> Any:
-    """Return the part that the text of an option describes.
+    """Return the part that a text describes.
 
     Parameters
     ----------
     kind : {"frames", "symbols", "kernel"}
-        The option.
+        The parameter of `SequenceClassifier` that takes the part.
 
     text : str
         A name, a name with arguments, or several of them joined by ``|`` and ``+``.
@@ -54,7 +77,7 @@ def parse(kind: str, text: str) -> Any:
 
     Examples
     --------
-    >>> from mvdfq.cli.spec import parse
+    >>> from mvdfq.classifier.spec import parse
     >>> parse("kernel", "gapped(8, 6)")
     Gapped(g=8, k=6)
     >>> parse("symbols", "direct(n_bins=16)")
@@ -71,16 +94,14 @@ def parse(kind: str, text: str) -> Any:
 
 
 class _Parser:
-    """Turns the text of one option into parts; errors point at the place in the text."""
+    """Turns one text into parts; errors point at the place in the text."""
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind, self.text = kind, text
 
     def refuse(self, problem: str, column: int, hint: str = "") -> NoReturn:
         """Raise an error about the text at `column`, counted from 0."""
-        hint = hint or f"--{self.kind} help lists all names and parameters"
-        message = f"--{self.kind}, character {column + 1}: {problem}"
-        raise Refused(message, hint, USAGE, pointer=(self.text, column))
+        raise SpecError(self.kind, self.text, column, problem, hint)
 
     def tree(self) -> ast.expr:
         """Return the syntax tree of the text."""
@@ -161,8 +182,7 @@ class _Parser:
                 problem = f"{name.id!r} is {KINDS[other]}, but {KINDS[kind]} is expected here."
                 self.refuse(problem, self.column(name), f"use {', '.join(named_parts(kind))}")
         near = get_close_matches(wanted, known, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        hint += f"--{self.kind} help lists all names and parameters"
+        hint = f"did you mean {near[0]}?" if near else ""
         self.refuse(f"{name.id!r} is not the name of {KINDS[kind]}.", self.column(name), hint)
 
     def value(self, node: ast.expr) -> Any:

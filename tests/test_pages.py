@@ -206,6 +206,60 @@ def test_trust_against_its_slow_twin(run):
     assert found["least_sure"][0] == int(np.argmin(run.confidence))
 
 
+def test_strongest_words_are_ranked_over_the_whole_class():
+    # One word speaks for one sequence of class 0 loudly; another is in every sequence of class 0.
+    random = np.random.default_rng(1)
+    X = ["".join(random.choice(list("ACDE"), 60)) for _ in range(40)]
+    y = np.arange(40) % 2
+    X = [x[:20] + "WWWW" + x[24:] if c == 0 else x for x, c in zip(X, y, strict=True)]
+    X[1] = X[1][:30] + "WWWW" + X[1][34:]  # one of the others holds the word, too
+    clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(3), C=10).fit(X, y)
+    words = mvdfq.report(clf, X, y, path=None, details=1).data["class_words"]
+    first = words[0][0]
+    assert first["symbols"] == ["W"] * 3
+    assert first["in_class"] == [20, 20]
+    assert first["in_others"] == [1, 20]
+    assert first["looked_at"] == 20
+    for c, word in [(c, word) for c, mine in enumerate(words) for word in mine]:
+        held = naive_pages.holders(X, word["symbols"], word["offsets"])
+        inside = [i for i in held if y[i] == c]
+        assert word["in_class"] == [len(inside), 20]
+        assert word["in_others"] == [len(held) - len(inside), 20]
+        spelled = X[word["sequence"]][word["frame"] :]
+        assert [spelled[o] for o in word["offsets"]] == word["symbols"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", [None, "music", "mvdfqm-sssk", "mvdfq-spectrum"])
+def test_evidence_of_words_is_the_mean_over_the_class(preset):
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
+    data = mvdfq.report(clf, X, y, names, None, details=1).data
+    whys = clf.explain_all(X)
+    for c, words in enumerate(data["class_words"]):
+        label = data["classes"][c]
+        mine = [why.top(10**6, label) for why, truth in zip(whys, y, strict=True) if truth == label]
+        for word in words:
+            held = [[reason for reason in reasons if reason.row == word["row"]
+                     and list(reason.symbols) == word["symbols"]
+                     and list(reason.offsets) == word["offsets"]] for reasons in mine]  # fmt: skip
+            mean = sum(r.evidence for reasons in held for r in reasons) / len(mine)
+            assert word["evidence"] == pytest.approx(mean, rel=1e-3)
+            assert word["in_class"] == [sum(map(bool, held)), 12]
+            assert word["in_others"][1] == 24
+
+
+def test_words_of_a_large_collection_come_from_some_sequences_of_every_class(monkeypatch):
+    from mvdfq.pages import words
+
+    monkeypatch.setattr(words, "MOST_FRAMES", 3 * 5 * 34)
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)
+    data = mvdfq.report(clf, X, y, names, None, details=1).data
+    assert {word["looked_at"] for mine in data["class_words"] for word in mine} == {5}
+    assert {word["in_class"][1] for mine in data["class_words"] for word in mine} == {12}
+
+
 def test_health_sees_duplicates_gaps_and_groups(run):
     found = health.health(run)
     assert found["sequences_with_gaps"] == 1
@@ -213,6 +267,16 @@ def test_health_sees_duplicates_gaps_and_groups(run):
     assert found["groups_on_both_sides"] > 0
     assert sum(found["lengths"]["counts"]) == 36
     assert found["classes"] == [12, 12, 12]
+
+
+def test_constant_channels_are_numbers_whatever_their_names_are():
+    X, y, _ = walks()
+    for x in X:
+        x[1:] = 0.1
+    X = mvdfq.check_sequences(X, channel_names=["x", "a, b", "none"])
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10)
+    data = mvdfq.report(clf, X, y, path=None, protocol="2-fold", details=1).data
+    assert data["health"]["constant_channels"] == [1, 2]
 
 
 def test_health_sees_sequences_on_both_sides():

@@ -14,12 +14,13 @@ from mvdfq.explain.views import (
     with_rows,
 )
 from mvdfq.explain.words import Evidence
+from mvdfq.gram.plan import Plan
 from mvdfq.machines.filter_words import FilterMachine
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 from mvdfq.symbols.naming import names_of, numbered
 
-__all__ = ["explain_views", "extra_norms", "extra_shares"]
+__all__ = ["explain_views", "extra_norms", "extra_shares", "symbols_of_parts"]
 
 
 def extra_shares(views: list[Any], n_channels: int) -> np.ndarray:
@@ -39,6 +40,13 @@ def extra_norms(views: list[Any], shares: list[float], n_channels: int) -> np.nd
     own = [norm for view, norm in pairs if view.has_own_rows]
     filters = [norm for view, norm in pairs if not view.has_own_rows]
     return np.concatenate([*own, np.sum(filters, axis=0) if filters else np.empty(0)])
+
+
+def symbols_of_parts(clf: Any, X: Sequences) -> list[tuple[Plan, Symbols]]:
+    """Return plan and symbols of every part that counts words, in the order of explanations."""
+    words = [view for view in clf.views_ if view.has_own_rows]
+    first = clf.kernel_.plan_, clf.encode(X)
+    return [first, *((view.machine.reader.plan_, view.read(X)) for view in words)]
 
 
 def explain_views(plains: list[Explanation], views: list[Any], X: Sequences) -> list[Explanation]:

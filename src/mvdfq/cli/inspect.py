@@ -85,11 +85,15 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
 
 
 def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts for people: every length has its unit."""
+    """Return the facts for people: every length has its unit, names are listed as text."""
     unit = facts.get("unit of lengths", "letters" if "letters" in facts else "frames")
     lengths = [key for key in ("shortest", "median length", "longest") if key in facts]
-    return (
-        facts
-        | {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
-        | {"unit of lengths": ""}
-    )
+    shown = {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
+    if "constant channels" in facts:
+        shown["constant channels"] = _listed(facts["constant channels"]) or "none"
+    return facts | shown | {"unit of lengths": ""}
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as text; a name that could be read as two names stands in quotes."""
+    return ", ".join(f'"{one}"' if "," in one or one == "none" else one for one in names)

@@ -13,7 +13,7 @@ from mvdfq.explain.words import Evidence, WordBlock
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "largest_channels"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,7 +240,7 @@ class Explanation:
         rate = self.symbols.sampling_rate
         return Reason(
             self.row_names[row],
-            self._largest_channels(row),
+            largest_channels(self, row),
             tuple(self._name(row, int(code)) for code in codes),
             tuple((offsets - offsets[0]).tolist()),
             tuple(frames.tolist()),
@@ -253,17 +253,6 @@ class Explanation:
     def are_letters(self) -> bool:
         """Whether all symbols are letters: one character, or a group of them such as [KR]."""
         return all(LETTER.fullmatch(name) for names in self.names for name in names)
-
-    def _largest_channels(self, row: int) -> tuple[str, ...]:
-        """Return the channels that make up at least half of a row; () if shares are unknown."""
-        if self._known_shares is None:
-            return ()
-        shares = self._known_shares[row]
-        order = np.argsort(-shares, kind="stable")
-        enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
-        if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
-            enough = len(order) if len(order) < 4 else 0
-        return tuple(self.channels[c] for c in order[:enough])
 
     def _name(self, row: int, code: int) -> str:
         names = self.names[row]
@@ -357,6 +346,18 @@ class Explanation:
         order = np.argsort(-np.abs(mine), kind="stable")[:10]
         found = [(self.channels[c], float(mine[c])) for c in order]
         return text + table(["channel", "evidence"], found)
+
+
+def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:
+    """Return the channels that make up at least half of a row; () if shares are unknown."""
+    if why._known_shares is None:
+        return ()
+    shares = why._known_shares[row]
+    order = np.argsort(-shares, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
+    if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
+        enough = len(order) if len(order) < 4 else 0
+    return tuple(why.channels[c] for c in order[:enough])
 
 
 def _reversed(label: Any) -> Any:

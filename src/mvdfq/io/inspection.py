@@ -14,7 +14,7 @@ from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.decoding import Header
 from mvdfq.io.listing import list_audio
 
-__all__ = ["facts_of", "facts_of_audio"]
+__all__ = ["constant_channels", "equal_sequences", "facts_of", "facts_of_audio"]
 
 Report = Callable[[int, int], None]
 
@@ -26,7 +26,9 @@ def facts_of(data: Dataset) -> dict[str, Any]:
     return facts | {
         "classes": {} if data.y is None else _counts(data.y),
         "groups": {} if data.groups is None else _counts(data.groups),
-        "duplicates": _duplicates(data),
+        "duplicates": [
+            " = ".join(data.names[i] for i in alike) for alike in equal_sequences(data.X)
+        ],
         "bad": [problem.message for problem in data.skipped],
         "remarks": list(data.remarks),
     }
@@ -38,18 +40,20 @@ def _inspect_strings(X: list[str]) -> dict[str, Any]:
 
 def _inspect_numbers(X: Any) -> dict[str, Any]:
     missing = np.isnan(X.data)
-    constant = [
-        name
-        for name, row in zip(X.channel_names or map(str, range(X.n_rows)), X.data, strict=True)
-        if not np.nanstd(np.append(row[~np.isnan(row)], row[~np.isnan(row)][:1])) > 0
-    ]
+    names = X.channel_names or [str(c) for c in range(X.n_rows)]
     return _lengths(X.lengths) | {
         "channels": X.n_rows,
         "frames per second": X.sampling_rate or "unknown",
         "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
         "sequences with gaps": int(sum(np.isnan(x).any() for x in X)),
-        "constant channels": ", ".join(constant) or "none",
+        "constant channels": [names[c] for c in constant_channels(X)],
     }
+
+
+def constant_channels(X: Any) -> list[int]:
+    """Return the channels whose values never change; missing values do not count."""
+    known = [row[~np.isnan(row)] for row in X.data]
+    return [c for c, row in enumerate(known) if not row.size or not np.ptp(row) > 0]
 
 
 def _lengths(lengths: Any) -> dict[str, Any]:
@@ -65,13 +69,13 @@ def _counts(values: Any) -> dict[str, int]:
     return dict(sorted(Counter(map(str, np.asarray(values).tolist())).items()))
 
 
-def _duplicates(data: Any) -> list[str]:
-    """Return the names of sequences that are exactly equal, one line per set of equal sequences."""
+def equal_sequences(X: Any) -> list[list[int]]:
+    """Return the places of sequences that are exactly equal, one list per set of sequences."""
     seen = defaultdict(list)
-    for name, x in zip(data.names, data.X, strict=True):
+    for i, x in enumerate(X):
         content = x.encode() if isinstance(x, str) else np.ascontiguousarray(x).tobytes()
-        seen[hashlib.sha256(content).digest()].append(name)
-    return [" = ".join(names) for names in seen.values() if len(names) > 1]
+        seen[hashlib.sha256(content).digest()].append(i)
+    return [places for places in seen.values() if len(places) > 1]
 
 
 def facts_of_audio(

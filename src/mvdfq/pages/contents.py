@@ -13,7 +13,7 @@ from mvdfq.pages.matters import matters
 from mvdfq.pages.run import Run
 from mvdfq.pages.trust import trust
 from mvdfq.pages.verdict import confusions, verdict
-from mvdfq.pages.words import class_words, explained
+from mvdfq.pages.words import class_words, tallied
 
 __all__ = ["SCHEMA", "contents", "tidy"]
 
@@ -26,7 +26,7 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
 
     `about` holds title, data and command; `n_details` is the number of sequences in detail.
     """
-    whys = explained(run)
+    tally = tallied(run)
     place = atlas(run)
     found = {
         "schema": SCHEMA,
@@ -40,8 +40,8 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
         "sequences": _sequences(run, place.pop("x"), place.pop("y")),
         "map": place,
         "details": details(run, n_details),
-        "matters": matters(run, list(whys.values())),
-        "class_words": class_words(run, whys),
+        "matters": matters(run, tally),
+        "class_words": class_words(run, tally),
         "trust": trust(run),
         "health": health(run),
     }

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset
-from mvdfq.io.inspection import facts_of
+from mvdfq.io.inspection import constant_channels, equal_sequences
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
 
@@ -18,19 +17,17 @@ LISTED = 50
 
 def health(run: Run) -> dict[str, Any]:
     """Return lengths, gaps, constant channels, class balance, duplicates and mixed groups."""
-    X, n = run.X, len(run.X)
-    facts = facts_of(Dataset(X, run.y, [str(i) for i in range(n)]))
-    constant = facts["constant channels"]
+    X = run.X
     return {
-        "n_sequences": n,
+        "n_sequences": len(X),
         "n_channels": X.n_rows,
         "sampling_rate": X.sampling_rate,
         "lengths": _histogram(X.lengths),
         "missing": np.isnan(X.data).mean(axis=1).tolist() if X.data.size else [0.0] * X.n_rows,
-        "sequences_with_gaps": facts["sequences with gaps"],
-        "constant_channels": [] if constant == "none" else constant.split(", "),
+        "sequences_with_gaps": int(sum(np.isnan(x).any() for x in X)),
+        "constant_channels": constant_channels(X),
         "classes": [int(np.sum(run.y == label)) for label in run.labels],
-        "exact_duplicates": _exact(run, facts["duplicates"]),
+        "exact_duplicates": _exact(run),
         "near_duplicates": _near(run),
         "groups_on_both_sides": _mixed_groups(run),
     }
@@ -49,9 +46,9 @@ def _histogram(lengths: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _exact(run: Run, lines: list[str]) -> dict[str, Any]:
+def _exact(run: Run) -> dict[str, Any]:
     """Return sets of equal sequences, and how many sets are on both sides of a fold."""
-    sets = [[int(i) for i in line.split(" = ")] for line in lines]
+    sets = equal_sequences(run.X)
     across = [one for one in sets if _is_across(run, one)]
     return {
         "n": len(sets),

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from mvdfq.evaluation import evaluate
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.pages.run import Run
+from mvdfq.pages.words import Tally
 
 __all__ = ["matters", "removal"]
 
@@ -15,29 +16,25 @@ __all__ = ["matters", "removal"]
 FILTERS = "filters on "
 
 
-def matters(run: Run, whys: list[Any]) -> dict[str, Any]:
-    """Return the importance of channels and rows, and shares of views and layouts in evidence.
-
-    `whys` are explanations by the reference, which the shares of views and layouts come from.
-    """
+def matters(run: Run, tally: Tally | None) -> dict[str, Any]:
+    """Return the importance of channels, and shares of rows, views and layouts in evidence."""
     found: dict[str, Any] = {"channels": None, "rows": [], "views": [], "layouts": [], "note": ""}
     try:
         found["channels"] = run.reference.feature_importance_.tolist()
     except (AttributeError, UnknownShares, ValueError) as error:
         found["note"] = str(error)
-    if whys:
-        found["rows"] = _rows(whys)
+    if tally is not None:
+        found["rows"] = _rows(tally)
         found["views"] = _grouped(found["rows"])
-        found["layouts"] = _layouts(whys)
+        found["layouts"] = _layouts(tally)
     return found
 
 
-def _rows(whys: list[Any]) -> list[dict[str, Any]]:
+def _rows(tally: Tally) -> list[dict[str, Any]]:
     """Return the share of every row in the evidence, largest first."""
-    strength = np.mean([np.abs(why.by_frame).sum(axis=(0, 2)) for why in whys], axis=0)
-    shares = strength / max(strength.sum(), 1e-300)
+    shares = tally.rows / max(tally.rows.sum(), 1e-300)
+    names = tally.first.row_names
     order = np.argsort(-shares, kind="stable")
-    names = whys[0].row_names
     return [{"name": names[r], "share": float(shares[r])} for r in order.tolist()]
 
 
@@ -59,16 +56,15 @@ def _kind(name: str) -> str:
     return f"{view}, {kind}" if colon else kind
 
 
-def _layouts(whys: list[Any]) -> list[dict[str, Any]]:
+def _layouts(tally: Tally) -> list[dict[str, Any]]:
     """Return the share of every group of layouts in the evidence, in the order of groups."""
-    strength = np.mean([np.abs(why.evidence.by_layout).sum(axis=(0, 1)) for why in whys], axis=0)
-    shares = strength / max(strength.sum(), 1e-300)
-    by_row = np.sum([np.abs(why.evidence.by_layout).sum(axis=0) for why in whys], axis=0)
-    filters = [name.startswith(FILTERS) for name in whys[0].row_names]
+    by_row = tally.layouts
+    shares = by_row.sum(axis=0) / max(by_row.sum(), 1e-300)
+    filters = [name.startswith(FILTERS) for name in tally.first.row_names]
     of_filters = by_row[filters].sum(axis=0) > by_row[np.logical_not(filters)].sum(axis=0)
     names = [
         f"filters, {_layout_name(group)}" if mine else _layout_name(group)
-        for group, mine in zip(whys[0].offsets, of_filters, strict=True)
+        for group, mine in zip(tally.first.offsets, of_filters, strict=True)
     ]
     total: dict[str, float] = {}
     for name, share in zip(names, shares.tolist(), strict=True):

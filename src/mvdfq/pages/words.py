@@ -1,106 +1,239 @@
-"""What a class looks like: its strongest words as small curves in the units of the channels."""
+"""What a class looks like: its strongest words as small curves in the units of the channels.
 
+The words of a class are ranked by their mean evidence over the sequences of the class, and then
+looked up in all judged sequences.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.reason import Reason
-from mvdfq.pages.batches import explanations
-from mvdfq.pages.choice import typical
+from mvdfq.classifier.view_answers import symbols_of_parts
+from mvdfq.explain.explanation import Explanation, largest_channels
+from mvdfq.kernels.counting import GroupTask
+from mvdfq.pages.batches import blocks, explanations
 from mvdfq.pages.run import Run
 
-__all__ = ["class_words", "explained"]
+__all__ = ["Tally", "class_words", "tallied"]
 
-# Sequences per class whose words are added up, and sequences in all.
-MEMBERS, MOST_MEMBERS = 2, 40
-WORDS, LOOKED_AT = 4, 40
-# Occurrences whose curves are averaged, and frames that are shown before and after a word.
+# Frames of the sequences that are explained: half a minute. A class of more frames is looked at in
+# some of its sequences, evenly drawn.
+MOST_FRAMES = 2**15
+# Words of one sequence that are added up, the strongest first; a short sequence holds 4000.
+LOOKED_AT = 1000
+WORDS = 4
+# Sequences whose curves are averaged, and frames that are shown before and after a word.
 OCCURRENCES, AROUND = 30, 2
 
 
-def explained(run: Run) -> dict[int, Explanation]:
-    """Return explanations by the reference of a few typical members of each class."""
-    per_class = max(1, min(MEMBERS, MOST_MEMBERS // max(len(run.labels), 1)))
-    places = [p for mine in typical(run, per_class) for p in mine][:MOST_MEMBERS]
-    try:
-        whys = list(explanations(run.reference, run.X[run.tested[places]])) if places else []
-    except ValueError:  # not every kernel counts words
-        return {}
-    return dict(zip(places, whys, strict=True))
+class Words(NamedTuple):
+    """Words of one group of layouts in one sequence: row, codes and evidence of each word."""
+
+    group: int
+    rows: np.ndarray
+    codes: np.ndarray
+    evidence: np.ndarray
 
 
 @dataclass
-class _Found:
-    """A word, its evidence in some sequences, and where it occurs."""
+class Tally:
+    """Sums over the explanations of many sequences.
 
-    reason: Reason
-    evidence: float = 0.0
-    seen: list[tuple[float, int, Reason]] = field(default_factory=list)
+    `first` is one of the explanations, which knows the names of rows, layouts and symbols. `rows`
+    (n_rows,) and `layouts` (n_rows, n_groups) add up absolute evidence. `words` and `n_members`
+    hold the words for the class and the number of sequences looked at, by class.
+    """
+
+    first: Explanation
+    rows: np.ndarray
+    layouts: np.ndarray
+    words: dict[int, list[Words]] = field(default_factory=dict)
+    n_members: dict[int, int] = field(default_factory=dict)
+
+    def add(self, why: Explanation, c: int, label: Any) -> None:
+        """Add the explanation of a sequence of class `c`."""
+        self.rows += np.abs(why.by_frame).sum(axis=(0, 2))
+        self.layouts += np.abs(why.evidence.by_layout).sum(axis=0)
+        self.words.setdefault(c, []).extend(_words_for(why, label))
+        self.n_members[c] = self.n_members.get(c, 0) + 1
 
 
-def class_words(run: Run, whys: dict[int, Explanation]) -> list[list[dict[str, Any]]]:
+def _words_for(why: Explanation, label: Any) -> list[Words]:
+    """Return the words of a sequence with the most evidence for or against a class."""
+    column, sign = why.column(label)
+    found = why.evidence.words
+    totals = [sign * block.totals(column) for block in found]
+    weakest = np.sort(np.abs(np.concatenate([*totals, np.zeros(1)])))[-LOOKED_AT:][0]
+    kept = [np.flatnonzero(np.abs(total) > weakest) for total in totals]
+    return [
+        Words(block.group, block.rows[at], block.codes[at], total[at])
+        for block, total, at in zip(found, totals, kept, strict=True)
+    ]
+
+
+def tallied(run: Run) -> Tally | None:
+    """Return the sums over explanations by the reference; None if its kernel counts no words."""
+    places, tally = _places(run), None
+    try:
+        for place, why in zip(places, explanations(run.reference, run.X[run.tested[places]]),
+                              strict=True):  # fmt: skip
+            if tally is None:
+                shape = why.evidence.by_layout.shape[1:]
+                tally = Tally(why, np.zeros(shape[0]), np.zeros(shape))
+            c = int(run.truth[place])
+            tally.add(why, c, run.labels[c])
+    except ValueError:  # not every kernel counts words
+        return None
+    return tally
+
+
+def _places(run: Run) -> np.ndarray:
+    """Return the judged sequences to explain: all sequences, or some of every class."""
+    known = set(run.reference.classes_.tolist())
+    lengths, found = run.X.lengths[run.tested], []
+    for c, label in enumerate(run.labels):
+        members = np.flatnonzero(run.truth == c)
+        if label in known and len(members):
+            most = MOST_FRAMES // len(run.labels) / max(lengths[members].mean(), 1)
+            n = min(len(members), max(int(most), 2))
+            found.append(members[np.arange(n) * len(members) // n])
+    return np.concatenate([*found, np.empty(0, int)]).astype(int)
+
+
+@dataclass
+class _Strong:
+    """A word with its mean evidence for a class, and where it occurs first in each sequence.
+
+    `places` are the judged sequences that hold the word; the word begins at frame `starts` of the
+    sequence and is read by layout `layouts` of its group.
+    """
+
+    group: int
+    row: int
+    codes: np.ndarray
+    evidence: float
+    places: np.ndarray = field(default_factory=lambda: np.empty(0, int))
+    starts: np.ndarray = field(default_factory=lambda: np.empty(0, int))
+    layouts: np.ndarray = field(default_factory=lambda: np.empty(0, int))
+
+
+def class_words(run: Run, tally: Tally | None) -> list[list[dict[str, Any]]]:
     """Return the strongest words of each class, with curves and a sequence where they occur."""
-    return [[_word(run, one) for one in _strongest(run, whys, c)] for c in range(len(run.labels))]
+    if tally is None:
+        return [[] for _ in run.labels]
+    strong = [_strongest(run, tally, c) for c in range(len(run.labels))]
+    _locate(run, [word for words in strong for word in words])
+    return [[_word(run, tally, c, word) for word in words] for c, words in enumerate(strong)]
 
 
-def _strongest(run: Run, whys: dict[int, Explanation], c: int) -> list[_Found]:
-    """Add up the evidence of equal words; take the strongest word of each row."""
-    found: dict[Any, _Found] = {}
-    for place, why in whys.items():
-        if run.truth[place] != c:
-            continue
-        for reason in why.top(LOOKED_AT, run.labels[c]):
-            key = reason.row, reason.symbols, reason.offsets
-            one = found.setdefault(key, _Found(reason))
-            one.evidence += reason.evidence
-            one.seen.append((reason.evidence, place, reason))
-    order = sorted(found.values(), key=lambda one: -one.evidence)
-    rows: dict[str, _Found] = {}
-    for one in order:
+def _strongest(run: Run, tally: Tally, c: int) -> list[_Strong]:
+    """Return the strongest word of each of the strongest rows, over all members looked at."""
+    found = sorted(_means(tally, c), key=lambda word: -word.evidence)
+    strong: dict[int, _Strong] = {}
+    for w, word in enumerate(found):
         # letters have one row: then all words are of this row
-        row = one.reason.row if run.X.n_rows > 1 else str(len(rows))
-        if one.evidence > 0:
-            rows.setdefault(row, one)
-    return list(rows.values())[:WORDS]
+        strong.setdefault(word.row if run.X.n_rows > 1 else w, word)
+    return [word for word in strong.values() if word.evidence > 0][:WORDS]
 
 
-def _word(run: Run, one: _Found) -> dict[str, Any]:
-    evidence, place, strongest = max(one.seen, key=lambda seen: seen[0])
-    channel = _channel(run, one.reason)
+def _means(tally: Tally, c: int) -> Iterator[_Strong]:
+    """Yield the strongest words of every row and group with their mean evidence for class `c`."""
+    by_group: dict[int, list[Words]] = {}
+    for words in tally.words.get(c, []):
+        by_group.setdefault(words.group, []).append(words)
+    for group, mine in by_group.items():
+        _, rows, codes, evidence = (np.concatenate(part) for part in zip(
+            *(([words.group], *words[1:]) for words in mine), strict=True))  # fmt: skip
+        distinct, at = np.unique(np.column_stack([rows, codes]), axis=0, return_inverse=True)
+        means = np.bincount(at.ravel(), evidence, len(distinct)) / tally.n_members[c]
+        for a, b in pairwise([*np.unique(distinct[:, 0], return_index=True)[1], len(distinct)]):
+            for w in a + np.argsort(-means[a:b], kind="stable")[:WORDS]:
+                yield _Strong(group, int(distinct[w, 0]), distinct[w, 1:], float(means[w]))
+
+
+def _locate(run: Run, words: list[_Strong]) -> None:
+    """Look words up in all judged sequences."""
+    wanted: dict[tuple[int, int], list[_Strong]] = {}
+    for word in words:
+        wanted.setdefault((word.row, word.group), []).append(word)
+    for a, b in blocks(run.X[run.tested]):
+        parts = symbols_of_parts(run.reference, run.X[run.tested[a:b]])
+        for (row, group), alike in wanted.items():
+            plan, symbols, r, g = _part(parts, row, group)
+            read = GroupTask(plan.groups(r)[g]).occurrences(plan.row([symbols], r))
+            for word in alike:
+                _note(word, read, a, symbols.offsets)
+
+
+def _part(parts: list[Any], row: int, group: int) -> tuple[Any, Any, int, int]:
+    """Return the part that a row belongs to, and the numbers of row and group in this part.
+
+    Explanations number the rows and groups of all parts one after another.
+    """
+    (plan, symbols), *others = parts
+    if row < len(plan.row_weights):
+        return plan, symbols, row, group
+    return _part(others, row - len(plan.row_weights), group - len(plan.groups(0)))
+
+
+def _note(word: _Strong, read: Any, first: int, offsets: np.ndarray) -> None:
+    """Add the first occurrence of a word in each sequence of a block."""
+    at = np.arange(len(read.words))
+    for k, code in enumerate(word.codes):
+        at = at[read.words[at, k] == code]
+    owners, firsts = np.unique(read.sequence[at], return_index=True)
+    at = at[firsts]
+    word.places = np.append(word.places, owners + first)
+    word.starts = np.append(word.starts, read.starts[at] - offsets[owners])
+    word.layouts = np.append(word.layouts, read.layout[at])
+
+
+def _word(run: Run, tally: Tally, c: int, word: _Strong) -> dict[str, Any]:
+    why, mine = tally.first, run.truth[word.places] == c
+    inside = np.flatnonzero(mine)
+    example = inside[np.argmax(run.probabilities[word.places[inside], c])]
+    offsets = np.array(why.offsets[word.group][word.layouts[example]] or (0,))
+    channel = _channel(run, why, word.row)
+    alike = inside[word.layouts[inside] == word.layouts[example]]
+    size = int(np.sum(run.truth == c))
     return {
-        "row": one.reason.row,
-        "symbols": list(one.reason.symbols),
-        "offsets": list(one.reason.offsets),
-        "evidence": one.evidence / len(one.seen),
-        "members": len(one.seen),
-        "sequence": place,
-        "frame": strongest.frames[0],
+        "row": why.row_names[word.row],
+        "symbols": [why.names[word.row][code] for code in word.codes],
+        "offsets": (offsets - offsets[0]).tolist(),
+        "evidence": word.evidence,
+        "looked_at": tally.n_members[c],
+        "in_class": [len(inside), size],
+        "in_others": [int(np.sum(~mine)), len(run.truth) - size],
+        "sequence": int(word.places[example]),
+        "frame": int(word.starts[example] + offsets[0]),
         "channel": channel,
-        "curve": None if channel is None else _mean_curve(run, one, channel),
-        "example": evidence,
+        "curve": None if channel is None else _mean_curve(run, word, alike, offsets, channel),
     }
 
 
-def _channel(run: Run, reason: Reason) -> int | None:
+def _channel(run: Run, why: Explanation, row: int) -> int | None:
     """Return the channel with the largest share in the row; None for letters or without shares."""
-    names = run.channel_names
-    if not reason.channels or reason.channels[0] not in names:
+    names = largest_channels(why, row)
+    if not names or names[0] not in run.channel_names:
         return None
-    c = names.index(reason.channels[0])
+    c = run.channel_names.index(names[0])
     return None if run.X.symbolic_mask[c] else c
 
 
-def _mean_curve(run: Run, one: _Found, channel: int) -> dict[str, Any]:
+def _mean_curve(
+    run: Run, word: _Strong, alike: np.ndarray, offsets: np.ndarray, channel: int
+) -> dict[str, Any]:
     """Average the values of a channel over the occurrences of a word; with their spread."""
-    span = one.reason.offsets[-1] + 1
-    pieces = []
-    for _, place, reason in one.seen:
-        row = run.X[int(run.tested[place])][channel]
+    span, pieces = int(offsets[-1] - offsets[0]) + 1, []
+    for i in alike[:OCCURRENCES]:
+        row = run.X[int(run.tested[word.places[i]])][channel]
         padded = np.concatenate([np.full(AROUND, np.nan), row, np.full(AROUND + span, np.nan)])
-        pieces += [padded[f : f + span + 2 * AROUND] for f in reason.frames[:OCCURRENCES]]
-    stack = np.array(pieces[:OCCURRENCES])
+        first = int(word.starts[i] + offsets[0])
+        pieces.append(padded[first : first + span + 2 * AROUND])
+    stack = np.array(pieces)
     known = (~np.isnan(stack)).sum(axis=0)
     filled = np.where(np.isnan(stack), 0, stack)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.inner import inner_facts
@@ -46,6 +47,7 @@ def train(
     from mvdfq.io import recognise
 
     check_output(output, data)
+    _tell_replaced(output, quiet)
     parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
     parts.check()
     kind = as_ or recognise(data, **o.given_columns())
@@ -98,6 +100,25 @@ def check_output(path: Path, data: Path) -> None:
         problem = f"{path.parent} cannot be written to."
     if problem:
         raise Refused(problem, hint, CANNOT_WRITE)
+
+
+def _tell_replaced(path: Path, quiet: bool) -> None:
+    """Say which model the new model will replace; refuse to replace a file that is no model."""
+    from mvdfq.classifier.saving.file import ModelFileError, load
+    from mvdfq.cli.model_facts import is_model
+
+    if not path.exists() or not path.stat().st_size:
+        return
+    if not is_model(path):
+        message = f"{path} exists and is not a model file, so it is not replaced."
+        raise Refused(message, "name another output, or remove the file first", CANNOT_WRITE)
+    try:
+        old = load(path)
+        sizes = counted(len(old.classes_), "class"), counted(len(old.train_y_), "sequence")
+        what = f"a model of {sizes[0]}, trained on {sizes[1]}"
+    except ModelFileError:
+        what = "a model file that cannot be read"
+    note(f"{path} exists and will be replaced: {what}.", quiet)
 
 
 def labelled(data: Any, path: Any) -> Any:

@@ -14,8 +14,8 @@ import soundfile
 
 import mvdfq
 from commands import run
-from mvdfq.cli import confusion, output
-from mvdfq.cli.confusion import show_confusion
+from mvdfq.cli import output
+from mvdfq.cli.output import show_confusion
 from mvdfq.cli.remarks import one_line_warnings
 from mvdfq.io import write_npz
 
@@ -29,8 +29,7 @@ def width(monkeypatch):
     """Sets the width of the terminal; None stands for a pipe."""
 
     def set_width(columns):
-        for module in (confusion, output):
-            monkeypatch.setattr(module, "screen_width", lambda: columns)
+        monkeypatch.setattr(output, "screen_width", lambda: columns)
 
     return set_width
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import mvdfq
 import naive_pages
 from mvdfq.evaluation import evaluate
-from mvdfq.pages import api, choice, curves, health, html, run as runs, trust
+from mvdfq.pages import api, details, health, html, run as runs, trust
 from mvdfq.pages.atlas import kernel_pca
 from mvdfq.pages.baselines import describe
 from mvdfq.pages.contents import tidy
@@ -176,23 +176,23 @@ def test_a_map_without_spread_is_one_place(K):
 def test_curves_keep_peaks_and_evidence_keeps_its_sum():
     row = np.zeros(10_000)
     row[7777], row[123] = 5.0, np.nan
-    points = curves.curve(row, 300)
+    points = details.curve(row, 300)
     assert len(points) == 300
     assert max(point for point in points if point is not None) == 5.0
-    edges = curves.bin_edges(10_000, 150)
-    assert_allclose(curves.sums(np.arange(10_000.0), edges).sum(), np.arange(10_000).sum())
+    edges = details.bin_edges(10_000, 150)
+    assert_allclose(details.sums(np.arange(10_000.0), edges).sum(), np.arange(10_000).sum())
     assert edges[0] == 0
     assert edges[-1] == 10_000
-    assert curves.curve(np.array([1.0, np.nan]), 300) == [1.0, None]
+    assert details.curve(np.array([1.0, np.nan]), 300) == [1.0, None]
 
 
 def test_chosen_sequences_tell_most(run):
-    picked = choice.chosen(run, 12).tolist()
+    picked = details.chosen(run, 12).tolist()
     assert len(set(picked)) == 12
     wrong = np.flatnonzero(run.truth != run.predicted)
     assert set(wrong[np.argsort(-run.confidence[wrong])][:8].tolist()) <= set(picked)
-    assert len(choice.chosen(run, None)) == len(run.tested)
-    assert len(choice.chosen(run, 1)) == 1
+    assert len(details.chosen(run, None)) == len(run.tested)
+    assert len(details.chosen(run, 1)) == 1
 
 
 def test_trust_against_its_slow_twin(run):

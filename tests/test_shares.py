@@ -193,7 +193,7 @@ def test_the_advice_about_hashed_words_helps():
     X, y = mvdfq.load_japanese_vowels(split="train")
     clf = SequenceClassifier("mvdfq-1d", solver="linear", C=1).fit(X[:60], y[:60])
     assert clf.n_features is None
-    with pytest.raises(AttributeError, match="are hashed .* pass solver='kernel'") as found:
+    with pytest.raises(AttributeError, match=r"are hashed .* pass solver='kernel'") as found:
         clf.feature_importance_  # noqa: B018
     assert "n_features" not in str(found.value)
     clf = clf.set_params(solver="kernel").fit(X[:60], y[:60])

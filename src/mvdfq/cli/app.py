@@ -12,9 +12,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from mvdfq.cli.cache import cache
 from mvdfq.cli.demo import demo
-from mvdfq.cli.doctor import doctor
+from mvdfq.cli.doctor import cache, doctor
 from mvdfq.cli.errors import Described, described
 from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.explain import Reasons, signed
 from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
-from mvdfq.cli.reasons import Reasons, signed
 
 __all__ = ["demo"]
 

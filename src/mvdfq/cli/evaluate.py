@@ -10,12 +10,12 @@ import typer
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, page, parts as p
 from mvdfq.cli.choices import PROTOCOLS, completed
-from mvdfq.cli.confusion import show_confusion
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import (
     Format,
     note,
     progress_bar,
+    show_confusion,
     show_facts,
     show_json,
     show_rows,

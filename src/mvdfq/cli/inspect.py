@@ -88,7 +88,7 @@ def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the facts for people: every length has its unit, names are listed as text."""
     unit = facts.get("unit of lengths", "letters" if "letters" in facts else "frames")
     lengths = [key for key in ("shortest", "median length", "longest") if key in facts]
-    shown = {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
+    shown: dict[str, str] = {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
     if "constant channels" in facts:
         shown["constant channels"] = _listed(facts["constant channels"]) or "none"
     return facts | shown | {"unit of lengths": ""}

@@ -1,15 +1,14 @@
-"""``mvdfq inspect MODEL``: what a model expects, and what it was trained on."""
+"""What a model expects and what it was trained on: ``mvdfq inspect MODEL``, the inner accuracy."""
 
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from mvdfq.classifier.saving import DESCRIPTION
-from mvdfq.cli.inner import class_counts, inner_facts
 from mvdfq.cli.output import Format, key_of, note, show_facts, show_json, show_text, table
 from mvdfq.cli.predict import load
 
-__all__ = ["inspect_model", "is_model"]
+__all__ = ["class_counts", "inner_facts", "inspect_model", "is_model"]
 
 UNKNOWN = "not recorded"
 MOST_NAMES = 6
@@ -107,3 +106,33 @@ def _lengths(training: dict[str, Any], unit: str) -> str:
         return shown
     seconds = f"{low / rate:.2f} to {high / rate:.2f} s, median {middle / rate:.2f} s"
     return f"{seconds} ({shown}, {rate:g} frames per second)"
+
+
+def _inner_accuracy(clf: Any) -> dict[str, Any]:
+    """Return `inner_accuracy`, and `inner_accuracy_remark` if it is None or not of all classes."""
+    score, counts = float(clf.validation_score_), class_counts(clf)
+    single = [label for label, n in counts.items() if n == 1]
+    is_known = score == score and len(counts) - len(single) > 1  # NaN is not equal to itself
+    facts: dict[str, Any] = {"inner_accuracy": score if is_known else None}
+    if single:
+        names = ", ".join(single[:3]) + (" ..." if len(single) > 3 else "")
+        who = f"class {names} has" if len(single) == 1 else f"classes {names} have"
+        facts["inner_accuracy_remark"] = f"{who} one training sequence, which cannot be tested"
+    elif not is_known:
+        facts["inner_accuracy_remark"] = "the groups do not allow two inner folds"
+    return facts
+
+
+def inner_facts(clf: Any, format: Format) -> dict[str, Any]:
+    """Return the inner accuracy as facts; for people, the remark stands beside the number."""
+    facts = _inner_accuracy(clf)
+    if format is not Format.human or "inner_accuracy_remark" not in facts:
+        return facts
+    score, remark = facts.values()
+    return {"inner_accuracy": f"{'unknown' if score is None else f'{score:.4f}'}: {remark}"}
+
+
+def class_counts(clf: Any) -> dict[str, int]:
+    """Return the number of training sequences of every class."""
+    codes = clf.train_y_.tolist()
+    return {str(label): codes.count(i) for i, label in enumerate(clf.classes_.tolist())}

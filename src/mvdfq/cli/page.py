@@ -101,7 +101,7 @@ class PageOptions:
 
 def check_beside(path: Path) -> None:
     """Refuse a page whose .json or .csv would replace a file of the user."""
-    from mvdfq.pages.files import foreign_files
+    from mvdfq.pages.html import foreign_files
 
     if foreign := foreign_files(path):
         message = f"--report {path} would replace {foreign[0]}, which is not part of a report."

@@ -10,7 +10,7 @@ import typer
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, parts as p
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
-from mvdfq.cli.inner import inner_facts
+from mvdfq.cli.model_facts import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
 
 __all__ = ["labelled", "source_of", "train"]

@@ -14,8 +14,7 @@ from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
 from mvdfq.pages.clips import sound_clips
 from mvdfq.pages.contents import contents, tidy
-from mvdfq.pages.files import foreign_files, write_csv, write_json
-from mvdfq.pages.html import page
+from mvdfq.pages.html import foreign_files, page, write_csv, write_json
 from mvdfq.pages.matters import removal
 from mvdfq.pages.run import Recorder, Run
 from mvdfq.sequences import check_sequences

@@ -14,7 +14,7 @@ import numpy as np
 from mvdfq.classifier.view_answers import symbols_of_parts
 from mvdfq.explain.explanation import Explanation, largest_channels
 from mvdfq.kernels.counting import GroupTask
-from mvdfq.pages.batches import blocks, explanations
+from mvdfq.pages.details import blocks, explanations
 from mvdfq.pages.run import Run
 
 __all__ = ["Tally", "class_words", "tallied"]

@@ -1,9 +1,10 @@
 """New data for a model: tables are read as the tables of the training data were."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mvdfq.cli.columns import given_columns
+from mvdfq.cli.options import DataOptions
 from mvdfq.cli.output import note
 
 __all__ = ["reading_as_trained", "remark_other_rate"]
@@ -14,18 +15,16 @@ TEXT = ("long-csv", "wide-csv", "csv-folder")
 TIMES = ("long-csv", "csv-folder", "parquet")
 
 
-def reading_as_trained(
-    clf: Any, path: Path, format: str | None, label: str | None
-) -> tuple[str, str | None, dict[str, Any]]:
-    """Return the format, the label and the columns that new data are read with.
+def reading_as_trained(clf: Any, path: Path, reading: DataOptions) -> DataOptions:
+    """Return format, label and columns that new data are read with.
 
     What the user says now comes first, then what the user said in training.
     """
-    source, given = getattr(clf, "source_", {}), given_columns()
+    source, given = getattr(clf, "source_", {}), reading.columns
     stored = source.get("columns") or {}
     columns = {key: stored[key] for key in ("id", "time", "resample") if key in stored} | given
     stored_kind = None if "id" in given else source.get("format")
-    kind = format or _kind(path, stored_kind, columns)
+    kind = reading.as_ or _kind(path, stored_kind, columns)
     if kind in TIMES and clf.channel_names_in_ is not None:
         columns.setdefault("channels", list(clf.channel_names_in_))
     if kind not in TIMES:
@@ -33,10 +32,11 @@ def reading_as_trained(
     elif kind != source.get("format"):  # only channels and rate mean the same in another format
         columns = {key: columns[key] for key in ("channels", "resample") if key in columns} | given
     if kind == "csv-folder":
-        columns.pop("id", None)
+        columns["id"] = None
+    label = reading.label
     if label is None and kind == source.get("format") and kind in (*TEXT, "parquet"):
         label = _label_in(path, stored.get("label"))
-    return kind, label, columns
+    return replace(reading, as_=kind, label=label, **columns)
 
 
 def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:

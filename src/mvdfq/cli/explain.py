@@ -13,10 +13,14 @@ from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
 from mvdfq.cli.page import write_explanation
 from mvdfq.cli.predict import ModelPath, load, new_data
+from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
 __all__ = ["Reasons", "explain", "signed", "word_row"]
 
+# Neither files that are left out nor another cache matter for one sequence.
+WITHOUT = ("skip_bad", "cache", "recipe", "labels", "group_pattern", "strands")
+NewSequence = Annotated[o.DataOptions, Without(*WITHOUT)]
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -164,6 +168,7 @@ def signed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def explain(
     model: ModelPath,
     data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
+    reading: NewSequence,
     which: Annotated[
         str,
         typer.Option(help="Number of the sequence in the file, counted from 1, or its name."),
@@ -181,11 +186,7 @@ def explain(
     details: Annotated[
         bool, typer.Option("--details", help="Show words and rows of symbols, too.")
     ] = False,
-    as_: o.DataFormat = None,
-    label: o.Label = None,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    n_jobs: o.Jobs = -1,
 ) -> None:
     """Show which moments and channels decided the class of one sequence, with exact evidence.
 
@@ -197,7 +198,7 @@ def explain(
             message = f"{output} must end in .html, .json, .png, .svg or .pdf."
             raise Refused(message, "name another file")
     clf = load(model)
-    read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
+    quiet, read = reading.quiet, new_data(clf, [data], reading)
     place = find_sequence(read.names, which, data)
     x = read.X[place] if isinstance(read.X, list) else read.X[[place]]
     explanation = clf.explain(x)

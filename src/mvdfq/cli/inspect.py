@@ -1,5 +1,7 @@
 """``mvdfq inspect``: the contents of a data set, before training."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +11,7 @@ from mvdfq.cli.errors import Refused
 from mvdfq.cli.flags import as_flags
 from mvdfq.cli.model_facts import inspect_model, is_model
 from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, show_text, table
+from mvdfq.cli.shared import Without
 
 __all__ = ["inspect"]
 
@@ -18,16 +21,11 @@ MOST_ROWS = 40
 
 def inspect(
     data: o.DataPath,
-    as_: o.DataFormat = None,
-    label: o.Label = None,
-    labels: o.Labels = None,
-    group_pattern: o.GroupPattern = None,
-    recipe: o.Recipe = None,
+    reading: Annotated[o.DataOptions, Without("skip_bad", "strands", "cache", "n_jobs")],
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode sound files, to find all bad files.")
     ] = False,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
@@ -39,26 +37,32 @@ def inspect(
     if is_model(data):
         inspect_model(data, format)
         return
-    from mvdfq.io import recognise
     from mvdfq.io.base import check_kept
-    from mvdfq.io.inspection import facts_of, facts_of_audio
+    from mvdfq.io.inspection import facts_of
 
-    kind = as_ or recognise(data, **o.given_columns())
+    kind = reading.kind(data)
     if kind == "audio":
-        given = o.given_columns() | {"label": label, "labels": labels}
-        for name in (name for name, value in given.items() if value is not None):
-            raise Refused(f"--{name} has no meaning for the format audio; remove it.")
-        with progress_bar("looking", quiet) as progress:
-            how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
-            facts = facts_of_audio(data, group_pattern, progress, **how)
-        if not deep:
-            facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
+        facts = _facts_of_audio(data, reading, deep)
     else:
-        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, quiet)
-        facts = facts_of(options.dataset(data))
+        facts = facts_of(replace(reading, as_=kind, skip_bad=True, n_jobs=1).dataset(data))
     facts = {"data": str(data), "format": kind, **facts}
-    _show(facts, format, quiet)
+    _show(facts, format, reading.quiet)
     check_kept(data, facts["sequences"], facts["bad"])
+
+
+def _facts_of_audio(data: Path, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
+    """Return the facts of sound files; refuse options that sound files do not have."""
+    from mvdfq.io.inspection import facts_of_audio
+
+    given = reading.columns | {"label": reading.label, "labels": reading.labels}
+    for name in (name for name, value in given.items() if value is not None):
+        raise Refused(f"--{name} has no meaning for the format audio; remove it.")
+    with progress_bar("looking", reading.quiet) as progress:
+        how: dict[str, Any] = {"recipe": reading.recipe, "deep": deep, "n_jobs": o.processes(data)}
+        facts = facts_of_audio(data, reading.group_pattern, progress, **how)
+    if not deep:
+        facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
+    return facts
 
 
 def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:

@@ -1,39 +1,20 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mvdfq.cli.choices import FORMATS, RECIPES, completed, in_words
-from mvdfq.cli.columns import given_columns, number_or_name
 from mvdfq.cli.flags import as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
-from mvdfq.cli.shared import default_cache
 
-__all__ = [
-    "Cache",
-    "DataFormat",
-    "DataOptions",
-    "DataPath",
-    "GroupPattern",
-    "Jobs",
-    "Label",
-    "Labels",
-    "Memory",
-    "Output",
-    "Quiet",
-    "Recipe",
-    "Seed",
-    "SkipBad",
-    "Strands",
-    "given_columns",
-    "processes",
-]
+__all__ = ["DataOptions", "DataPath", "Jobs", "Memory", "Output", "Quiet", "Seed", "processes"]
 
 READ = "Reading data"
+COLUMNS = "Columns of tables, by name or number (0 is the first)"
 # Bytes of audio that one process reads in about a second.
 MANY_BYTES = 50_000_000
 
@@ -104,6 +85,44 @@ Cache = Annotated[
         rich_help_panel=READ,
     ),
 ]
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Do not use or keep audio features in the cache; see mvdfq cache.",
+        rich_help_panel=READ,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(help="Column that names the sequence of each row.", rich_help_panel=COLUMNS),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of times, or none: rows in order; NAME:ms says the unit: s, ms, us or ns.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(help="Column of groups (subjects, devices), or none.", rich_help_panel=COLUMNS),
+]
+Channels = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns that are channels, such as x,y,z; default: all columns without another role.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Resample = Annotated[
+    float | None,
+    typer.Option(
+        help="Rows per second that all sequences are brought to; gaps stay gaps.",
+        rich_help_panel=COLUMNS,
+        min=0,
+    ),
+]
 Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
 Seed = Annotated[int, typer.Option(help="Seed of all random choices, a whole number.")]
@@ -119,20 +138,37 @@ Memory = Annotated[
 
 @dataclass(frozen=True)
 class DataOptions:
-    """The options that say how data are read."""
+    """The options that say how data are read; `with_shared` makes an option of every field."""
 
-    format: str | None = None
-    recipe: Any = None
-    label: str | None = None
-    labels: Path | None = None
-    group_pattern: str | None = None
-    skip_bad: bool = False
-    cache: Path | None = None
-    n_jobs: int = 1
-    quiet: bool = False
-    strands: str = "one"
-    # The columns of a table that the user names.
-    columns: Mapping[str, Any] = field(default_factory=given_columns)
+    as_: DataFormat = None
+    recipe: Recipe = None
+    label: Label = None
+    labels: Labels = None
+    group_pattern: GroupPattern = None
+    skip_bad: SkipBad = False
+    strands: Strands = "one"
+    cache: Cache = None
+    no_cache: NoCache = False
+    id: Id = None
+    time: Time = None
+    group: Group = None
+    channels: Channels = None
+    resample: Resample = None
+    n_jobs: Jobs = -1
+    quiet: Quiet = False
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that the user names, as keywords of `mvdfq.io.read`."""
+        names = ("id", "time", "group", "channels", "resample")
+        given = {name: getattr(self, name) for name in names}
+        return {name: _parsed(name, value) for name, value in given.items() if value is not None}
+
+    def kind(self, path: Path) -> str:
+        """Return the format of the data, recognised by content if the user does not say it."""
+        from mvdfq.io import recognise
+
+        return self.as_ or recognise(path, **self.columns)
 
     def read(self, path: Any) -> Any:
         """Read a data set; print what was left out and what the reader decided by itself."""
@@ -151,13 +187,13 @@ class DataOptions:
         from mvdfq.io import read
 
         with progress_bar("reading", self.quiet) as progress:
-            return read(path, self.format, progress=progress, **self._keywords(path))
+            return read(path, self.as_, progress=progress, **self._keywords(path))
 
     def blocks(self, path: Path, limit: int) -> Any:
         """Return what reads a folder of more than `limit` bytes block by block; None for others."""
-        from mvdfq.io import FolderBlocks, recognise
+        from mvdfq.io import FolderBlocks
 
-        kind = self.format or recognise(path, **given_columns())
+        kind = self.kind(path)
         if not path.is_dir() or kind not in ("audio", "csv-folder"):
             return None
         blocks = FolderBlocks(path, kind, **self._keywords(path))
@@ -167,23 +203,42 @@ class DataOptions:
         """Return the options as keywords of `mvdfq.io.read`."""
         return {
             "recipe": self.recipe,
-            "label": None if self.label is None else number_or_name(self.label),
+            "label": None if self.label is None else _parsed("label", self.label),
             "labels": self.labels,
             "strands": self.strands,
             "group_pattern": self.group_pattern,
             "skip_bad": self.skip_bad,
             "n_jobs": processes(path) if self.n_jobs == -1 else self.n_jobs,
-            "cache": self.cache or _cache_for(path, self.format),
+            "cache": self.cache or self._default_cache(path),
             **self.columns,
         }
 
+    def _default_cache(self, path: Any) -> Path | None:
+        """Return the default folder if the data are sound; None if it cannot be created."""
+        from mvdfq.io.cache import features_folder
 
-def _cache_for(path: Any, format: str | None) -> Path | None:
-    """Return the default cache if the data are sound; other formats have no features to keep."""
-    from mvdfq.io import recognise
+        if self.no_cache or self.kind(path[0] if isinstance(path, list) else path) != "audio":
+            return None
+        folder = features_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:  # a home without the right to write: the cache only saves time
+            return None
+        return folder
 
-    kind = format or recognise(path[0] if isinstance(path, list) else path, **given_columns())
-    return default_cache() if kind == "audio" else None
+
+def _parsed(name: str, value: Any) -> Any:
+    """Return a column as the library takes it; a value that was read before stays as it is."""
+    if not isinstance(value, str):
+        return value
+    if name == "channels":
+        return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
+    return number_or_name(value)
+
+
+def number_or_name(text: str) -> str | int:
+    """Return a column as the library takes it: a number counts from 0, or from the end."""
+    return int(text) if re.fullmatch("-?[0-9]{1,18}", text) else text
 
 
 def processes(path: Any) -> int:

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,15 +12,7 @@ from mvdfq._utils.files import replace_file
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import note
 
-__all__ = [
-    "Details",
-    "NoAudio",
-    "PageOptions",
-    "RemoveChannels",
-    "ReportPath",
-    "command_line",
-    "write_explanation",
-]
+__all__ = ["PageOptions", "command_line", "write_explanation"]
 
 PANEL = "The page"
 ReportPath = Annotated[
@@ -53,30 +46,32 @@ RemoveChannels = Annotated[
 ]
 
 
+@dataclass(frozen=True)
 class PageOptions:
     """What the command line says about the page; checked before data are read."""
 
-    def __init__(
-        self, path: Path | None, details: str, no_audio: bool, remove_channels: bool
-    ) -> None:
-        self.path, self.no_audio, self.remove_channels = path, no_audio, remove_channels
-        self.details: int | str = details
+    report: ReportPath = None
+    details: Details = "60"
+    no_audio: NoAudio = False
+    remove_channels: RemoveChannels = False
+
+    def check(self) -> None:
+        """Raise an error for a page that cannot or must not be written."""
+        path, details = self.report, self.details
         if path is None:
             return
         if path.suffix not in (".html", ".htm"):
             raise Refused(f"--report must end in .html, got {path}.", "name another file", USAGE)
         if not path.absolute().parent.is_dir():
             raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
-        check_beside(path)
-        if details != "all":
-            if not details.isdecimal() or int(details) < 1:
-                message = f"--details must be a whole number above 0 or all, got {details}."
-                raise Refused(message, "for example --details 60", USAGE)
-            self.details = int(details)
+        _check_beside(path)
+        if details != "all" and (not details.isdecimal() or int(details) < 1):
+            message = f"--details must be a whole number above 0 or all, got {details}."
+            raise Refused(message, "for example --details 60", USAGE)
 
     def recorder(self) -> Any:
         """Return what `mvdfq.evaluate` calls after every fold; None if no page is wanted."""
-        if self.path is None:
+        if self.report is None:
             return None
         from mvdfq.pages.run import Recorder
 
@@ -86,7 +81,7 @@ class PageOptions:
         self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: dict[str, Any]
     ) -> Path | None:
         """Write the page of an evaluation, if one is wanted; return its path."""
-        if self.path is None:
+        if self.report is None:
             return None
         from mvdfq.pages.api import finish, run_of
         from mvdfq.pages.clips import sound_files
@@ -95,11 +90,12 @@ class PageOptions:
         about = {"title": data.absolute().name, "command": command_line()}
         audio = None if self.no_audio else sound_files(data, run.names)
         wanted = rules if self.remove_channels else None
-        finish(run, about, self.details, wanted, audio, self.path)
-        return self.path
+        details = "all" if self.details == "all" else int(self.details)
+        finish(run, about, details, wanted, audio, self.report)
+        return self.report
 
 
-def check_beside(path: Path) -> None:
+def _check_beside(path: Path) -> None:
     """Refuse a page whose .json or .csv would replace a file of the user."""
     from mvdfq.pages.html import foreign_files
 

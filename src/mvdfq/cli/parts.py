@@ -12,6 +12,7 @@ import typer
 from mvdfq.cli import choices
 from mvdfq.cli.choices import completed, in_words
 from mvdfq.cli.errors import USAGE, Refused
+from mvdfq.cli.options import Jobs, Memory, Seed
 
 __all__ = [
     "Balanced",
@@ -163,14 +164,17 @@ Balanced = Annotated[
 
 @dataclass(frozen=True)
 class Parts:
-    """The options that choose the parts of the classifier."""
+    """The options that choose the classifier; `with_shared` makes an option of every field."""
 
-    preset: str | None = None
-    frames: str | None = None
-    symbols: str | None = None
-    kernel: str | None = None
-    C: str | None = None
-    balanced: bool = False
+    preset: PresetName = None
+    frames: FramesName = None
+    symbols: SymbolsName = None
+    kernel: KernelName = None
+    C: Penalty = None
+    balanced: Balanced = False
+    seed: Seed = 0
+    n_jobs: Jobs = -1
+    memory_limit: Memory = None
 
     def given(self) -> dict[str, Any]:
         """Return the values of all options, by option."""
@@ -179,9 +183,9 @@ class Parts:
 
     def check(self) -> None:
         """Raise an error for values that are not known, before data are read."""
-        self.classifier(0, 1, None, verbose=False)
+        self.classifier(verbose=False)
 
-    def classifier(self, seed: int, n_jobs: int, memory: str | None, verbose: bool) -> Any:
+    def classifier(self, *, verbose: bool) -> Any:
         """Return the classifier, not fitted."""
         from mvdfq.classifier.estimator import SequenceClassifier
         from mvdfq.classifier.spec import parse
@@ -194,9 +198,9 @@ class Parts:
             **parts,
             C=None if self.C is None else _penalty(self.C),
             class_weight="balanced" if self.balanced else None,
-            random_state=seed,
-            n_jobs=n_jobs,
-            memory_limit=memory,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+            memory_limit=self.memory_limit,
             verbose=verbose,
         )
 

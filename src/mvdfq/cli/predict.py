@@ -1,5 +1,6 @@
 """``mvdfq predict``: model file and new data -> labels."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,32 +10,30 @@ from mvdfq.cli import options as o
 from mvdfq.cli.as_trained import reading_as_trained, remark_other_rate
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
+from mvdfq.cli.shared import Without
 
-__all__ = ["load", "new_data", "predict"]
+__all__ = ["ModelPath", "NewData", "load", "new_data", "predict"]
 
+# What a model remembers is no option where new data are read.
+NewData = Annotated[o.DataOptions, Without("recipe", "labels", "group_pattern", "strands")]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
 
 
 def predict(
     model: ModelPath,
     data: Annotated[list[Path], typer.Argument(help="Files or a folder, as in training.")],
-    as_: o.DataFormat = None,
-    label: o.Label = None,
-    skip_bad: o.SkipBad = False,
-    cache: o.Cache = None,
+    reading: NewData,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
     ] = False,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    n_jobs: o.Jobs = -1,
 ) -> None:
     """Predict the classes of new sequences.
 
     Example: mvdfq predict genres.mvdfq new/*.wav --format json
     """
     clf = load(model)
-    read = new_data(clf, data, as_, label, skip_bad, cache, n_jobs, quiet)
+    quiet, read = reading.quiet, new_data(clf, data, reading)
     with working("predicting", quiet):
         chances = clf.predict_proba(read.X)
     labels = clf.classes_[chances.argmax(axis=1)]
@@ -99,28 +98,17 @@ def load(model: Path) -> Any:
         raise Refused(problem, hint, CANNOT_READ_MODEL) from None
 
 
-def new_data(
-    clf: Any,
-    paths: list[Path],
-    format: str | None,
-    label: str | None,
-    skip_bad: bool,
-    cache: Path | None,
-    n_jobs: int,
-    quiet: bool,
-    labels: Path | None = None,
-) -> Any:
+def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     """Read new sequences as the training sequences of the model were read."""
     from mvdfq.io.recipes import stored_recipe
 
     source = getattr(clf, "source_", {})
-    kind, label, columns = reading_as_trained(clf, paths[0], format, label)
-    is_sound = kind == "audio" and source.get("recipe")
-    recipe = stored_recipe(source["recipe"]) if is_sound else None
-    strands = source.get("strands", "one") if kind == "fasta" else "one"
-    options = o.DataOptions(
-        kind, recipe, label, labels, None, skip_bad, cache, n_jobs, quiet, strands, columns
-    )
-    read = options.read(paths[0] if len(paths) == 1 else paths)
-    remark_other_rate(clf, read.X, quiet)
+    reading = reading_as_trained(clf, paths[0], reading)
+    if reading.as_ == "audio" and source.get("recipe"):
+        recipe: Any = stored_recipe(source["recipe"])
+        reading = replace(reading, recipe=recipe)
+    if reading.as_ == "fasta":
+        reading = replace(reading, strands=source.get("strands", "one"))
+    read = reading.read(paths[0] if len(paths) == 1 else paths)
+    remark_other_rate(clf, read.X, reading.quiet)
     return read

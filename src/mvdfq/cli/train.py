@@ -1,70 +1,49 @@
 """``mvdfq train``: data -> model file."""
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mvdfq._utils.short import counted
-from mvdfq.cli import options as o, parts as p
+from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.model_facts import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
+from mvdfq.cli.parts import Parts
 
-__all__ = ["labelled", "source_of", "train"]
+__all__ = ["check_output", "labelled", "train"]
 
 
 def train(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
-    preset: p.PresetName = None,
-    frames: p.FramesName = None,
-    symbols: p.SymbolsName = None,
-    kernel: p.KernelName = None,
-    c: p.Penalty = None,
-    balanced: p.Balanced = False,
-    as_: o.DataFormat = None,
-    recipe: o.Recipe = None,
-    label: o.Label = None,
-    labels: o.Labels = None,
-    group_pattern: o.GroupPattern = None,
-    skip_bad: o.SkipBad = False,
-    strands: o.Strands = "one",
-    cache: o.Cache = None,
+    parts: Parts,
+    reading: o.DataOptions,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    seed: o.Seed = 0,
-    n_jobs: o.Jobs = -1,
-    memory_limit: o.Memory = None,
 ) -> None:
     """Train a classifier on a data set and write a model file.
 
     Example: mvdfq train recordings/ -o digits.mvdfq
     """
     from mvdfq.evaluation import useful_groups
-    from mvdfq.io import recognise
 
     check_output(output, data)
-    _tell_replaced(output, quiet)
-    parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
+    _tell_replaced(output, reading.quiet)
     parts.check()
-    kind = as_ or recognise(data, **o.given_columns())
-    options = o.DataOptions(
-        kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
-    )
-    read = labelled(options.read(data), data)
+    reading = replace(reading, as_=reading.kind(data))
+    read = labelled(reading.read(data), data)
     if read.split is not None:
-        note("Training on the training part that the data name.", quiet)
+        note("Training on the training part that the data name.", reading.quiet)
         read = read.take((read.split == "train").nonzero()[0])
-    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
+    clf = parts.classifier(verbose=not reading.quiet)
     clf.fit(read.X, read.y, groups=useful_groups(read.groups))
-    clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
-    clf.source_["columns"] = o.given_columns() | {"label": label}
+    clf.source_ = _source(reading) | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
-    _show(clf, read, output, format, quiet)
+    _show(clf, read, output, format, reading.quiet)
 
 
 def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> None:
@@ -131,8 +110,15 @@ def labelled(data: Any, path: Any) -> Any:
     return data
 
 
-def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
-    """Return the format and the audio recipe, which a model file remembers."""
+def _source(reading: o.DataOptions) -> dict[str, Any]:
+    """Return how the data were read, which a model file remembers."""
     from mvdfq.io.recipes import audio_recipe
 
-    return {"format": kind, "recipe": asdict(audio_recipe(recipe)) if kind == "audio" else None}
+    recipe = asdict(audio_recipe(reading.recipe)) if reading.as_ == "audio" else None
+    columns = reading.columns | {"label": reading.label}
+    return {
+        "format": reading.as_,
+        "recipe": recipe,
+        "strands": reading.strands,
+        "columns": columns,
+    }

@@ -14,10 +14,10 @@ import mvdfq
 import naive_pages
 from mvdfq.evaluation import evaluate
 from mvdfq.pages import api, details, health, html, run as runs, trust
-from mvdfq.pages.atlas import kernel_pca
 from mvdfq.pages.baselines import describe
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
+from mvdfq.pages.similar import kernel_pca
 
 NAMES = [
     "<script>alert(1)</script>",

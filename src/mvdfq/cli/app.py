@@ -19,10 +19,9 @@ from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
-from mvdfq.cli.interrupts import watched_interrupts
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
-from mvdfq.cli.remarks import one_line_warnings
+from mvdfq.cli.remarks import one_line_warnings, watched_interrupts
 from mvdfq.cli.reproduce import reproduce
 from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train

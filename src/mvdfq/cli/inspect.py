@@ -1,22 +1,38 @@
-"""``mvdfq inspect``: the contents of a data set, before training."""
+"""``mvdfq inspect``: the contents of a data set; what a model expects and was trained on."""
 
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.flags import as_flags
-from mvdfq.cli.model_facts import inspect_model, is_model
-from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, show_text, table
+from mvdfq.cli.output import (
+    Format,
+    key_of,
+    note,
+    note_some,
+    progress_bar,
+    show_facts,
+    show_json,
+    show_text,
+    table,
+)
+from mvdfq.cli.predict import load
 from mvdfq.cli.shared import Without
 
-__all__ = ["inspect"]
+__all__ = ["class_counts", "inner_facts", "inspect", "inspect_model", "is_model"]
 
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
+UNKNOWN = "not recorded"
+MOST_NAMES = 6
+# Letters of a kernel that people see: a kernel of many layouts would fill the screen.
+MOST_LETTERS = 150
 
 
 def inspect(
@@ -101,3 +117,125 @@ def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
 def _listed(names: list[str]) -> str:
     """Return names as text; a name that could be read as two names stands in quotes."""
     return ", ".join(f'"{one}"' if "," in one or one == "none" else one for one in names)
+
+
+def is_model(path: Path) -> bool:
+    """Tell whether a file is a model file; arrays in an .npz file are a zip file too."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return DESCRIPTION in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def inspect_model(path: Path, format: Format) -> None:
+    """Show the facts of a model file."""
+    clf = load(path)
+    facts = _facts(path, clf, format)
+    if format is Format.json:
+        show_json({key_of(name): value for name, value in facts.items()})
+        return
+    training = facts.pop("training") or {}
+    classes = facts.pop("classes")
+    versions = training.pop("versions", None)
+    facts |= {
+        "channel_names": _some(facts["channel_names"]),
+        "recipe": _in_words(facts["recipe"]),
+        "kernel": _short(facts["kernel"]) if format is Format.human else facts["kernel"],
+        "training sequences": sum(classes.values()),
+        "training lengths": _lengths(training, "letters" if facts["letters"] else "frames"),
+        "training data": f"SHA-256 {training['digest'][:16]}" if training else UNKNOWN,
+        "versions": _in_words(versions) or UNKNOWN,
+    }
+    show_facts({k.replace("_", " "): v for k, v in facts.items() if v is not None}, format)
+    if format is Format.human:
+        show_text("")
+        table([{"class": k, "training sequences": n} for k, n in classes.items()])
+        if not training:
+            note("An earlier version wrote this model, without a record of the training data.")
+
+
+def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:
+    source, training = getattr(clf, "source_", {}), getattr(clf, "training_", None)
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "format": source.get("format"),
+        "strands": source.get("strands"),
+        "recipe": source.get("recipe"),
+        "letters": _letters(clf),
+        "channels": clf.n_channels_in_,
+        "channel_names": list(clf.channel_names_in_ or []) or None,
+        "classes": class_counts(clf),
+        "settings": " ".join(repr(clf).split()),
+        "kernel": " ".join(repr(clf.kernel_.kernel).split()),
+        "C": clf.C_,
+        **inner_facts(clf, format),
+        "training": training,
+    }
+
+
+def _letters(clf: Any) -> str | None:
+    alphabets = getattr(clf.symbols_, "alphabets_", None)
+    return ", ".join(alphabets) if alphabets else None
+
+
+def _some(names: list[str] | None) -> str | None:
+    if names is None:
+        return None
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ... (--format json)"
+
+
+def _in_words(values: dict[str, Any] | None) -> str | None:
+    if values is None:
+        return None
+    return ", ".join(f"{key} {value}" for key, value in values.items())
+
+
+def _lengths(training: dict[str, Any], unit: str) -> str:
+    """Return the lengths of the training sequences as text, in seconds if the rate is known."""
+    if not training:
+        return UNKNOWN
+    low, middle, high = (training[key] for key in ("shortest", "median_length", "longest"))
+    shown = f"{low} to {high} {unit}, median {middle:g}"
+    rate = training["sampling_rate"]
+    if rate is None:
+        return shown
+    seconds = f"{low / rate:.2f} to {high / rate:.2f} s, median {middle / rate:.2f} s"
+    return f"{seconds} ({shown}, {rate:g} frames per second)"
+
+
+def _inner_accuracy(clf: Any) -> dict[str, Any]:
+    """Return `inner_accuracy`, and `inner_accuracy_remark` if it is None or not of all classes."""
+    score, counts = float(clf.validation_score_), class_counts(clf)
+    single = [label for label, n in counts.items() if n == 1]
+    is_known = score == score and len(counts) - len(single) > 1  # NaN is not equal to itself
+    facts: dict[str, Any] = {"inner_accuracy": score if is_known else None}
+    if single:
+        names = ", ".join(single[:3]) + (" ..." if len(single) > 3 else "")
+        who = f"class {names} has" if len(single) == 1 else f"classes {names} have"
+        facts["inner_accuracy_remark"] = f"{who} one training sequence, which cannot be tested"
+    elif not is_known:
+        facts["inner_accuracy_remark"] = "the groups do not allow two inner folds"
+    return facts
+
+
+def inner_facts(clf: Any, format: Format) -> dict[str, Any]:
+    """Return the inner accuracy as facts; for people, the remark stands beside the number."""
+    facts = _inner_accuracy(clf)
+    if format is not Format.human or "inner_accuracy_remark" not in facts:
+        return facts
+    score, remark = facts.values()
+    return {"inner_accuracy": f"{'unknown' if score is None else f'{score:.4f}'}: {remark}"}
+
+
+def class_counts(clf: Any) -> dict[str, int]:
+    """Return the number of training sequences of every class."""
+    codes = clf.train_y_.tolist()
+    return {str(label): codes.count(i) for i, label in enumerate(clf.classes_.tolist())}

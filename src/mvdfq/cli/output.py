@@ -38,6 +38,9 @@ MOST_LINES, MOST_LETTERS = 10, 300
 ANY_WIDTH = 1_000_000
 # Decimals of numbers in a column.
 MOST_DIGITS = 4
+# People do not read a matrix with more classes; a pipe still gets the whole matrix.
+MOST_CLASSES = 40
+LARGEST = 10
 
 
 class Format(StrEnum):
@@ -198,11 +201,6 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
         yield
         if progress is not None:
             progress(1, 1)
-
-
-# People do not read a matrix with more classes; a pipe still gets the whole matrix.
-MOST_CLASSES = 40
-LARGEST = 10
 
 
 def show_confusion(names: list[str], counts: list[list[int]]) -> None:

@@ -114,8 +114,8 @@ def write_explanation(
     clf: Any, read: Any, which: int, data: Path, path: Path, quiet: bool = False
 ) -> None:
     """Write the page of one sequence."""
+    from mvdfq.pages.api import explanation_page
     from mvdfq.pages.clips import sound_files
-    from mvdfq.pages.single import explanation_page
 
     names = read.names or [str(i) for i in range(len(read))]
     files = sound_files(data, [names[which]])

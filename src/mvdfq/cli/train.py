@@ -10,7 +10,7 @@ import typer
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
-from mvdfq.cli.model_facts import inner_facts
+from mvdfq.cli.inspect import inner_facts
 from mvdfq.cli.output import Format, note, show_facts
 from mvdfq.cli.parts import Parts
 
@@ -84,7 +84,7 @@ def check_output(path: Path, data: Path) -> None:
 def _tell_replaced(path: Path, quiet: bool) -> None:
     """Say which model the new model will replace; refuse to replace a file that is no model."""
     from mvdfq.classifier.saving.file import ModelFileError, load
-    from mvdfq.cli.model_facts import is_model
+    from mvdfq.cli.inspect import is_model
 
     if not path.exists() or not path.stat().st_size:
         return

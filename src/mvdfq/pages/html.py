@@ -41,6 +41,8 @@ SCRIPTS = [
 ]
 # Text of the data that could end the element or the line it stands in.
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+# How the files of a report begin; other files of these names belong to the user.
+OURS = {".json": '{"schema":"mvdfq report', ".csv": "name,truth,predicted,"}
 
 
 def page(data: dict[str, Any], clips: dict[str, Any] | None = None) -> str:
@@ -138,10 +140,6 @@ def _hash(text: str) -> str:
     """Return the hash by which a security policy allows an inline script or style."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
-
-
-# How the files of a report begin; other files of these names belong to the user.
-OURS = {".json": '{"schema":"mvdfq report', ".csv": "name,truth,predicted,"}
 
 
 def foreign_files(page: Path) -> list[Path]:

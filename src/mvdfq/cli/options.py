@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli.choices import FORMATS, RECIPES, completed, in_words
+from mvdfq.cli.choices import FORMATS, RECIPES, in_words
 from mvdfq.cli.flags import as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
+from mvdfq.cli.shared import option
 
 __all__ = ["DataOptions", "DataPath", "Jobs", "Memory", "Output", "Quiet", "Seed", "processes"]
 
@@ -21,107 +22,6 @@ MANY_BYTES = 50_000_000
 DataPath = Annotated[
     Path,
     typer.Argument(help="File or folder: audio, .ts, .arff, .npz, .npy, .csv, .parquet, FASTA."),
-]
-DataFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--as",
-        help=f"Format of the data: {in_words(FORMATS)}; default: recognised by content.",
-        autocompletion=completed(FORMATS),
-        rich_help_panel=READ,
-    ),
-]
-Recipe = Annotated[
-    str | None,
-    typer.Option(
-        help=f"How sound becomes numbers: {in_words(RECIPES)}; +delta and +fft64 after the name "
-        f"add rows.",
-        autocompletion=completed(RECIPES),
-        rich_help_panel=READ,
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of labels: its name or number, or none. For FASTA: the number of a word in "
-        "the header, or a regular expression.",
-        rich_help_panel=READ,
-    ),
-]
-Labels = Annotated[
-    Path | None,
-    typer.Option(
-        help="Table with the columns id,label[,group], for FASTA and profiles.",
-        rich_help_panel=READ,
-    ),
-]
-GroupPattern = Annotated[
-    str | None,
-    typer.Option(
-        help="Regular expression whose first group finds the group in a name, such as _(.+)_ .",
-        rich_help_panel=READ,
-    ),
-]
-SkipBad = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad",
-        help="Leave out files that cannot be read, and list them.",
-        rich_help_panel=READ,
-    ),
-]
-Strands = Annotated[
-    str,
-    typer.Option(
-        help="one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
-        autocompletion=completed(("one", "both")),
-        rich_help_panel=READ,
-    ),
-]
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder that keeps audio features; default: the folder that mvdfq cache shows.",
-        rich_help_panel=READ,
-    ),
-]
-NoCache = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        help="Do not use or keep audio features in the cache; see mvdfq cache.",
-        rich_help_panel=READ,
-    ),
-]
-Id = Annotated[
-    str | None,
-    typer.Option(help="Column that names the sequence of each row.", rich_help_panel=COLUMNS),
-]
-Time = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of times, or none: rows in order; NAME:ms says the unit: s, ms, us or ns.",
-        rich_help_panel=COLUMNS,
-    ),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(help="Column of groups (subjects, devices), or none.", rich_help_panel=COLUMNS),
-]
-Channels = Annotated[
-    str | None,
-    typer.Option(
-        help="Columns that are channels, such as x,y,z; default: all columns without another role.",
-        rich_help_panel=COLUMNS,
-    ),
-]
-Resample = Annotated[
-    float | None,
-    typer.Option(
-        help="Rows per second that all sequences are brought to; gaps stay gaps.",
-        rich_help_panel=COLUMNS,
-        min=0,
-    ),
 ]
 Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
@@ -140,20 +40,74 @@ Memory = Annotated[
 class DataOptions:
     """The options that say how data are read; `with_shared` makes an option of every field."""
 
-    as_: DataFormat = None
-    recipe: Recipe = None
-    label: Label = None
-    labels: Labels = None
-    group_pattern: GroupPattern = None
-    skip_bad: SkipBad = False
-    strands: Strands = "one"
-    cache: Cache = None
-    no_cache: NoCache = False
-    id: Id = None
-    time: Time = None
-    group: Group = None
-    channels: Channels = None
-    resample: Resample = None
+    as_: str | None = option(
+        None,
+        f"Format of the data: {in_words(FORMATS)}; default: recognised by content.",
+        "--as",
+        panel=READ,
+        values=FORMATS,
+    )
+    recipe: str | None = option(
+        None,
+        f"How sound becomes numbers: {in_words(RECIPES)}; +delta and +fft64 after the name add "
+        f"rows.",
+        panel=READ,
+        values=RECIPES,
+    )
+    label: str | None = option(
+        None,
+        "Column of labels: its name or number, or none. For FASTA: the number of a word in the "
+        "header, or a regular expression.",
+        panel=READ,
+    )
+    labels: Path | None = option(
+        None, "Table with the columns id,label[,group], for FASTA and profiles.", panel=READ
+    )
+    group_pattern: str | None = option(
+        None,
+        "Regular expression whose first group finds the group in a name, such as _(.+)_ .",
+        panel=READ,
+    )
+    skip_bad: bool = option(
+        False, "Leave out files that cannot be read, and list them.", "--skip-bad", panel=READ
+    )
+    strands: str = option(
+        "one",
+        "one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
+        panel=READ,
+        values=("one", "both"),
+    )
+    cache: Path | None = option(
+        None,
+        "Folder that keeps audio features; default: the folder that mvdfq cache shows.",
+        panel=READ,
+    )
+    no_cache: bool = option(
+        False,
+        "Do not use or keep audio features in the cache; see mvdfq cache.",
+        "--no-cache",
+        panel=READ,
+    )
+    id: str | None = option(None, "Column that names the sequence of each row.", panel=COLUMNS)
+    time: str | None = option(
+        None,
+        "Column of times, or none: rows in order; NAME:ms says the unit: s, ms, us or ns.",
+        panel=COLUMNS,
+    )
+    group: str | None = option(
+        None, "Column of groups (subjects, devices), or none.", panel=COLUMNS
+    )
+    channels: str | None = option(
+        None,
+        "Columns that are channels, such as x,y,z; default: all columns without another role.",
+        panel=COLUMNS,
+    )
+    resample: float | None = option(
+        None,
+        "Rows per second that all sequences are brought to; gaps stay gaps.",
+        panel=COLUMNS,
+        min=0,
+    )
     n_jobs: Jobs = -1
     quiet: Quiet = False
 

@@ -4,56 +4,40 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from mvdfq._utils.files import replace_file
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import note
+from mvdfq.cli.shared import option
 
 __all__ = ["PageOptions", "command_line", "write_explanation"]
 
 PANEL = "The page"
-ReportPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        help="Page to write, a file that ends in .html; .json and .csv with its numbers are "
-        "written beside it.",
-        rich_help_panel=PANEL,
-    ),
-]
-Details = Annotated[
-    str,
-    typer.Option(
-        "--details",
-        help="Number of sequences that the page shows with curves and evidence, or all.",
-        rich_help_panel=PANEL,
-    ),
-]
-NoAudio = Annotated[
-    bool,
-    typer.Option("--no-audio", help="Put no sound clips into the page.", rich_help_panel=PANEL),
-]
-RemoveChannels = Annotated[
-    bool,
-    typer.Option(
-        "--remove-channels",
-        help="Evaluate again without each channel; this takes one evaluation per channel.",
-        rich_help_panel=PANEL,
-    ),
-]
 
 
 @dataclass(frozen=True)
 class PageOptions:
     """What the command line says about the page; checked before data are read."""
 
-    report: ReportPath = None
-    details: Details = "60"
-    no_audio: NoAudio = False
-    remove_channels: RemoveChannels = False
+    report: Path | None = option(
+        None,
+        "Page to write, a file that ends in .html; .json and .csv with its numbers are written "
+        "beside it.",
+        panel=PANEL,
+    )
+    details: str = option(
+        "60",
+        "Number of sequences that the page shows with curves and evidence, or all.",
+        panel=PANEL,
+    )
+    no_audio: bool = option(False, "Put no sound clips into the page.", "--no-audio", panel=PANEL)
+    remove_channels: bool = option(
+        False,
+        "Evaluate again without each channel; this takes one evaluation per channel.",
+        "--remove-channels",
+        panel=PANEL,
+    )
 
     def check(self) -> None:
         """Raise an error for a page that cannot or must not be written."""

@@ -5,25 +5,17 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from inspect import getdoc, signature
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from mvdfq.cli import choices
-from mvdfq.cli.choices import completed, in_words
+from mvdfq.cli.choices import in_words
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.options import Jobs, Memory, Seed
+from mvdfq.cli.shared import option
 
-__all__ = [
-    "Balanced",
-    "FramesName",
-    "KernelName",
-    "Parts",
-    "Penalty",
-    "PresetName",
-    "SymbolsName",
-    "or_help",
-]
+__all__ = ["Parts"]
 
 MODEL = "The classifier"
 
@@ -44,7 +36,7 @@ EXAMPLES = {
 }
 
 
-def or_help(kind: str) -> Callable[[Any], Any]:
+def _or_help(kind: str) -> Callable[[Any], Any]:
     """Return a callback of an option that prints the list of values for the value ``help``."""
 
     def callback(value: str | None) -> str | None:
@@ -113,65 +105,46 @@ def _meaning(doc: str, name: str) -> str:
     return _sentence(textwrap.dedent(found[1])) if found else ""
 
 
-def _option(kind: str, values: tuple[str, ...], help: str) -> Any:
+def _part(kind: str, values: tuple[str, ...], help: str) -> Any:
     """Return an option whose value ``help`` lists all values with their parameters."""
-    return typer.Option(
-        f"--{kind}",
-        help=f"{help}; --{kind} help explains them.",
-        callback=or_help(kind),
+    return option(
+        None,
+        f"{help}; --{kind} help explains them.",
+        panel=MODEL,
+        values=(*values, "help"),
+        callback=_or_help(kind),
         is_eager=True,  # the list of values needs no data
-        autocompletion=completed((*values, "help")),
-        rich_help_panel=MODEL,
     )
-
-
-PresetName = Annotated[
-    str | None,
-    _option(
-        "preset",
-        choices.PRESETS,
-        f"{', '.join((*choices.OWN_PRESETS, *choices.OTHER_PRESETS))}, or METHOD-KERNEL with "
-        f"METHOD {in_words(choices.METHODS)} and KERNEL spectrum, mismatch or sssk; -alt at the "
-        f"end: the settings of the paper's comments",
-    ),
-]
-FramesName = Annotated[
-    str | None,
-    _option("frames", choices.FRAMES, f"{in_words(choices.FRAMES)}, such as 'smooth(9) | delta'"),
-]
-SymbolsName = Annotated[
-    str | None,
-    _option("symbols", choices.SYMBOLS, f"{in_words(choices.SYMBOLS)}, such as 'direct(16)'"),
-]
-KernelName = Annotated[
-    str | None,
-    _option("kernel", choices.KERNELS, f"{in_words(choices.KERNELS)}, such as 'gapped(8, 6)'"),
-]
-Penalty = Annotated[
-    str | None,
-    typer.Option(
-        "-C",
-        help="Penalty of the support vector machine: a number > 0, or auto.",
-        autocompletion=completed(("auto",)),
-        rich_help_panel=MODEL,
-    ),
-]
-Balanced = Annotated[
-    bool,
-    typer.Option("--balanced", help="All classes have the same weight.", rich_help_panel=MODEL),
-]
 
 
 @dataclass(frozen=True)
 class Parts:
     """The options that choose the classifier; `with_shared` makes an option of every field."""
 
-    preset: PresetName = None
-    frames: FramesName = None
-    symbols: SymbolsName = None
-    kernel: KernelName = None
-    C: Penalty = None
-    balanced: Balanced = False
+    preset: str | None = _part(
+        "preset",
+        choices.PRESETS,
+        f"{', '.join((*choices.OWN_PRESETS, *choices.OTHER_PRESETS))}, or METHOD-KERNEL with "
+        f"METHOD {in_words(choices.METHODS)} and KERNEL spectrum, mismatch or sssk; -alt at the "
+        f"end: the settings of the paper's comments",
+    )
+    frames: str | None = _part(
+        "frames", choices.FRAMES, f"{in_words(choices.FRAMES)}, such as 'smooth(9) | delta'"
+    )
+    symbols: str | None = _part(
+        "symbols", choices.SYMBOLS, f"{in_words(choices.SYMBOLS)}, such as 'direct(16)'"
+    )
+    kernel: str | None = _part(
+        "kernel", choices.KERNELS, f"{in_words(choices.KERNELS)}, such as 'gapped(8, 6)'"
+    )
+    C: str | None = option(
+        None,
+        "Penalty of the support vector machine: a number > 0, or auto.",
+        "-C",
+        panel=MODEL,
+        values=("auto",),
+    )
+    balanced: bool = option(False, "All classes have the same weight.", "--balanced", panel=MODEL)
     seed: Seed = 0
     n_jobs: Jobs = -1
     memory_limit: Memory = None

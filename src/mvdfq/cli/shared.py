@@ -5,10 +5,10 @@ not have to pass them on.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -16,9 +16,10 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
+from mvdfq.cli.choices import completed
 from mvdfq.cli.errors import Refused
 
-__all__ = ["Without", "with_shared"]
+__all__ = ["Without", "option", "with_shared"]
 
 
 class Mode(StrEnum):
@@ -77,6 +78,16 @@ class Without(tuple[str, ...]):
         return super().__new__(cls, names)
 
 
+def option(
+    default: Any, help: str, *names: str, panel: str, values: Iterable[str] = (), **more: Any
+) -> Any:
+    """Return a field of a dataclass that is an option; `values` are what the tab key offers."""
+    if values:
+        more["autocompletion"] = completed(values)
+    info = typer.Option(*names, help=help, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"option": info})
+
+
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the options that hold for whole commands, where they fit.
 
@@ -86,13 +97,13 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     records = {name: found for name, one in own.items() if (found := _Record.of(one.annotation))}
     options: dict[str, Parameter] = {}
     for name, one in own.items():
-        for option in records[name].parameters() if name in records else [one]:
-            options.setdefault(option.name, option.replace(kind=Parameter.KEYWORD_ONLY))
+        for each in records[name].parameters() if name in records else [one]:
+            options.setdefault(each.name, each.replace(kind=Parameter.KEYWORD_ONLY))
     added = _added(command.__name__, options)
 
     @wraps(command)
     def run(**given: Any) -> None:
-        whole = {option.name: given.pop(option.name, option.default) for option in added}
+        whole = {each.name: given.pop(each.name, each.default) for each in added}
         arguments = {
             name: records[name].filled(given) if name in records else given[name] for name in own
         }
@@ -106,7 +117,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 
     every = [*options.values(), *added]
     run.__signature__ = Signature(every)  # type: ignore[attr-defined]
-    run.__annotations__ = {option.name: option.annotation for option in every}
+    run.__annotations__ = {each.name: each.annotation for each in every}
     return run
 
 
@@ -129,12 +140,18 @@ class _Record:
 
     def parameters(self) -> list[Parameter]:
         """Return the fields as parameters of a command."""
-        known = {one.name: (one.default, one.type) for one in fields(self.cls)}
-        return [_parameter(name, *known[name]) for name in self.names]
+        known = {one.name: one for one in fields(self.cls)}
+        return [_parameter(name, known[name].default, _annotation(known[name]))
+                for name in self.names]  # fmt: skip
 
     def filled(self, given: dict[str, Any]) -> Any:
         """Return the dataclass with the values that the user gives."""
         return self.cls(**{name: given[name] for name in self.names})
+
+
+def _annotation(one: Field[Any]) -> Any:
+    info = one.metadata.get("option")
+    return one.type if info is None else Annotated[one.type, info]
 
 
 def _parameter(name: str, default: Any, annotation: Any) -> Parameter:

@@ -20,7 +20,7 @@ from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 from mvdfq.symbols.naming import names_of, numbered
 
-__all__ = ["explain_views", "extra_norms", "extra_shares", "symbols_of_parts"]
+__all__ = ["explain_views", "extra_norms", "extra_shares", "parts_of_rows", "symbols_of_parts"]
 
 
 def extra_shares(views: list[Any], n_channels: int) -> np.ndarray:
@@ -47,6 +47,16 @@ def symbols_of_parts(clf: Any, X: Sequences) -> list[tuple[Plan, Symbols]]:
     words = [view for view in clf.views_ if view.has_own_rows]
     first = clf.kernel_.plan_, clf.encode(X)
     return [first, *((view.machine.reader.plan_, view.read(X)) for view in words)]
+
+
+def parts_of_rows(clf: Any) -> list[str | None]:
+    """Return the part of the sum that each row of an explanation belongs to; None: the first."""
+    words = [view for view in clf.views_ if view.has_own_rows]
+    found: list[str | None] = [None] * len(clf.kernel_.plan_.row_weights)
+    for view in words:
+        found += [view.name] * len(view.machine.reader.plan_.row_weights)
+    filters = [view.name for view in clf.views_ if not view.has_own_rows]
+    return found + filters[:1] * clf.n_channels_in_
 
 
 def explain_views(plains: list[Explanation], views: list[Any], X: Sequences) -> list[Explanation]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq.classifier.view_answers import parts_of_rows
 from mvdfq.evaluation import evaluate
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.pages.run import Run
@@ -12,8 +13,7 @@ from mvdfq.pages.words import Tally
 
 __all__ = ["matters", "removal"]
 
-# How the names of the rows of filters begin.
-FILTERS = "filters on "
+FILTERS = "filters"
 
 
 def matters(run: Run, tally: Tally | None) -> dict[str, Any]:
@@ -24,52 +24,43 @@ def matters(run: Run, tally: Tally | None) -> dict[str, Any]:
     except (AttributeError, UnknownShares, ValueError) as error:
         found["note"] = str(error)
     if tally is not None:
-        found["rows"] = _rows(tally)
-        found["views"] = _grouped(found["rows"])
-        found["layouts"] = _layouts(tally)
+        parts, names = parts_of_rows(run.reference), tally.first.row_names
+        kinds = [_kind(run, *row) for row in zip(parts, names, strict=True)]
+        found["rows"] = _shares(names, tally.rows)
+        found["views"] = _shares(kinds, tally.rows)
+        found["layouts"] = _layouts(tally, [part == FILTERS for part in parts])
     return found
 
 
-def _rows(tally: Tally) -> list[dict[str, Any]]:
-    """Return the share of every row in the evidence, largest first."""
-    shares = tally.rows / max(tally.rows.sum(), 1e-300)
-    names = tally.first.row_names
-    order = np.argsort(-shares, kind="stable")
-    return [{"name": names[r], "share": float(shares[r])} for r in order.tolist()]
-
-
-def _grouped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add up rows by kind: pairs of rows, filters, views by the name before the colon."""
+def _shares(names: list[str], strengths: np.ndarray, ordered: bool = True) -> list[dict[str, Any]]:
+    """Add up what has the same name; return the share of each name, largest first."""
     total: dict[str, float] = {}
-    for row in rows:
-        kind = _kind(row["name"])
-        total[kind] = total.get(kind, 0.0) + row["share"]
-    return [{"name": name, "share": share} for name, share in
-            sorted(total.items(), key=lambda pair: -pair[1])]  # fmt: skip
+    for name, share in zip(names, strengths / max(strengths.sum(), 1e-300), strict=True):
+        total[name] = total.get(name, 0.0) + float(share)
+    order = sorted(total, key=lambda name: -total[name]) if ordered else total
+    return [{"name": name, "share": total[name]} for name in order]
 
 
-def _kind(name: str) -> str:
-    if name.startswith(FILTERS):
-        return "filters"
-    view, colon, rest = name.partition(": ")
-    kind = "pairs of rows" if "&" in (rest or name) else "single rows"
-    return f"{view}, {kind}" if colon else kind
+def _kind(run: Run, part: str | None, name: str) -> str:
+    """Return what a row is: filters, or single rows or pairs of rows of a part or a view."""
+    if part == FILTERS:
+        return part
+    views = {part} | {view for view, _ in getattr(run.reference.symbols_, "views_", [])}
+    view, _, rest = name.partition(": ")
+    view, rest = (view, rest) if view in views else ("", name)
+    kind = "pairs of rows" if " & " in rest and rest not in run.channel_names else "single rows"
+    return f"{view}, {kind}" if view else kind
 
 
-def _layouts(tally: Tally) -> list[dict[str, Any]]:
+def _layouts(tally: Tally, filters: list[bool]) -> list[dict[str, Any]]:
     """Return the share of every group of layouts in the evidence, in the order of groups."""
-    by_row = tally.layouts
-    shares = by_row.sum(axis=0) / max(by_row.sum(), 1e-300)
-    filters = [name.startswith(FILTERS) for name in tally.first.row_names]
-    of_filters = by_row[filters].sum(axis=0) > by_row[np.logical_not(filters)].sum(axis=0)
+    by_row, is_filter = tally.layouts, np.array(filters)
+    of_filters = by_row[is_filter].sum(axis=0) > by_row[~is_filter].sum(axis=0)
     names = [
         f"filters, {_layout_name(group)}" if mine else _layout_name(group)
         for group, mine in zip(tally.first.offsets, of_filters, strict=True)
     ]
-    total: dict[str, float] = {}
-    for name, share in zip(names, shares.tolist(), strict=True):
-        total[name] = total.get(name, 0.0) + share
-    return [{"name": name, "share": share} for name, share in total.items()]
+    return _shares(names, by_row.sum(axis=0), ordered=False)
 
 
 def _layout_name(group: list[tuple[int, ...]]) -> str:

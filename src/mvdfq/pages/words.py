@@ -4,6 +4,7 @@ The words of a class are ranked by their mean evidence over the sequences of the
 looked up in all judged sequences.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -234,10 +235,7 @@ def _mean_curve(
         first = int(word.starts[i] + offsets[0])
         pieces.append(padded[first : first + span + 2 * AROUND])
     stack = np.array(pieces)
-    known = (~np.isnan(stack)).sum(axis=0)
-    filled = np.where(np.isnan(stack), 0, stack)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = filled.sum(axis=0) / known
-        spread = np.sqrt(np.maximum((filled**2).sum(axis=0) / known - mean**2, 0))
-    plain = [[None if np.isnan(v) else float(v) for v in line] for line in (mean, spread)]
-    return {"first": -AROUND, "mean": plain[0], "std": plain[1], "n": len(stack)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a frame beyond the end of all sequences
+        mean, spread = np.nanmean(stack, axis=0).tolist(), np.nanstd(stack, axis=0).tolist()
+    return {"first": -AROUND, "mean": mean, "std": spread, "n": len(stack)}

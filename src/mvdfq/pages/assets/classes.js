@@ -20,7 +20,7 @@ function wordFigure(word) {
   const about = h("figcaption", {}, word.curve && h("b", {}, plainName(word.channel)),
     word.curve ? ` (${word.row}: ${word.symbols.join("-")}): ` : isText ? null : `${word.row}: `,
     `in ${nOf(word.in_class)} of its sequences, in ${nOf(word.in_others)} of the others; mean evidence ${signed(word.evidence)}${some}; `,
-    h("span", {}, "here in ", sequenceButton(word.sequence, word.frame), ` at ${moment(word.frame)}`));
+    h("span", {}, "for example in ", sequenceButton(word.sequence, word.frame), ` at ${moment(word.frame)}`));
   return h("figure", {}, word.curve ? wordCurve(word) : h("div", { class: "word" }, spelled(word)), about);
 }
 const nOf = ([n, all]) => `${n} of ${all}`;

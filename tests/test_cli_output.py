@@ -188,3 +188,10 @@ def test_the_same_warning_is_said_once(capsys):
         warnings.warn("another", stacklevel=1)
     said = capsys.readouterr().err
     assert said == "warning: rows [1] are constant\nwarning: another\n"
+
+
+def test_confusions_of_a_thousand_classes(width, capsys):
+    names = [f"class {i}" for i in range(1000)]
+    counts = [[int(j == (i + 1) % 1000) for j in range(1000)] for i in range(1000)]
+    width(80)
+    assert "the 10 largest confusions" in shown(capsys, names, counts)[0]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from itertools import product
-from string import ascii_lowercase
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from mvdfq._utils.markup import csv_cell
@@ -204,28 +204,22 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
 
 
 def show_confusion(names: list[str], counts: list[list[int]]) -> None:
-    """Print how often a class (row) was predicted as a class (column)."""
-    width = screen_width()
-    short = _letters(len(names))
-    if width is None or (len(names) <= MOST_CLASSES and _width(names, names, counts) <= width):
-        table(_matrix(names, names, counts), "\nconfusions: true class, and how often each class "
-              "was predicted", plain=True)  # fmt: skip
-        return
-    rows = [f"{letter} = {name}" for letter, name in zip(short, names, strict=True)]
-    if len(names) <= MOST_CLASSES and _width(rows, short, counts) <= width:
-        title = "\nconfusions: true class, and how often each class was predicted"
-        table(_matrix(rows, short, counts), title, plain=True)
-        return
-    found = _largest(names, counts)
-    if found:
-        title = f"\nthe {len(found)} largest confusions; --format json has the whole table"
-        table(found, title)
+    """Print how often a class (row) was predicted as a class (column).
 
-
-def _letters(n: int) -> list[str]:
-    """Return short names: a, b, ..., z, aa, ab, ..."""
-    pairs = ["".join(pair) for pair in product(ascii_lowercase, repeat=2)]
-    return [*ascii_lowercase, *pairs][:n]
+    A matrix that does not fit the terminal has letters in place of names, or shrinks to the
+    largest confusions.
+    """
+    width, letters = screen_width(), (ascii_lowercase + ascii_uppercase)[: len(names)]
+    lettered = [f"{a} = {name}" for a, name in zip(letters, names, strict=False)]
+    few = len(names) <= MOST_CLASSES
+    for rows, columns in [(names, names), (lettered, list(letters))]:
+        if width is None or (few and _width(rows, columns, counts) <= width):
+            title = "\nconfusions: true class, and how often each class was predicted"
+            table(_matrix(rows, columns, counts), title, plain=True)
+            return
+    if largest := _largest(names, counts):
+        title = f"\nthe {len(largest)} largest confusions; --format json has the whole table"
+        table(largest, title)
 
 
 def _matrix(rows: list[str], columns: list[str], counts: list[list[int]]) -> list[dict[str, Any]]:

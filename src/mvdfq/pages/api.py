@@ -9,16 +9,14 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._utils.files import replace_file
-from mvdfq._utils.version import __version__
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
-from mvdfq.frames.steps import UnknownShares
 from mvdfq.pages.clips import clips_of
-from mvdfq.pages.contents import SCHEMA, contents, tidy
+from mvdfq.pages.contents import contents, names_of, tidy
 from mvdfq.pages.details import details
 from mvdfq.pages.html import foreign_files, page, write_csv, write_json
-from mvdfq.pages.matters import removal
+from mvdfq.pages.matters import matters, removal
 from mvdfq.pages.run import Recorder, Run
 from mvdfq.sequences import check_sequences
 
@@ -272,13 +270,9 @@ def explanation_page(
     """Return the page about sequence `which` of `X`; its true class is not known."""
     x = check_sequences(X)[[which]]
     run = fitted_run(clf, x, clf.predict(x), [name])
+    found = matters(run, None)
     data = {
-        "schema": SCHEMA,
-        "about": {"title": name, "command": command, "version": __version__},
-        "classes": [str(label) for label in run.labels],
-        "channels": run.channel_names,
-        "units": run.units,
-        "sampling_rate": run.X.sampling_rate,
+        **names_of(run, {"title": name, "command": command}),
         "sequences": {
             "name": run.names,
             "truth": [None],
@@ -287,18 +281,7 @@ def explanation_page(
             "length": run.X.lengths.tolist(),
         },
         "details": details(run, 1),
-        "matters": _channels(clf),
+        "matters": found if clf.n_channels_in_ > 1 and found["channels"] else None,
     }
     data = tidy(data)
     return page(data, {} if audio is None else clips_of(run, data, audio))
-
-
-def _channels(clf: Any) -> dict[str, Any] | None:
-    """Return the importance of the channels; None for one channel, or if it is not known."""
-    if clf.n_channels_in_ < 2:
-        return None
-    try:
-        shares = clf.feature_importance_.tolist()
-    except (AttributeError, UnknownShares, ValueError):
-        return None
-    return {"channels": shares, "rows": [], "views": [], "layouts": [], "note": ""}

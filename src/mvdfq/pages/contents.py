@@ -15,7 +15,7 @@ from mvdfq.pages.trust import trust
 from mvdfq.pages.verdict import confusions, verdict
 from mvdfq.pages.words import class_words, tallied
 
-__all__ = ["SCHEMA", "contents", "tidy"]
+__all__ = ["contents", "names_of", "tidy"]
 
 SCHEMA = "mvdfq report 1"
 NUMBERS = {float, type(None)}
@@ -28,13 +28,9 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
     """
     tally = tallied(run)
     place = atlas(run)
+    about = {**about, "classifier": " ".join(repr(run.estimator).split())}
     found = {
-        "schema": SCHEMA,
-        "about": {**about, "version": __version__, "classifier": _classifier(run)},
-        "classes": [str(label) for label in run.labels],
-        "channels": run.channel_names,
-        "units": run.units,
-        "sampling_rate": run.X.sampling_rate,
+        **names_of(run, about),
         "verdict": verdict(run),
         "confusions": confusions(run),
         "sequences": _sequences(run, place.pop("x"), place.pop("y")),
@@ -48,8 +44,16 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
     return tidy(found)
 
 
-def _classifier(run: Run) -> str:
-    return " ".join(repr(run.estimator).split())
+def names_of(run: Run, about: dict[str, Any]) -> dict[str, Any]:
+    """Return what every page begins with: what it is about, classes and channels."""
+    return {
+        "schema": SCHEMA,
+        "about": {**about, "version": __version__},
+        "classes": [str(label) for label in run.labels],
+        "channels": run.channel_names,
+        "units": run.units,
+        "sampling_rate": run.X.sampling_rate,
+    }
 
 
 def _sequences(run: Run, x: list[float], y: list[float]) -> dict[str, Any]:

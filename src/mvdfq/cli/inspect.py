@@ -9,8 +9,7 @@ import typer
 
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused
-from mvdfq.cli.flags import as_flags
+from mvdfq.cli.errors import Refused, as_flags
 from mvdfq.cli.output import (
     Format,
     key_of,

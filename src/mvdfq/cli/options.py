@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli.choices import FORMATS, RECIPES, in_words
-from mvdfq.cli.flags import as_flags
+from mvdfq.cli.errors import as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
 from mvdfq.cli.shared import option
 

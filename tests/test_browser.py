@@ -325,7 +325,7 @@ def test_the_page_prints(page):
 
 
 def test_the_page_of_one_sequence(browser, tmp_path):
-    from mvdfq.pages.api import explanation_page
+    from mvdfq.pages.report import explanation_page
 
     frames, _ = tones()
     y = np.arange(len(frames)) % 2

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import mvdfq
 import naive_pages
 from mvdfq.evaluation import evaluate
-from mvdfq.pages import api, details, health, html, run as runs, trust
+from mvdfq.pages import details, health, html, report as reports, run as runs, trust
 from mvdfq.pages.baselines import describe
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
@@ -55,7 +55,7 @@ def run():
     clf, recorder = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10), runs.Recorder()
     X = mvdfq.check_sequences(X)
     result = evaluate(clf, X, y, protocol="3-fold", visit=recorder)
-    return api.run_of(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
+    return reports.run_of(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
 
 
 def test_the_verdict_is_the_evaluation(made):
@@ -89,7 +89,7 @@ def test_evidence_adds_up_to_the_difference_of_decision_values(made):
 
 
 def test_evidence_is_that_of_the_classifier_that_had_not_seen_the_sequence(run):
-    detail = api.finish(run, {}, details=1).data["details"][0]
+    detail = reports.finish(run, {}, details=1).data["details"][0]
     place = detail["sequence"]
     clf = run.model(int(run.fold_of[place]))
     assert int(run.tested[place]) not in run.recorder.trains[run.fold_of[place]]
@@ -250,9 +250,9 @@ def test_evidence_of_words_is_the_mean_over_the_class(preset):
 
 
 def test_words_of_a_large_collection_come_from_some_sequences_of_every_class(monkeypatch):
-    from mvdfq.pages import words
+    from mvdfq.pages import class_words
 
-    monkeypatch.setattr(words, "MOST_FRAMES", 3 * 5 * 34)
+    monkeypatch.setattr(class_words, "MOST_FRAMES", 3 * 5 * 34)
     X, y, names = walks()
     clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)
     data = mvdfq.report(clf, X, y, names, None, details=1).data

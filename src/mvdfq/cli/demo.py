@@ -112,7 +112,7 @@ def _comparison(rows: list[dict[str, Any]], n_test: int) -> str:
 
 def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
     """Write the page about the default classifier on the test part."""
-    from mvdfq.pages.api import finish, fitted_run
+    from mvdfq.pages.report import finish, fitted_run
 
     names = [f"training utterance {i}" for i in range(len(train[0]))]
     names += [f"utterance {i}" for i in range(len(test[0]))]

@@ -9,8 +9,8 @@ import typer
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
-from mvdfq.cli.choices import PROTOCOLS, completed
 from mvdfq.cli.errors import USAGE, Refused
+from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import (
     Format,
     note,
@@ -23,9 +23,9 @@ from mvdfq.cli.output import (
     working,
 )
 from mvdfq.cli.page import PageOptions
-from mvdfq.cli.parts import Parts
 from mvdfq.cli.predict import load, new_data
 from mvdfq.cli.train import labelled
+from mvdfq.cli.values import PROTOCOLS, completed
 
 __all__ = ["evaluate"]
 

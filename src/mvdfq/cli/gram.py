@@ -12,8 +12,8 @@ import typer
 from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
-from mvdfq.cli.parts import Parts
 from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli.choices import FORMATS, RECIPES, in_words
 from mvdfq.cli.errors import as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
 from mvdfq.cli.shared import option
+from mvdfq.cli.values import FORMATS, RECIPES, in_words
 
 __all__ = ["DataOptions", "DataPath", "Jobs", "Memory", "Output", "Quiet", "Seed", "processes"]
 

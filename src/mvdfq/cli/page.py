@@ -67,8 +67,8 @@ class PageOptions:
         """Write the page of an evaluation, if one is wanted; return its path."""
         if self.report is None:
             return None
-        from mvdfq.pages.api import finish, run_of
         from mvdfq.pages.clips import sound_files
+        from mvdfq.pages.report import finish, run_of
 
         run = run_of(clf, read.X, read.y, read.names or None, read.groups, result, recorder)
         about = {"title": data.absolute().name, "command": command_line()}
@@ -98,8 +98,8 @@ def write_explanation(
     clf: Any, read: Any, which: int, data: Path, path: Path, quiet: bool = False
 ) -> None:
     """Write the page of one sequence."""
-    from mvdfq.pages.api import explanation_page
     from mvdfq.pages.clips import sound_files
+    from mvdfq.pages.report import explanation_page
 
     names = read.names or [str(i) for i in range(len(read))]
     files = sound_files(data, [names[which]])

@@ -16,8 +16,8 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from mvdfq.cli.choices import completed
 from mvdfq.cli.errors import Refused
+from mvdfq.cli.values import completed
 
 __all__ = ["Without", "option", "with_shared"]
 

@@ -11,8 +11,8 @@ from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.inspect import inner_facts
+from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, show_facts
-from mvdfq.cli.parts import Parts
 
 __all__ = ["check_output", "labelled", "train"]
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.version import __version__
+from mvdfq.pages.class_words import class_words, tallied
 from mvdfq.pages.details import details
 from mvdfq.pages.health import health
 from mvdfq.pages.matters import matters
@@ -13,7 +14,6 @@ from mvdfq.pages.run import Run
 from mvdfq.pages.similar import atlas
 from mvdfq.pages.trust import trust
 from mvdfq.pages.verdict import confusions, verdict
-from mvdfq.pages.words import class_words, tallied
 
 __all__ = ["contents", "names_of", "tidy"]
 

@@ -8,8 +8,8 @@ from sklearn.base import clone
 from mvdfq.classifier.view_answers import parts_of_rows
 from mvdfq.evaluation import evaluate
 from mvdfq.frames.steps import UnknownShares
+from mvdfq.pages.class_words import Tally
 from mvdfq.pages.run import Run
-from mvdfq.pages.words import Tally
 
 __all__ = ["matters", "removal"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import typer
 
-from mvdfq.cli import choices
-from mvdfq.cli.choices import in_words
+from mvdfq.cli import values
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.options import Jobs, Memory, Seed
 from mvdfq.cli.shared import option
+from mvdfq.cli.values import in_words
 
 __all__ = ["Parts"]
 
@@ -123,19 +123,19 @@ class Parts:
 
     preset: str | None = _part(
         "preset",
-        choices.PRESETS,
-        f"{', '.join((*choices.OWN_PRESETS, *choices.OTHER_PRESETS))}, or METHOD-KERNEL with "
-        f"METHOD {in_words(choices.METHODS)} and KERNEL spectrum, mismatch or sssk; -alt at the "
+        values.PRESETS,
+        f"{', '.join((*values.OWN_PRESETS, *values.OTHER_PRESETS))}, or METHOD-KERNEL with "
+        f"METHOD {in_words(values.METHODS)} and KERNEL spectrum, mismatch or sssk; -alt at the "
         f"end: the settings of the paper's comments",
     )
     frames: str | None = _part(
-        "frames", choices.FRAMES, f"{in_words(choices.FRAMES)}, such as 'smooth(9) | delta'"
+        "frames", values.FRAMES, f"{in_words(values.FRAMES)}, such as 'smooth(9) | delta'"
     )
     symbols: str | None = _part(
-        "symbols", choices.SYMBOLS, f"{in_words(choices.SYMBOLS)}, such as 'direct(16)'"
+        "symbols", values.SYMBOLS, f"{in_words(values.SYMBOLS)}, such as 'direct(16)'"
     )
     kernel: str | None = _part(
-        "kernel", choices.KERNELS, f"{in_words(choices.KERNELS)}, such as 'gapped(8, 6)'"
+        "kernel", values.KERNELS, f"{in_words(values.KERNELS)}, such as 'gapped(8, 6)'"
     )
     C: str | None = option(
         None,

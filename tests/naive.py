@@ -13,6 +13,7 @@ Nothing here imports mvdfq: a reference that leans on the code it checks proves 
 """
 
 from collections import Counter
+from fractions import Fraction
 from functools import partial
 from itertools import accumulate, combinations, permutations, product
 from math import exp, isnan, log, prod, sqrt
@@ -161,8 +162,14 @@ def features(row, kernel, pyramid=1):
     counts = Counter()
     for group, (t, n_starts), word, weight in kernel(row):
         for level in range(pyramid):
-            counts[group, level, t * 2**level // n_starts, word] += weight
+            counts[group, level, part_of(t, n_starts, level), word] += weight
     return counts
+
+
+def part_of(t, n_starts, level):
+    """Which of ``2**level`` equal parts of the stretch of possible starts holds the start `t`."""
+    ends = [Fraction(n_starts * part, 2**level) for part in range(1, 2**level + 1)]
+    return sum(end <= t for end in ends)
 
 
 def observed(rows, k, dilation=1):
@@ -300,7 +307,7 @@ def evidence(x, train, coefficients, kernels, *, manifold=False, pyramid=1):
         counts = features(row, kernels[r], pyramid)
         for group, (t, n_starts), word, weight in kernels[r](row):
             for level in range(pyramid):
-                key = group, level, t * 2**level // n_starts, word
+                key = group, level, part_of(t, n_starts, level), word
                 by_start[r, t] += shares[r, key] * weight / counts[key]
     return by_start
 
@@ -321,6 +328,42 @@ def walk(ranked, n):
     """At each of the first `n` negatives the share of the positives found so far; their mean."""
     above = [sum(ranked[:i]) for i, positive in enumerate(ranked) if not positive][:n]
     return sum(above) / (len(above) * sum(ranked))
+
+
+# The 97.5 % quantile of the t distribution, by degrees of freedom, from a table.
+T_TABLE = {1: 12.70620474, 2: 4.30265273, 3: 3.18244631, 4: 2.77644511, 5: 2.57058184,
+           6: 2.44691185, 7: 2.36462425}  # fmt: skip
+NORMAL = 1.95996398
+
+
+def share_interval(right, groups, repeats):
+    """Look for the shares q at which (p - q)^2 = z^2 q (1 - q) / n, on both sides of p."""
+    p, n, z = sum(right) / len(right), len(right) / repeats, NORMAL
+    names = sorted(set(groups or []))
+    if len(names) > 1:
+        z = T_TABLE[len(names) - 1]
+        surplus = [
+            sum(hit - p for hit, group in zip(right, groups, strict=True) if group == name)
+            for name in names
+        ]
+        variance = sum(s * s for s in surplus) * len(names) / (len(names) - 1) / len(right) ** 2
+        if variance and 0 < p < 1:
+            n = min(n, p * (1 - p) / variance)
+
+    def is_far(q):
+        return (p - q) ** 2 > z * z * q * (1 - q) / n
+
+    return tuple(_edge(is_far, p, end) for end in (0.0, 1.0))
+
+
+def _edge(is_far, near, far):
+    """Halve the way between a share that is near and the end until the edge is found."""
+    if not is_far(far):
+        return far
+    for _ in range(60):
+        middle = (near + far) / 2
+        near, far = (near, middle) if is_far(middle) else (middle, far)
+    return near
 
 
 def moments(by_frame, shares, width, n):

@@ -5,6 +5,7 @@ Nothing here imports mvdfq: a reference that leans on the code it checks proves 
 
 import itertools
 import math
+from fractions import Fraction
 from statistics import NormalDist
 
 
@@ -61,31 +62,40 @@ def uniform_code(value, low, high, n_bins, margin=1):
     if is_missing(value):
         return None
     low, high = low - (margin - 1) * (high - low) / 2, high + (margin - 1) * (high - low) / 2
+    if low == high:
+        n_bins = 1
     if value < low:
         return 0
     if value > high:
         return n_bins + 1
-    if low == high:
-        return 1
     return code(value, [low + (high - low) * i / n_bins for i in range(1, n_bins)])
 
 
 def quantile_breakpoints(values, n_bins):
-    ordered = sorted(present(values))
-    found = set()
+    return sorted(set(quantiles(values, n_bins)))
+
+
+def quantiles(values, n_bins):
+    """Edges midway between neighbouring distinct values, as near to equal bins as they can be."""
+    values = present(values)
+    gaps = list(itertools.pairwise(sorted(set(values))))
+    found = []
     for i in range(1, n_bins):
-        place = i / n_bins * (len(ordered) - 1)
-        low = ordered[math.floor(place)]
-        high = ordered[min(math.floor(place) + 1, len(ordered) - 1)]
-        found.add(low + (high - low) * (place - math.floor(place)))
-    return sorted(e for e in found if ordered[0] < e < ordered[-1])
+        wanted = math.ceil(Fraction(i * (len(values) - 1), n_bins))
+
+        def distance(gap, wanted=wanted):
+            return abs(sum(v <= gap[0] for v in values) - wanted)
+
+        found += [sum(min(gaps, key=distance)) / 2] if gaps else []
+    return found
 
 
 def gaussian_code(value, values, n_bins):
     if is_missing(value):
         return None
-    spread = deviation(values)
-    z = (value - mean(values)) / spread if spread else 0.0
+    if len(set(present(values))) == 1:
+        return 1
+    z = (value - mean(values)) / deviation(values)
     return code(z, [NormalDist().inv_cdf(i / n_bins) for i in range(1, n_bins)])
 
 

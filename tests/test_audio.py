@@ -14,7 +14,7 @@ import scipy.signal
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
-from mvdfq.io import audio, audio_files, decoding, spectral
+from mvdfq.io import FolderBlocks, audio, audio_files, decoding, list_parts, read, spectral
 from mvdfq.io.audio import audio_features, read_audio
 from mvdfq.io.audio_files import holds_sound
 from mvdfq.io.bands import log_bands
@@ -574,11 +574,53 @@ def test_link_in_a_circle(classes):
     assert len(data.skipped) == 2
 
 
-def test_link_to_another_folder_is_followed(classes, tmp_path_factory):
+OUT = "is a link that leads out of the folder; copy into the folder what the link leads to"
+
+
+@pytest.mark.parametrize("place", ["low/more", "more", "low/c.wav", "c.wav"])
+def test_links_that_lead_out_of_the_folder_are_not_followed(classes, tmp_path_factory, place):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     write(elsewhere / "c.wav")
-    (classes / "low" / "more").symlink_to(elsewhere)
-    assert "low/more/c.wav" in read_audio(classes).names
+    is_file = place.endswith(".wav")
+    (classes / place).symlink_to(elsewhere / "c.wav" if is_file else elsewhere)
+    with pytest.raises(ReadError, match=f"{place}: {OUT}"):
+        read_audio(classes)
+    data = read_audio(classes, skip_bad=True)
+    assert len(data) == 4
+    assert len(data.skipped) == 1
+    # a link that stays inside, and a link that the user names, are followed
+    (classes / place).unlink()
+    (classes / "low/inside").symlink_to(classes / "high")
+    assert len(read_audio(classes)) == 6
+    (elsewhere / "all").symlink_to(classes)
+    assert len(read_audio(elsewhere / "all")) == 6
+
+
+def test_links_in_metadata_and_in_other_folders_are_not_followed(classes, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    write(elsewhere / "c.wav")
+    (elsewhere / "a.csv").write_text("time,x\n0,1\n1,2\n")
+    (classes / "low/c.wav").symlink_to(elsewhere / "c.wav")
+    (classes / "metadata.csv").write_text("file_name,label\nlow/c.wav,a\nlow/ben_2.wav,b\n")
+    with pytest.raises(ReadError, match=r"line 2: 'low/c.wav' is a link that leads out"):
+        read_audio(classes)
+    (elsewhere / "metadata.csv").write_text("file_name,label\nlow/ben_2.wav,b\n")
+    (classes / "metadata.csv").unlink()
+    (classes / "metadata.csv").symlink_to(elsewhere / "metadata.csv")
+    with pytest.raises(ReadError, match=f"metadata.csv: {OUT}"):
+        read_audio(classes)
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "a.csv").symlink_to(elsewhere / "a.csv")
+    for attempt in (read, FolderBlocks, lambda folder: list_parts(folder, "*.csv")):
+        with pytest.raises(ReadError, match=f"a.csv: {OUT}"):
+            attempt(folder)
+    folder = tmp_path_factory.mktemp("pair")
+    for part in ("TRAIN", "TEST"):
+        text = "@classLabel true a\n@data\n1,2:a\n"
+        (elsewhere / f"x_{part}.ts").write_text(text)
+        (folder / f"x_{part}.ts").symlink_to(elsewhere / f"x_{part}.ts")
+    with pytest.raises(ReadError, match=f"x_TEST.ts: {OUT}"):
+        read(folder)
 
 
 def test_empty_class_and_file_beside_the_classes(classes):
@@ -618,6 +660,15 @@ def test_metadata_table(classes):
     assert data.groups.tolist() == ["x", "y", "y", "x"]
     by_name = read_audio(classes, group_pattern="(anna|ben)")  # goes before the column
     assert by_name.groups.tolist() == ["ben", "anna", "anna", "ben"]
+
+
+@pytest.mark.parametrize("name", ["speaker", "Subject_ID", "participant"])
+def test_metadata_names_groups_in_other_words(classes, name):
+    rows = "low/ben_2.wav,deep,x\nhigh/anna_1.wav,shrill,y\nlow/anna_2.wav,deep,y\n"
+    table(classes, f"file_name,label,{name}\n{rows}")
+    data = read_audio(classes, skip_bad=True)
+    assert data.groups.tolist() == ["x", "y", "y"]
+    assert f"group: column {name!r} of metadata.csv" in data.remarks
 
 
 GOOD = "high/anna_1.wav,h,a\nhigh/ben_1.wav,h,b\nlow/anna_2.wav,l,a\nlow/ben_2.wav,l,b\n"

@@ -201,6 +201,9 @@ def test_names_from_files_are_text(page):
 
 def test_a_cell_lists_its_sequences_and_a_sequence_opens(page):
     wrong = page.find_element(By.CSS_SELECTOR, "[data-cell='0,1'], [data-cell='1,0']")
+    page.execute_script(
+        "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", wrong
+    )
     wrong.click()
     links = page.find_elements(By.CSS_SELECTOR, "#members [data-sequence]")
     assert len(links) == min(int(wrong.text), 12)
@@ -354,3 +357,21 @@ def test_the_page_of_a_table_has_the_theme_of_a_report(browser, tmp_path):
     assert before != after
     assert browser.get_log("browser") == []
     browser.execute_script("localStorage.clear()")
+
+
+def test_the_accuracy_of_each_group_is_shown(browser, tmp_path):
+    frames, _ = tones()
+    y = np.array(["high", "low"])[np.arange(len(frames)) % 2]
+    groups = np.array(["<b>anna</b>", "ben", "cleo"])[np.arange(len(y)) % 7 // 3]
+    clf = mvdfq.SequenceClassifier("fast", C=10)
+    path = tmp_path / "groups.html"
+    verdict = mvdfq.report(clf, frames, y, path=path, groups=groups, details=1).data["verdict"]
+    browser.get(path.as_uri())
+    shown = text(browser, "#groups")
+    for row in verdict["groups"]:
+        assert row["group"] in shown
+        assert f"{100 * row['accuracy']:.1f} % ({row['right']} of {row['n']})" in shown
+    top = text(browser, "#verdict")
+    assert f"{verdict['right']} of {verdict['n']} sequences recognised" in top
+    assert "t interval over 3 groups" in top
+    assert "3 groups are held apart" in top

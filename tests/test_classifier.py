@@ -97,6 +97,7 @@ UNUSUAL = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The training sequences do not change")
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_the_default_takes_whatever_comes(name):
     X, y = classes_of(UNUSUAL[name])
@@ -107,7 +108,8 @@ def test_the_default_takes_whatever_comes(name):
 
 
 def test_nothing_to_learn_from_is_no_error():
-    clf = SequenceClassifier().fit(np.zeros((10, 2, 15)), np.arange(10) % 2)
+    with pytest.warns(UserWarning, match="do not change in channels 'x0', 'x1'"):
+        clf = SequenceClassifier().fit(np.zeros((10, 2, 15)), np.arange(10) % 2)
     assert len(clf.predict(np.zeros((3, 2, 15)))) == 3
 
 
@@ -269,13 +271,25 @@ def test_neighbours_are_the_most_similar(vowels, options):
     assert [one.label for one in found] == y[[one.index for one in found]].tolist()
 
 
-def test_a_training_sequence_is_its_own_neighbour(vowels):
-    (X, y), _ = vowels
+def test_a_training_sequence_is_not_its_own_neighbour(vowels):
+    (X, y), (X_test, _) = vowels
     weight = (np.arange(len(y)) % 3 > 0).astype(float)  # a third is left out
     clf = SequenceClassifier(kernel=Spectrum([1, 2]), C=1).fit(X, y, sample_weight=weight)
-    nearest = clf.neighbours(X[50], 1)[0]
-    assert nearest.index == 50
-    assert nearest.similarity == pytest.approx(1)
+    similar = clf.machine_.similarities(clf.encode([X[50]]))[0]
+    order = clf.train_index_[np.argsort(-similar)]
+    assert order[0] == 50  # the most similar is the sequence itself
+    assert [one.index for one in clf.neighbours(X[50], 3)] == order[1:4].tolist()
+    assert clf.training_places([X[50], X[51], X_test[0]]) == [[50], [], []]  # 51 has no weight
+
+
+def test_equal_training_sequences_are_found_in_any_type_of_numbers():
+    X = [np.array([[0, 1, 2, 3, i]]) for i in (1, 2, 1, 3)] * 3
+    clf = SequenceClassifier("fast").fit(X, ["a", "b", "a", "b"] * 3)
+    places = [[0, 2, 4, 6, 8, 10], [1, 5, 9]]
+    for kind in (np.int8, np.int64, np.float32, np.float64):
+        assert clf.training_places([x.astype(kind) for x in X[:2]]) == places
+    assert clf.training_places([X[0][:, :-1]]) == [[]]
+    assert 1 not in {one.index for one in clf.neighbours(X[1], 12)}
 
 
 # real data ------------------------------------------------------------------------------------
@@ -296,7 +310,7 @@ def test_music_by_the_defaults(data_folder):
 def test_letters_of_another_kind_are_remarked():
     strings = ["ACGTACGTACCA", "GGTTGGTTAACC"] * 6
     clf = mvdfq.SequenceClassifier(cv=2).fit(strings, [0, 1] * 6)
-    with pytest.warns(UserWarning, match="More than a fifth of the symbols of sequence 1 did not"):
+    with pytest.warns(UserWarning, match="1 of 2 sequences hold symbols .* 4 symbols together"):
         clf.predict(["ACGTACGTACCA", "MKVLAAGIVGLL"])
-    with pytest.warns(UserWarning, match="More than a fifth of the symbols of sequence 0 did not"):
+    with pytest.warns(UserWarning, match="1 of 1 sequence hold symbols"):
         clf.explain("MKVLAAGIVGLL")

@@ -226,8 +226,8 @@ def test_explain_shows_words_neighbours_and_a_picture(recordings, model, tmp_pat
     out, _ = run("explain", model, file, "--format", "json", "-o", tmp_path / "why.json")
     shown, written = json.loads(out), json.loads((tmp_path / "why.json").read_text())
     assert shown["predicted"] == written["predicted"] == "chirp"
-    assert shown["neighbours"][0]["similarity"] == pytest.approx(1)
     assert "chirp" in shown["neighbours"][0]["name"]
+    assert all(file.name not in one["name"] for one in shown["neighbours"])
 
 
 def test_bad_files_are_named_or_skipped(recordings, model, tmp_path):
@@ -257,6 +257,7 @@ def test_series_are_recognised(series, name, tmp_path):
         assert len(facts["classes"]) == 2
 
 
+@pytest.mark.filterwarnings("ignore:3 of 3 groups are both in the training part")
 def test_series_go_all_the_way(series, tmp_path):
     model = tmp_path / "m.mvdfq"
     run("train", series / "made.ts", "-o", model, "-q", "--n-jobs", 1)
@@ -401,7 +402,7 @@ def test_wrong_usage_is_2(recordings):
         (["train", "{series}/made.ts", "-o", "m", "--preset", "best"], 2, "'best' is not known"),
         (["train", "{series}/made.ts", "-o", "m", "--label", "kind"], 5, "label has no meaning"),
         (["train", "{sound}", "-o", "m", "--strands", "both"], 5, "strands has no meaning"),
-        (["evaluate", "{series}/made.ts", "--protocol", "best"], 2, "protocol='best'"),
+        (["evaluate", "{series}/made.ts", "--protocol", "best"], 2, "--protocol best is not known"),
         (["evaluate", "{series}/made.ts", "--group-pattern", "("], 5, "not a regular expression"),
         (["evaluate", "{series}/made.ts", "--group-pattern", "(zzz)"], 3, "finds no group"),
         (["evaluate", "{series}/made.ts", "--protocol", "99-fold"], 5, "99 members of every class"),
@@ -578,13 +579,13 @@ def test_an_interrupt_that_a_library_swallows_still_ends_the_command(monkeypatch
 @pytest.mark.parametrize(
     ("protocol", "says"),
     [
-        ("1-fold", "protocol='1-fold' must have at least two folds, such as '5-fold'."),
+        ("1-fold", "--protocol 1-fold must have at least two folds, such as '5-fold'."),
         ("99-fold", "needs 99 members of every class, but class class 0 has 12; use '12-fold'."),
     ],
 )
 def test_folds_that_cannot_be_cut_are_one_sentence(series, protocol, says):
     _, err = run("evaluate", series / "made.ts", "--protocol", protocol, code=5)
-    assert err.startswith("error: protocol=")
+    assert err.startswith("error: --protocol ")
     assert says in err
     assert len(err.splitlines()) == 1
 

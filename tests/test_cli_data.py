@@ -341,3 +341,23 @@ def test_constant_channels_keep_their_names(tmp_path):
     facts = json.loads(run("inspect", table, "--format", "json")[0])
     assert facts["constant_channels"] == ["a, b", "none"]
     assert '"a, b", "none"' in run("inspect", table)[0]
+
+
+# Names ------------------------------------------------------------------------------------------
+
+
+def test_a_name_that_is_too_long_is_a_path_that_cannot_be_read_or_written(tmp_path):
+    long = "a" * 300
+    table = tmp_path / "a.csv"
+    table.write_text("id,x,label\n" + "".join(f"{i // 3},{i},{i // 6}\n" for i in range(12)))
+    for command in (
+        ["inspect", long],
+        ["train", long, "-o", "m.mvdfq"],
+        ["gram", f"{long}/x", "-o", "K.npy"],
+    ):
+        _, err = run(*command, code=3, cwd=tmp_path)
+        assert "file name too long" in err.lower()
+        assert err.count("\n") == 2
+    for command in (["train", table, "-o", long], ["evaluate", table, "--report", f"{long}.html"]):
+        _, err = run(*command, code=6, cwd=tmp_path)
+        assert "file name too long\nhint: name another output" in err

@@ -150,7 +150,7 @@ def test_keys_for_programs_have_one_style(tmp_path):
         ["inspect", data],
         ["inspect", model],
         ["predict", model, data, "--probabilities"],
-        ["evaluate", data, "--protocol", "2-fold"],
+        ["evaluate", data],
         ["explain", model, data],
         ["gram", data, "-o", tmp_path / "K.npy"],
         ["reproduce"],

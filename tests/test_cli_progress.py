@@ -83,7 +83,7 @@ def test_quick_work_says_nothing_in_a_log(capfd):
     ("seconds", "text"), [(0.34, "0.3 s"), (45.4, "45 s"), (185, "3 min 5 s"), (7825, "2 h 10 min")]
 )
 def test_durations_in_words(seconds, text):
-    assert bar._duration(seconds) == text
+    assert bar.duration(seconds) == text
 
 
 def test_progress_without_a_terminal(sounds, tmp_path):

@@ -1,6 +1,9 @@
 """Tables as people have them: columns, separators, decimals, times and sampling rates."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -77,6 +80,55 @@ def test_a_comma_that_may_separate_thousands_is_refused(tmp_path):
     path = write(tmp_path, "up;1,234;2.5\ndown;1,111;3.5\n")
     with pytest.raises(ReadError, match=r"line 1: .1,234. beside .2\.5.: write all"):
         read(path)
+
+
+@pytest.mark.parametrize(("other", "said"), [("0,5", False), ("2", True), ("1234,567", False)])
+def test_a_comma_before_three_digits_is_told(tmp_path, other, said):
+    path = write(
+        tmp_path, f"id;x;y\na;1,234;{other}\na;2,345;{other}\nb;3,456;{other}\nb;3,456;{other}\n"
+    )
+    data = read(path)
+    assert data.X[0][0].tolist() == [1.234, 2.345]
+    words = "column 'x': 1,234 is read as 1.234; if the comma separates thousands, write 1234"
+    assert (words in in_words(data)) == said
+    wide = read(write(tmp_path, f"up;1,234;2,345;{other};3\ndown;3,456;1,234;{other};3\n"))
+    assert ("1,234 is read as 1.234" in in_words(wide)) == said
+
+
+def test_a_comma_in_a_table_with_decimal_points_is_refused(tmp_path):
+    for text in ("id;x;y\na;1,234;2.5\na;2,345;3.5\n", "up;1,234;5\ndown;3;1.5\n"):
+        with pytest.raises(ReadError, match=r"'1,234' in a table with '[21].5'; write thousands"):
+            read(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("cell", ["1%", "20 °C", "$3", "1 234", "1'234", "1,234,567", "1_0"])
+def test_what_is_nearly_a_number_is_no_category(tmp_path, cell):
+    path = write(tmp_path, f"id;x;y\na;{cell};1\na;{cell};2\nb;{cell};3\nb;{cell};4\n")
+    with pytest.raises(ReadError, match=r"line 2: column 'x': .* is not a number; write numbers"):
+        read(path)
+    assert read(path, drop=["x"]).X.channel_names == ("y",)
+    data = read_series(path, categories={"x": [cell]})
+    assert data.X.symbolic == (True, False)
+
+
+def test_words_are_told(tmp_path):
+    data = read(write(tmp_path, "id,x,s\na,1,5 kg\na,2,6 kg\nb,3,5 kg\nb,3,6 kg\n"))
+    assert "'s' holds words, which are read as categories" in in_words(data)
+
+
+@pytest.mark.parametrize("number", [9007199254740993, -9007199254740993])
+def test_numbers_that_floats_round_are_told(tmp_path, number):
+    words = "'x' holds numbers of 2**53 = 9007199254740992 or more, whose last digits are rounded"
+    path = write(tmp_path, f"id,x,y\na,{number},1\na,3,4\nb,3,4\nb,5,4\n")
+    assert words in in_words(read(path))
+    table = pd.read_csv(path)
+    table.to_parquet(tmp_path / "a.parquet")
+    assert words in in_words(read(tmp_path / "a.parquet"))
+    np.savez(tmp_path / "a.npz", X=np.array([[[number, 1]]]), y=["a"])
+    with pytest.raises(ReadError, match=r"whole numbers beyond 2\*\*53"):
+        read(tmp_path / "a.npz")
+    path = write(tmp_path, f"id,x,y\na,{number - np.sign(number) * 2},1\na,3,4\nb,3,4\nb,5,4\n")
+    assert "2**53" not in in_words(read(path))
 
 
 def test_the_first_line_of_a_spreadsheet_names_the_separator(tmp_path):
@@ -207,6 +259,183 @@ def test_a_column_that_tells_the_subject_is_remarked(tmp_path):
     assert "'who' never changes within a sequence; group=NAME" in in_words(
         read(write(tmp_path, text))
     )
+
+
+# What is no channel
+
+
+def long_table(folder, columns, n=24, n_rows=12, name="table.csv"):
+    """Write a long table of noise `x` with more columns, each a function of sequence and row."""
+    rng = np.random.default_rng(0)
+    lines = [",".join(["id", "x", *columns])]
+    for i in range(n):
+        for t in range(n_rows):
+            cells = [f"s{i}", rng.normal(), *(column(i, t) for column in columns.values())]
+            lines.append(",".join(map(str, cells)))
+    return write(folder, "\n".join(lines), name)
+
+
+def frame(n=24, n_rows=12):
+    rng = np.random.default_rng(0)
+    ids, rows = np.repeat(np.arange(n), n_rows), np.tile(np.arange(n_rows), n)
+    return pd.DataFrame(
+        {"id": ids, "step_s": rows / 10, "x": rng.normal(size=len(ids)), "label": ids % 2}
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.sort_values(["label", "id", "step_s"]),
+        lambda table: table.set_index(np.random.default_rng(1).permutation(len(table))),
+        lambda table: table.set_index(pd.Index(table.label * 100, name="place")),
+        lambda table: table.set_index(["id", "step_s"]),
+        lambda table: table.set_index([table.label.rename(None), table.label.rename("a")]),
+        lambda table: table,
+    ],
+)
+def test_the_index_of_a_data_frame_is_no_channel(tmp_path, change):
+    changed = change(frame())
+    changed.to_parquet(tmp_path / "a.parquet")
+    data = read(tmp_path / "a.parquet", time="step_s")
+    assert data.X.channel_names == ("x",)
+    assert len(data) == 24
+    changed.reset_index(drop=changed.index.names[0] != "id").to_csv(tmp_path / "a.csv")
+    again = pd.read_csv(tmp_path / "a.csv").sample(frac=1, random_state=0).sort_values("step_s")
+    again.to_csv(tmp_path / "b.csv", index=False)
+    for name in ("a.csv", "b.csv"):  # "", and "Unnamed: 0" in any order
+        assert read(tmp_path / name, time="step_s").X.channel_names == ("x",)
+    # the user may still ask for an index
+    if changed.index.name == "place":
+        data = read(tmp_path / "a.parquet", time="step_s", channels=["x", "place"])
+        assert data.X.channel_names == ("x", "place")
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_the_index_of_a_wide_data_frame_is_no_value(tmp_path, name):
+    path = write(tmp_path, f"{name},t0,t1,label\n7,1.5,2,up\n3,3,4,down\n9,0.5,1,up\n")
+    data = read(path)
+    assert data.names == ["7", "3", "9"]
+    assert data.X[0].tolist() == [[1.5, 2]]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [b"{", b"[]", b'{"index_columns": 5}', b'{"index_columns": [[1], null]}', b"[" * 9999],
+)
+def test_forged_metadata_of_pandas_are_passed_over(tmp_path, metadata):
+    table = pa.table({"id": ["a", "a"], "x": [1.0, 2.0]}).replace_schema_metadata(
+        {b"pandas": metadata}
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").X.channel_names == ("x",)
+
+
+@pytest.mark.parametrize("near", ["label_id", "Label Nr", "class_name", "labels"])
+@pytest.mark.parametrize("exact", ["label", "Label", "class"])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_exact_name_wins_and_its_twin_is_no_channel(tmp_path, near, exact, first):
+    columns = {near: lambda i, t: 10 + i % 2, exact: lambda i, t: "ab"[i % 2]}
+    columns = dict(sorted(columns.items(), key=lambda item: (item[0] == exact) == first))
+    data = read(long_table(tmp_path, columns))
+    named = near if (near, exact) == ("labels", "class") else exact
+    assert f"label {named!r}" in in_words(data)
+    assert data.X.channel_names == ("x",)
+    other = ({near, exact} - {named}).pop()
+    assert f"left out: {other!r} never changes within a sequence and tells the class" in in_words(
+        data
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "is_left_out"),
+    [
+        (lambda i, t: (i % 3) * 0.5, True),
+        (lambda i, t: f"kind {i % 3}", True),
+        (lambda i, t: "" if t else i % 3, True),  # in the first row alone
+        (lambda i, t: 100 * (i % 3) + i, True),  # ids that are sorted by class
+        (lambda i, t: i, False),  # each value once, classes mixed
+        (lambda i, t: i % 2, False),
+        (lambda i, t: (i % 3) + (t == 5), False),
+    ],
+)
+def test_a_column_that_tells_the_class_is_no_channel(tmp_path, column, is_left_out):
+    path = long_table(tmp_path, {"what": column, "label": lambda i, t: "abc"[i % 3]})
+    data = read(path)
+    assert (data.X.channel_names == ("x",)) == is_left_out
+    assert ("tells the class" in in_words(data)) == is_left_out
+    assert read(path, channels=["x", "what"]).X.channel_names == ("x", "what")
+    if is_left_out:
+        with pytest.raises(ReadError, match="no other channel than 'what' never changes") as caught:
+            read(path, drop=["x"])
+        assert "channels=NAMES" in caught.value.hint
+
+
+def test_columns_that_the_user_drops(tmp_path):
+    path = long_table(tmp_path, {"y": lambda i, t: t % 5, "note": lambda i, t: "dry"})
+    data = read(path, drop=["note", 1])
+    assert data.X.channel_names == ("y",)
+    assert "left out 'x', 'note'" in in_words(data)
+    with pytest.raises(ReadError, match="no column 'z'; drop=NAME names one of"):
+        read(path, drop=["z"])
+
+
+CLOCKS = [
+    ("X[s]", lambda i, t: t / 50, 50),
+    ("EMG (ms)", lambda i, t: 20 * t, 50),
+    ("packet", lambda i, t: 7 * i + t, None),
+    ("a", lambda i, t: 5 + t / 50 + (t % 3) / 1000, None),
+    ("a", lambda i, t: 1_700_000_000_000 + 20 * t, 50),
+    ("counter", lambda i, t: 12 * i + t, None),  # of all rows
+]
+
+
+@pytest.mark.parametrize(("name", "clock", "rate"), CLOCKS)
+def test_a_column_that_rises_in_every_sequence_is_the_time(tmp_path, name, clock, rate):
+    data = read(long_table(tmp_path, {name: clock, "y": lambda i, t: (t * i) % 7}))
+    assert data.X.channel_names == ("x", "y")
+    assert f"time {name!r}" in in_words(data)
+    assert data.X.sampling_rate == (pytest.approx(rate) if rate else None)
+    # once, it goes back
+    path = long_table(tmp_path, {"a": lambda i, t: clock(i, t) if (i, t) != (9, 5) else -1})
+    if rate != 50:
+        assert read(path).X.channel_names == ("x", "a")
+
+
+def test_several_clocks_and_a_column_that_may_be_a_clock(tmp_path):
+    columns = {
+        "X[s]": lambda i, t: t / 50,
+        "X[s].1": lambda i, t: t / 10,
+        "way": lambda i, t: t * t,
+    }
+    data = read(long_table(tmp_path, columns))
+    assert data.X.channel_names == ("x", "way")
+    assert data.X.sampling_rate == 50
+    assert "'way' rises in every sequence: is it a time? time=NAME or drop=NAME" in in_words(data)
+    assert "rises" not in in_words(read(tmp_path / "table.csv", channels=["way"]))
+
+
+def test_a_signal_that_rises_alone_stays(tmp_path):
+    text = "id,x\n" + "".join(f"s{i},{t + i / 7}\n" for i in range(5) for t in range(12))
+    data = read(write(tmp_path, text))
+    assert data.X.channel_names == ("x",)
+    assert "'x' rises in every sequence: is it a time?" in in_words(data)
+
+
+@pytest.mark.parametrize("step", ["0.02", "1"])
+def test_a_table_without_a_header_whose_first_column_rises(tmp_path, step):
+    rng = np.random.default_rng(0)
+    values = np.c_[np.arange(401) * float(step), rng.normal(size=(401, 6)), rng.integers(0, 3, 401)]
+    text = "\n".join(",".join(f"{value:.6g}" for value in row) for row in values)
+    path = write(tmp_path, text, "up/a.csv")
+    assert recognise(path) == "csv-folder"
+    for i in range(3):
+        write(tmp_path, text.replace("\n", f"{i}\n"), f"down/{i}.csv")
+    for data in (read(path), read(tmp_path)):
+        assert data.X.n_rows == 7
+        assert "time '0'" in in_words(data)
+        assert data.X.sampling_rate == (50 if step == "0.02" else None)
+    assert read(path, label=-1).y.size == 401  # the user says that each row is a series
 
 
 # Times

@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 import mvdfq
 import naive
 from mvdfq.evaluation import Evaluation, Fold, evaluate, folds_of, roc50
+from mvdfq.evaluation.intervals import share_interval
 
 # The confusion matrix of algorithms.md 7.2 and what follows from it.
 CONFUSION = np.array([[8, 1, 1], [2, 6, 2], [0, 4, 6]])
@@ -82,6 +83,82 @@ def interval_of(hits, n=200):
     return Evaluation("split", [0, 1], [fold]).interval
 
 
+def unequal_folds(seed):
+    """An evaluation of random folds of 1 to 40 sequences, with or without groups and seeds."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 41, size=rng.integers(1, 8))
+    n, chance = int(sizes.sum()), rng.choice([0.0, 0.1, 0.5, 0.97, 1.0])
+    y = rng.integers(0, 3, size=n)
+    cuts = np.split(rng.permutation(n), np.cumsum(sizes)[:-1])
+    folds = []
+    for s in range(rng.integers(1, 4)):
+        said = np.where(rng.random(n) < chance, y, (y + 1) % 3)
+        folds += [Fold(f"fold {i}", s, cut, y[cut], said[cut]) for i, cut in enumerate(cuts)]
+    groups = rng.choice([f"g{i}" for i in range(rng.integers(1, 9))], size=n)
+    return Evaluation("group", [0, 1, 2], folds, groups if rng.random() < 0.7 else None)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_accuracy_is_what_the_counts_say(seed):
+    result = unequal_folds(seed)
+    hits = sum(int(np.sum(fold.truth == fold.predicted)) for fold in result.folds)
+    total = sum(len(fold.truth) for fold in result.folds)
+    plain = result.to_dict()
+    assert result.accuracy == plain["accuracy"] == plain["right"] / plain["n"] == hits / total
+    assert np.trace(result.confusion) / result.confusion.sum() == pytest.approx(hits / total)
+    low, high = plain["interval_95"]
+    assert 0 <= low <= hits / total <= high <= 1
+    assert high - low > 1e-3
+    by_fold = [np.mean(fold.truth == fold.predicted) for fold in result.folds]
+    assert plain["mean_over_folds"] == pytest.approx(np.mean(by_fold))
+    assert plain["std_over_folds"] == pytest.approx(np.std(by_fold))
+    assert f"{hits / total:.2%}" in result._repr_html_()
+    if result.groups is not None:
+        assert sum(row["right"] for row in plain["groups"]) == hits
+        assert sum(row["n"] for row in plain["groups"]) == total
+        assert all(row["accuracy"] == row["right"] / row["n"] for row in plain["groups"])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_intervals_are_those_of_the_slow_twin(seed):
+    result = unequal_folds(seed)
+    right, groups = result.right.tolist(), result.tested_groups
+    groups = None if groups is None else groups.tolist()
+    expected = naive.share_interval(right, groups, len(result.seeds))
+    assert_allclose(result.interval, expected, atol=1e-6)
+
+
+def test_intervals_over_groups_cover_the_accuracy_of_new_groups():
+    rng = np.random.default_rng(0)
+    covered, plain = [], []
+    for _ in range(600):
+        sizes, shares = rng.integers(20, 100, size=6), rng.beta(8, 2, size=6)
+        right = rng.random(sizes.sum()) < np.repeat(shares, sizes)
+        (low, high), (a, b) = (
+            share_interval(right, np.repeat(range(6), sizes)),
+            share_interval(right),
+        )
+        covered.append(low <= 0.8 <= high)
+        plain.append(a <= 0.8 <= b)
+    assert np.mean(plain) < 0.65  # as if sequences of one group were independent
+    assert np.mean(covered) > 0.91
+
+
+@pytest.mark.parametrize(
+    ("groups", "name"),
+    [
+        (None, "Wilson interval over 6 sequences"),
+        (["a"] * 6, "Wilson interval over 6 sequences of one group"),
+        (["a", "a", "b", "b", "b", "b"], "t interval over 2 groups"),
+    ],
+)
+def test_an_interval_says_what_it_rests_on(groups, name):
+    folds = [Fold("1", s, np.arange(6), np.arange(6) % 2, np.zeros(6, dtype=int)) for s in (0, 1)]
+    result = Evaluation("split", [0, 1], folds, None if groups is None else np.array(groups))
+    assert result.interval_name == result.to_dict()["interval_name"] == name
+    assert name in result._repr_html_()
+
+
 def test_worked_number_of_the_interval():
     assert_allclose(interval_of(8, 10), [0.4902, 0.9433], atol=5e-5)
 
@@ -98,7 +175,7 @@ Y = np.repeat(["a", "b", "c"], 12)
 GROUPS = np.array([f"{label}{i % 4}" for label in "abc" for i in range(12)])
 
 
-@pytest.mark.parametrize("protocol", ["3-fold", "group", "group-per-class"])
+@pytest.mark.parametrize("protocol", ["3-fold", "group", "leave-group-out", "group-per-class"])
 def test_every_sequence_is_tested_once_and_never_learned_from(protocol):
     tested = []
     for _, train, test in folds_of(protocol, Y, groups=GROUPS):
@@ -108,6 +185,26 @@ def test_every_sequence_is_tested_once_and_never_learned_from(protocol):
         if protocol != "3-fold":
             assert not set(GROUPS[train]) & set(GROUPS[test])
     assert sorted(tested) == list(range(len(Y)))
+
+
+def test_many_groups_share_ten_folds():
+    rng = np.random.default_rng(0)
+    groups = np.sort(rng.integers(0, 60, size=300))
+    y = rng.integers(0, 3, size=300)
+    folds = [test for _, _, test in folds_of("group", y, groups=groups)]
+    assert len(folds) == 10
+    assert all(len(set(groups[test])) > 1 for test in folds)
+    assert all(set(y[test]) == {0, 1, 2} for test in folds)
+    assert len(list(folds_of("leave-group-out", y, groups=groups))) == len(np.unique(groups))
+    other = [test for _, _, test in folds_of("group", y, groups=groups, seed=1)]
+    assert any(a.tolist() != b.tolist() for a, b in zip(folds, other, strict=True))
+
+
+@pytest.mark.parametrize("n_groups", [11, 30])
+def test_small_classes_are_no_hindrance_to_folds_of_groups(n_groups):
+    y = np.arange(n_groups) % 6  # two or five members of every class, each a group of its own
+    tests = [test for _, _, test in folds_of("group", y, groups=np.arange(n_groups))]
+    assert sorted(np.concatenate(tests).tolist()) == list(range(n_groups))
 
 
 def test_one_group_of_every_class_is_held_out():
@@ -158,6 +255,7 @@ class Remembers(ClassifierMixin, BaseEstimator):
         return np.array([self.known_.get(x, "?") for x in X])
 
 
+@pytest.mark.filterwarnings("ignore:12 of 12 groups are both in the training part")
 def test_estimators_learn_from_the_training_part_alone():
     Remembers.taught.clear()
     X = [f"sequence {i}" for i in range(36)]
@@ -167,9 +265,10 @@ def test_estimators_learn_from_the_training_part_alone():
         progress=lambda *report: reports.append(report),
     )  # fmt: skip
     assert result.accuracy == 0
+    assert result.remarks == ()
     assert [n for n, _ in Remembers.taught] == [24] * 6
     assert all(groups is not None for _, groups in Remembers.taught)
-    assert reports == [(i, 6) for i in range(1, 7)]
+    assert reports == [(i, 6) for i in range(7)]
     assert {fold.seed for fold in result.folds} == {0, 1}
     first = np.concatenate([fold.test for fold in result.folds[:3]])
     assert sorted(first.tolist()) == list(range(36))
@@ -183,21 +282,96 @@ def test_the_whole_of_it_on_real_sequences():
     result = mvdfq.evaluate(clf, X, y, protocol="3-fold")
     assert result.accuracy > 0.9
     assert result.interval[0] < result.accuracy < result.interval[1]
-    area50, area = result.ranking
-    assert 0.9 < area50 <= 1
-    assert 0.9 < area <= 1
+    assert 0.9 < result.two_classes["roc50"] <= 1
+    assert 0.9 < result.two_classes["roc_auc"] <= 1
     plain = json.loads(json.dumps(result.to_dict()))
     assert_allclose(plain["error"] + plain["accuracy"], 1)
     assert [row["label"] for row in plain["classes"]] == ["1", "2"]
     assert np.sum(plain["confusion"]) == len(y)
 
 
-def test_rankings_need_two_classes_in_every_fold():
+def test_rankings_are_pooled_so_that_a_fold_may_lack_a_class():
     both = Fold("a", 0, np.arange(4), np.array([0, 1, 0, 1]), np.zeros(4), np.arange(4.0))
     one = Fold("b", 0, np.arange(2), np.array([0, 0]), np.zeros(2), np.arange(2.0))
-    assert Evaluation("group", [0, 1], [both]).ranking == pytest.approx((0.75, 0.75))
-    assert Evaluation("group", [0, 1], [both, one]).ranking is None
-    assert Evaluation("group", [0, 1, 2], [both]).ranking is None
+    assert Evaluation("group", [0, 1], [both]).two_classes["roc_auc"] == 0.75
+    area = Evaluation("group", [0, 1], [both, one]).two_classes["roc_auc"]
+    assert area == roc_auc_score([0, 1, 0, 1, 0, 0], [0, 1, 2, 3, 0, 1])
+    assert Evaluation("group", [0, 1], [one]).two_classes["roc_auc"] is None
+    assert Evaluation("group", [0, 1, 2], [both]).two_classes == {}
+
+
+class Guesses(ClassifierMixin, BaseEstimator):
+    """Says the first class that it was taught; knows decision values."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+    def decision_function(self, X):
+        return np.asarray(X, dtype=float)
+
+
+def test_known_groups_are_held_apart():
+    X, groups = list(range(36)), np.arange(36) % 4
+    result = evaluate(Guesses(), X, Y, groups=groups)
+    assert result.protocol == "group"
+    assert "4 groups are held apart" in result.remarks[0]
+    assert "protocol='5-fold'" in result.remarks[0]
+    assert [row["group"] for row in result.per_group] == ["0", "1", "2", "3"]
+    for fold in result.folds:
+        assert len(set(groups[fold.test])) == 1
+    assert evaluate(Guesses(), X, Y).protocol == "5-fold"
+    assert evaluate(Guesses(), X, Y, groups=np.zeros(36)).protocol == "5-fold"
+    parts = np.repeat(["train", "test"], 18)[np.random.default_rng(0).permutation(36)]
+    with pytest.warns(UserWarning, match="4 of 4 groups are both in the training part and in"):
+        assert evaluate(Guesses(), X, Y, groups=groups, split=parts).protocol == "split"
+    with pytest.warns(UserWarning, match="protocol='group' holds groups apart"):
+        mixed = evaluate(Guesses(), X, Y, groups=groups, protocol="3-fold")
+    assert mixed.interval_name == "t interval over 4 groups"
+
+
+def test_groups_that_are_classes_cannot_be_held_apart():
+    with pytest.warns(UserWarning, match="are both in the training part") as said:
+        result = evaluate(Guesses(), list(range(36)), Y, groups=Y)
+    assert result.protocol == "5-fold"
+    assert "cannot be held apart" in result.remarks[0]
+    assert "holds groups apart" not in str(said[0].message)
+
+
+def test_a_class_that_the_training_part_lacks_is_told():
+    y = np.array(["a", "a", "b", "b", "c", "c"])
+    with pytest.warns(UserWarning, match="of 1 fold .the first is 3. lacks a class .*: 2 predict"):
+        result = evaluate(Guesses(), list(range(6)), y, groups=[1, 2, 1, 2, 3, 3])
+    assert result.protocol == "group"
+    with pytest.raises(ValueError, match="leaves class a alone in the training part of 3"):
+        evaluate(Guesses(), [1, 2, 3], ["a", "a", "b"], groups=[1, 2, 3], protocol="group")
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "", "NA", "NaT"])
+def test_a_sequence_without_a_group_is_refused(missing):
+    if missing in ("NA", "NaT"):
+        missing = getattr(pytest.importorskip("pandas"), missing)
+    groups, message = [*"ab" * 17, missing, "c"], r"1 of 36 without a group \(the first is .* 34"
+    with pytest.raises(ValueError, match=message):
+        evaluate(Guesses(), list(range(36)), Y, groups=groups)
+    with pytest.raises(ValueError, match=message):
+        mvdfq.SequenceClassifier().fit(["AB"] * 36, Y, groups=groups)
+
+
+def test_groups_may_be_of_several_types():
+    groups = [1, "one", 2, "two"] * 9
+    result = evaluate(Guesses(), list(range(36)), Y, groups=groups)
+    assert [row["group"] for row in result.per_group] == ["1", "2", "one", "two"]
+
+
+def test_folds_of_many_groups_are_repeated_with_every_seed():
+    X, groups = list(range(36)), np.arange(36) // 2
+    few = evaluate(Guesses(), X, Y, groups=np.arange(36) % 3, seeds=(0, 1))
+    many = evaluate(Guesses(), X, Y, groups=groups % 12, seeds=(0, 1), protocol="group")
+    assert (len(few.seeds), len(many.seeds)) == (1, 2)
 
 
 def test_classes_that_were_never_tested_do_not_count():

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
+import naive
 from cases import (
     COLLECTIONS,
     N_SYMBOLS,
@@ -211,3 +212,12 @@ def test_a_result_that_cannot_fit_is_refused_first(monkeypatch):
     monkeypatch.setattr("mvdfq.gram.portions.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"counts, whose features take about .* GB of memory are"):
         features.fit(X)
+
+
+def test_a_word_belongs_to_the_part_of_the_possible_starts_in_which_it_begins():
+    # docs/guide/kernels.md: of the four starts of ABCABC, two belong to each half
+    features = SequenceFeatures(Spectrum(3), pyramid=2, normalize=False).fit(["ABCABC"])
+    halves = [name.split(", part ")[1] for name in features.get_feature_names_out()[3:]]
+    assert halves == ["1 of 2: A B C", "1 of 2: B C A", "2 of 2: A B C", "2 of 2: C A B"]
+    assert [naive.part_of(t, 4, 1) for t in range(4)] == [0, 0, 1, 1]
+    assert [naive.part_of(t, 11, 2) for t in range(11)] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3]

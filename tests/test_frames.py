@@ -81,11 +81,10 @@ def test_delta_matches_naive(X):
             assert_array_equal(found, naive.slopes(row))
 
 
-def test_delta_is_numpy_gradient_in_the_dtype_of_the_data():
+def test_delta_is_numpy_gradient_in_double_precision():
     x = np.random.default_rng(0).normal(size=(3, 50)).astype(np.float32)
     Z = Delta(keep=False).fit_transform([x])
-    assert_array_equal(Z[0], np.gradient(x, axis=1))
-    assert Z.data.dtype == np.float32
+    assert_array_equal(Z[0], np.gradient(x.astype(float), axis=1))
 
 
 def test_delta_keeps_the_channels_before_the_slopes():
@@ -162,7 +161,7 @@ def test_rotate_has_signs_that_do_not_depend_on_the_solver():
     axes = Rotate().fit([[[0.0, -1.0, 5.0], [0.0, 1.0, -5.0], [1.0, 1.2, 0.9]]]).components_
     largest = np.abs(axes).max(axis=1, keepdims=True)
     decisive = np.argmax(np.abs(axes) > largest - 1e-6, axis=1)
-    assert (axes[np.arange(3), decisive] > 0).all()
+    assert (axes[np.arange(len(axes)), decisive] > 0).all()
 
 
 def test_rotate_a_frame_alone_gives_the_same_bits_as_in_company():
@@ -446,7 +445,6 @@ def test_filters_give_the_same_alone_and_in_company_and_for_any_threads():
     X = [rng.normal(size=(3, n)).astype(np.float32) for n in (40, 0, 1, 90, 20)]
     filters = Filters().fit(X)
     Z = filters.transform(X)
-    assert Z.data.dtype == np.float32
     for i, x in enumerate(X):
         assert_array_equal(filters.transform([x])[0], Z[i])
     assert_array_equal(filters.set_params(n_jobs=3).transform(X).data, Z.data)

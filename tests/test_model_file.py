@@ -509,27 +509,19 @@ def test_learned_values_that_are_missing_are_named(name, kind, path):
     opened = Opened(path)
     state = opened.state(kind, "n_channels_in_")
     for attribute in [key for key in state if key.endswith("_")]:
-        if attribute == "folds_case_":  # files of earlier versions do not hold this attribute
-            continue
         value = state.pop(attribute)
         opened.write()
         assert_refused(path, f"in {kind}, the file must hold {attribute}, but does not")
         state[attribute] = value
 
 
-def test_case_is_folded_after_loading_unless_the_file_is_older(path):
+def test_case_is_folded_after_loading(path):
     X, y = ["ACGTTGCAAC", "GGGTTTACGA", "ACGTTGCATT", "GGGTTTACCC"], [0, 1, 0, 1]
     mvdfq.SequenceClassifier().fit(X, y).save(path)
     turned = [x.lower() for x in X]
     assert_array_equal(
         mvdfq.load(path).decision_function(turned), mvdfq.load(path).decision_function(X)
     )
-    opened = Opened(path)
-    state = opened.state("Letters", "alphabets_")
-    del state["folds_case_"], state["fold_case"]
-    opened.write()
-    older = mvdfq.load(path)
-    assert older.encode(turned).data.min() == 4  # codes 0 to 3 are A, C, G and T
 
 
 def with_item(place, value):
@@ -665,8 +657,9 @@ HARM = [
         shorter,
         r"scale_ must be an array of float64 of shape \(3,",
     ),
-    ("scaled", "Standardize", "scale_", with_item(0, 0.0), "scale_ must be finite and positive"),
-    ("scaled", "Standardize", "scale_", with_item(0, np.nan), "scale_ must be finite and positive"),
+    ("scaled", "Standardize", "scale_", with_item(0, 0.0), "scale_ must be positive"),
+    ("scaled", "Standardize", "scale_", with_item(0, np.nan), "scale_ must be positive"),
+    ("scaled", "SequenceClassifier", "ranges_in_", shorter, "ranges_in_ must be an array"),
     (
         "scaled",
         "Standardize",
@@ -765,6 +758,7 @@ def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, me
         ("hashing", "HashingQuantizer", "modes_", [{"tuple": [0, 0]}], "modes_ must hold pairs"),
         ("letters", "Letters", "alphabets_", ["AA"], "one string of distinct characters"),
         ("letters", "Letters", "folds_case_", [True] * 2, "folds_case_ must hold True or False"),
+        ("letters", "Letters", "kinds_", ["dna"], "kinds_ must hold 'nucleic', 'protein' or ''"),
         (
             "names",
             "Smooth",

@@ -129,8 +129,22 @@ def test_ts_without_labels_and_with_targets(write):
 
 def test_ts_with_times(write):
     head = "@timeStamps true\n@classLabel true 1\n@data\n"
-    path = write(head + "(2007-01-01 00:00:00,4),(2007-01-01 00:01:00,5):(0,6),(0.5,?):1\n")
-    assert same(read_series(path).X, [np.array([[4, 5], [6, np.nan]])])
+    start, end = "2007-01-01 00:00:00", "2007-01-01 00:01:00"
+    data = read_series(write(head + f"({start},4),({end},5):({start},6),({end},?):1\n"))
+    assert same(data.X, [np.array([[4, 5], [6, np.nan]])])
+    assert data.X.sampling_rate == pytest.approx(1 / 60)
+    assert (
+        read_series(
+            write(head + "(0,4),(0.5,5),(1,5):1\n(3,4),(3.5,5):1\n(7,1):1\n")
+        ).X.sampling_rate
+        == 2
+    )
+    assert read_series(write(head + "(0,4),(2,5):1\n")).X.sampling_rate is None  # of what?
+    data = read_series(write(head + "(0,4),(0.5,5):1\n(0,4),(2.5,5):1\n"))
+    assert data.X.sampling_rate is None
+    assert "the times are 0.5 apart in one series and 2.5 in another" in data.remarks[0]
+    refused(write(head + "(0,4),(1,5):(0,4),(2,5):1\n"), "line 4: channel 2 has other times")
+    refused(write(head + "(0,4),(1,5):(1,4),(2,5):1\n"), "line 4: channel 2 has other times")
     refused(write(head + "(0,4),(1,5),(3,6):1\n"), "line 4: times are not evenly spaced")
     refused(write(head + "(0,4),(0,5):1\n"), "line 4: times do not increase after '0'")
     refused(write(head + "4,5:1\n"), r"line 4: '4,5' is not a list of \(time,value\) pairs")

@@ -85,12 +85,12 @@ def test_margin_widens_the_range_between_percentiles():
 
 def test_margin_of_a_constant_channel_changes_nothing():
     quantizer = DirectQuantizer(4, strategy="uniform", margin=9)
-    assert encode(quantizer, [2.0, 2.0], [1.9, 2.0, 2.0, 2.1]) == [0, 1, 1, 5]
+    assert encode(quantizer, [2.0, 2.0], [1.9, 2.0, 2.0, 2.1]) == [0, 1, 1, 2]
 
 
 def test_uniform_constant_channel():
     values = [1.9, 2.0, 2.0, 2.1]
-    assert encode(DirectQuantizer(4, strategy="uniform"), [2.0, 2.0], values) == [0, 1, 1, 5]
+    assert encode(DirectQuantizer(4, strategy="uniform"), [2.0, 2.0], values) == [0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,11 @@ def test_gaussian_worked_codes():
     assert quantizer.n_symbols_.tolist() == [4]
 
 
-def test_gaussian_constant_channel_counts_as_the_mean():
-    assert encode(DirectQuantizer(4, strategy="gaussian"), [2.0, 2.0], [-9.0, 2.0, 9.0]) == [2] * 3
+@pytest.mark.parametrize("strategy", ["quantile", "gaussian", "kmeans"])
+def test_a_constant_channel_has_one_bin(strategy):
+    quantizer = DirectQuantizer(4, strategy=strategy)
+    assert encode(quantizer, [0.3, 0.1 + 0.2], [-9.0, 2.0, 9.0]) == [0] * 3
+    assert quantizer.n_symbols_.tolist() == [1]
 
 
 def test_gaussian_per_sequence_standardizes_each():
@@ -157,7 +160,7 @@ def test_gaussian_per_sequence_standardizes_each():
 def test_quantile_worked_numbers():
     x = [0, 0, 0, 0, 1, 2, 3, 4]
     quantizer = DirectQuantizer(4).fit([x])
-    assert_array_equal(quantizer.bin_edges_[0], [0, 0.5, 2.25, 4])
+    assert_array_equal(quantizer.bin_edges_[0], [0, 0.5, 2.5, 4])
     assert [c + 1 for c in codes(quantizer.transform([x]))] == [1, 1, 1, 1, 2, 2, 3, 3]
     assert quantizer.n_symbols_.tolist() == [3]
 
@@ -242,6 +245,22 @@ def test_single_precision_values_meet_double_precision_edges():
     train, values = np.array([0, 1], np.float32), np.array([below, 1 / 3], np.float32)
     expected = [naive.uniform_code(float(v), 0.0, 1.0, 3) for v in values]
     assert encode(DirectQuantizer(3, strategy="uniform"), train, values) == expected == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("values", "edges"),
+    [
+        ([0, 0, 0, 0, 0, 1, 2, 3], [0.5, 1.5]),  # not 0, which five values equal
+        ([1, 2, 2, 2, 2, 2, 2, 3], [1.5, 2.5]),  # the nearer end of the equal values
+        ([0.1 + 0.2, 0.3, 0.3, 0.7, 0.7, 0.1 * 7], [0.5]),  # rounding makes no edge
+        ([1e9, 1e9 + 1e-3, 1e9 + 2e-3, 1e9 + 3e-3], [1e9 + 5e-4, 1e9 + 1.5e-3, 1e9 + 2.5e-3]),
+        ([1e9, np.nextafter(1e9, 2e9), 1e9, 1e9], []),
+        ([1, np.nextafter(1, 2), 9, 9], [5]),
+    ],
+)
+def test_edges_lie_midway_between_distinct_values(values, edges):
+    found = DirectQuantizer(4).fit([np.random.default_rng(0).permutation(values)]).bin_edges_[0]
+    assert_allclose(found[1:-1], edges, rtol=0, atol=1e-6)
 
 
 def test_edges_beyond_single_precision():
@@ -384,9 +403,9 @@ PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 @pytest.mark.parametrize(
     ("X", "alphabet"),
     [
-        (["ACgt-", "acgt"], "-ACGT"),
+        (["ACgt", "acgt"], "ACGT"),
         (["ACGUacgu"], "ACGU"),
-        ([PROTEIN, PROTEIN.lower(), "xbz*"], "*ABCDEFGHIKLMNPQRSTVWXYZ"),
+        ([PROTEIN, PROTEIN.lower()], PROTEIN),
         (["Anna", "Bob"], "ABabno"),  # a name
         (["aAbBcC", "CGA"], "ABCGabc"),  # states
         ([PROTEIN, "of no protein"], "".join(sorted({*PROTEIN, *"of no protein"}))),
@@ -414,10 +433,59 @@ def test_unknown_bases_are_missing_values():
     np.testing.assert_allclose(K[0], [1, 0, 1], atol=1e-12)
 
 
-def test_models_of_earlier_versions_read_n_as_a_letter():
-    letters = Letters().fit(["ACGT"])
-    letters.alphabets_ = ["ACGNT"]
-    assert codes(letters.transform(["ANr"])) == [0, 3, None]
+def naive_residues(text):
+    """Residues as numbers of the alphabet; None for what is no residue."""
+    read = {**dict(zip(PROTEIN, PROTEIN, strict=True)), "U": "C", "O": "K"}
+    return [PROTEIN.index(read[c.upper()]) if c.upper() in read else None for c in text]
+
+
+@pytest.mark.parametrize("groups", [None, ("LVIM", "ST", "FYW", "EDNQ", "KR")])
+def test_unknown_residues_are_missing_values(groups):
+    odd = "AXxBbZzJj*-.UuOoC"
+    X = [PROTEIN * 40, PROTEIN.lower(), odd]
+    letters = Letters(groups=groups).fit(X)
+    first = {c: group[0] for group in groups or () for c in group}
+    expected = [
+        None if n is None else first.get(PROTEIN[n], PROTEIN[n]) for n in naive_residues(odd)
+    ]
+    found = [
+        None if n is None else letters.alphabets_[0][n] for n in codes(letters.transform([odd]))
+    ]
+    assert found == expected
+    assert letters.kinds_ == ["protein"]
+    assert letters.transform(["AØ"]).unseen.tolist() == [[False, True]]
+    # a given alphabet, and a group, decide otherwise
+    assert codes(Letters("AX").fit(X).transform(["AXB"])) == [0, 1, None]
+    assert codes(Letters(groups=("BDN",)).fit(X).transform(["B"])) == codes(
+        Letters(groups=("BDN",)).fit(X).transform(["D"])
+    )
+
+
+def test_gaps_in_dna_are_missing_values():
+    assert codes(Letters().fit(["ACGT-", "ac.gt"]).transform(["A-.t"])) == [0, None, None, 3]
+    assert codes(Letters(groups=("AG", "CT")).fit(["ACGTN"]).transform(["ANG"])) == [0, None, 0]
+
+
+def test_masked_proteins_tell_nothing(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(40):
+        residues = "".join(rng.choice(list(PROTEIN), 60))
+        masked = residues[:20] + residues[20:40].lower() + residues[40:] if i % 2 else residues
+        lines.append(f">s{i} {i % 2}\n{masked}\n")
+    (tmp_path / "a.fasta").write_text("".join(lines))
+    data = mvdfq.io.read_fasta(tmp_path / "a.fasta", label=1, lower="mask")
+    assert any("XXX" in x for x in data.X)
+    words = mvdfq.SequenceFeatures(mvdfq.Spectrum(3)).fit(data.X)
+    assert not any("X" in name for name in words.get_feature_names_out())
+
+
+def test_text_is_no_protein():
+    text = "THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG".replace(" ", "")
+    assert Letters().fit([text]).kinds_ == [""]
+    assert Letters().fit([text.replace("J", "") * 9]).kinds_ == [""]
+    assert Letters().fit([PROTEIN * 20 + "O"]).kinds_ == ["protein"]
+    assert Letters().fit([PROTEIN + "O"]).kinds_ == [""]
 
 
 def test_each_row_is_folded_by_itself_and_folding_can_be_switched():
@@ -865,7 +933,7 @@ def test_thresholds_match_naive(X, n):
     for c, row in enumerate(X.data):
         present = ~np.isnan(row)
         if present.any():
-            expected = np.quantile(row[present], np.arange(1, n + 1) / (n + 1))
+            expected = naive.quantiles(row[present].tolist(), n + 1) or [-np.inf] * n
             assert_allclose(quantizer.thresholds_[c], expected)
         for q, threshold in enumerate(quantizer.thresholds_[c]):
             codes = symbols.codes[c * n + q]

@@ -13,7 +13,7 @@ from typing import Any
 
 from mvdfq._utils.threads import Report
 
-__all__ = ["BARS", "Lines", "new_bar", "report_to", "rich_bar"]
+__all__ = ["BARS", "Lines", "duration", "new_bar", "report_to", "rich_bar"]
 
 STEPS = 10
 # Seconds without a line after which a line says that the work goes on.
@@ -70,17 +70,17 @@ class Lines:
             return
         if done >= total:
             if self.shows_quick or now - self.began >= self.gap:
-                self._write(f"done in {_duration(now - self.began)}")
+                self._write(f"done in {duration(now - self.began)}")
         elif done * STEPS // max(total, 1) > before and now - self.last >= self.gap:
             self._write(self._state(now))
 
     def _state(self, now: float) -> str:
         past = now - self.began
         if not self.done:
-            return f"running for {_duration(past)}"
+            return f"running for {duration(past)}"
         left = past / self.done * (self.total - self.done)
         share = f"{100 * self.done // self.total} % ({self.done} of {self.total})"
-        return f"{share} in {_duration(past)}, about {_duration(left)} left"
+        return f"{share} in {duration(past)}, about {duration(left)} left"
 
     def _write(self, text: str) -> None:
         self.last = time.monotonic()
@@ -95,7 +95,7 @@ class Lines:
                     self._write(self._state(now))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return seconds as text: ``0.3 s``, ``45 s``, ``3 min 5 s``, ``2 h 10 min``."""
     if seconds < 10:
         return f"{seconds:.1f} s"

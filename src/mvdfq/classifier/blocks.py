@@ -19,10 +19,11 @@ from mvdfq._utils.threads import Report
 from mvdfq.classifier.linear import LinearSum
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.passes import HELD_OUT, SAMPLE, labelled
-from mvdfq.classifier.saving.record import TrainingRecord, digest, record_of
+from mvdfq.classifier.saving.record import TrainingRecord, digest, fingerprints, record_of
 from mvdfq.machines.blocks import Labelled
 from mvdfq.machines.validation import check_targets
 from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences.ranges import without_constants
 
 __all__ = ["Drawn", "Reading", "block_makers", "class_weights", "cluster_margins", "draw"]
 
@@ -67,6 +68,7 @@ class Drawn:
     counts: np.ndarray
     sizes: tuple[int, ...]
     digests: tuple[str, ...]
+    fingerprints: np.ndarray
 
     @property
     def index(self) -> np.ndarray:
@@ -102,7 +104,8 @@ def _drawn(block: Numbered, seed: int) -> Drawn:
     classes, counts = np.unique(y, return_counts=True)
     keys = _keys(seed, i, len(y))
     places = np.stack([np.full(len(y), i), np.arange(len(y))], axis=1)
-    whole = Drawn(X, y, keys, places, X.lengths, classes, counts, (len(y),), (digest(X, y),))
+    known = (len(y),), (digest(X, y),), fingerprints(X)
+    whole = Drawn(X, y, keys, places, X.lengths, classes, counts, *known)
     return _chosen(whole, np.argsort(keys)[: SAMPLE + HELD_OUT])
 
 
@@ -128,15 +131,17 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
         np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
         a.sizes + b.sizes,
         a.digests + b.digests,
+        np.concatenate([a.fingerprints, b.fingerprints]),
     )
     return _chosen(both, np.argsort(both.keys)[: SAMPLE + HELD_OUT])
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How blocks become features: the fitted encoders, and the codes and weights of classes."""
+    """How blocks become features: fitted encoders, ranges, and the codes and weights of classes."""
 
     encoders: list[Any]
+    ranges: np.ndarray
     classes: np.ndarray
     weight: np.ndarray
     seed: int
@@ -150,6 +155,7 @@ class Reading:
 
     def _features(self, sources: Sequence[Any], read: Callable[[], Numbered]) -> Labelled:
         i, X, y = read()
+        X = without_constants(X, self.ranges)
         codes = np.searchsorted(self.classes, y)
         held = _keys(self.seed, i, len(y)) < self.limit
         return labelled(sources, X, encode(self.encoders, X), codes, self.weight[codes], held)

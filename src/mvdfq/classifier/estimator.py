@@ -15,11 +15,9 @@ from mvdfq.classifier.choices import candidates, check_nested, settings_for
 from mvdfq.classifier.learning import Learning
 from mvdfq.classifier.parts import fit_encoders, fit_matrix, fit_views, goes_by_passes
 from mvdfq.classifier.presets import Settings
-from mvdfq.classifier.saving.record import training_record
+from mvdfq.classifier.saving.record import fingerprints, training_record
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trainer, check_targets
-from mvdfq.sequences import Ragged, check_sequences
-from mvdfq.symbols.base import check_symbols
 
 __all__ = ["SequenceClassifier"]
 
@@ -123,6 +121,11 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
         sequences to predict may have any length.
 
+    ranges_in_ : ndarray of shape (2, n_channels)
+        Smallest and largest value of each channel in training; NaN for a channel of symbols. A
+        channel whose values differ by no more than rounding is constant: answers do not depend on
+        the channel.
+
     frames_, symbols_ : object
         The fitted parts; None for a part that is left out.
 
@@ -163,6 +166,10 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
 
     part_importance_ : dict
         Share of each part of the sum of kernels in what was learned.
+
+    train_fingerprints_ : ndarray of shape (n_sequences,)
+        64 bits of the content of each training sequence, by which `training_places` finds it; 0
+        for a sequence of weight 0.
 
     train_index_, train_y_ : ndarray
         Indices of the training sequences that the classifier keeps, and the codes of their
@@ -279,7 +286,7 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         settings = settings_for(self, X)
         candidates(settings.C)  # raises an error now, before the long computation
         y, weight, groups = check_targets(len(X), y, sample_weight, groups)
-        used = np.flatnonzero(weight > 0)
+        used, n_given = np.flatnonzero(weight > 0), len(y)
         if len(used) < len(y):
             X, y, weight = X[used], y[used], weight[used]
             groups = None if groups is None else groups[used]
@@ -297,13 +304,13 @@ class SequenceClassifier(Learning, CallbackSupportMixin, ClassifierMixin, BaseEs
         self.n_channels_in_, self.problems_ = X.n_rows, problems
         self.channel_names_in_ = X.channel_names
         self.training_ = training_record(X, y)
-        return X, y, trainer, settings
+        self.train_fingerprints_ = np.zeros(n_given, dtype=np.uint64)
+        self.train_fingerprints_[used] = fingerprints(X)
+        return self._varying(X, settings), y, trainer, settings
 
     def _read(self, X: Any) -> Any:
         """Read sequences of numbers or letters; symbols stay as they are."""
-        if not isinstance(X, Ragged):
-            as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
-            X = check_symbols(X) if as_symbols else check_sequences(X)
+        X = self._collection(X)
         if not X.lengths.any():  # the words that scikit-learn's checks expect
             raise ValueError(
                 f"X holds only empty sequences: 0 feature(s) (shape=({len(X)}, 0)) while "

@@ -9,9 +9,10 @@ import numpy as np
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq.classifier.choices import settings_for
-from mvdfq.classifier.parts import encode, fit_encoders, kernel_for
+from mvdfq.classifier.parts import encode, fit_encoders, kernel_for, ranges_for
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.ranges import without_constants
 from mvdfq.symbols.spool import spooled
 
 __all__ = ["LazyKernel", "lazily_fitted_kernel"]
@@ -38,13 +39,16 @@ def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: 
     """
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
     settings = settings_for(clf, sample)
+    ranges = ranges_for(settings, sample)
+    sample = without_constants(sample, ranges)
     *steps, symbols = fit_encoders(settings, sample, np.zeros(len(sample)))
     kernel = kernel_for(clf, settings, symbols)
     n_learned = len(sample)
     if n_learned < n:
         del sample, symbols
         encoders = [step for step in steps if step is not None]
-        symbols = spooled((encode(encoders, check_sequences(X)) for X in blocks()), folder)
+        read = (without_constants(check_sequences(X), ranges) for X in blocks())
+        symbols = spooled((encode(encoders, X) for X in read), folder)
     return LazyKernel(kernel.fit(symbols), n, n_learned)
 
 

@@ -24,7 +24,7 @@ from mvdfq.classifier.blocks import (
 )
 from mvdfq.classifier.choices import candidates, settings_for
 from mvdfq.classifier.linear import LinearSum
-from mvdfq.classifier.parts import fit_encoders, pass_reader
+from mvdfq.classifier.parts import fit_encoders, pass_reader, ranges_for
 from mvdfq.classifier.passes import (
     SAMPLE,
     Collection,
@@ -38,6 +38,7 @@ from mvdfq.classifier.presets import Settings
 from mvdfq.machines.passes import PassSolver
 from mvdfq.machines.svm import Problems
 from mvdfq.machines.validation import Trained, Trainer
+from mvdfq.sequences.ranges import warn_constant, without_constants
 
 __all__ = ["Learning"]
 
@@ -126,19 +127,20 @@ class Learning(Answers):
                 with spread_blocks(self, makers, keep=False) as spread:
                     drawn = draw(spread, seed, report)
                 settings = self._check_drawn(drawn)
-                self.frames_, self.symbols_, symbols = fit_encoders(settings, drawn.X, drawn.y)
+                X = self._varying(drawn.X, settings)
+                self.frames_, self.symbols_, symbols = fit_encoders(settings, X, drawn.y)
             codes = np.searchsorted(self.classes_, drawn.y)
             weight = class_weights(self.class_weight, self.classes_, drawn.counts)
             trainer = Trainer(
                 self.problems_, codes, weight[codes], None, self.cv, seed, self.n_jobs
             )
-            total = LinearSum(pass_reader(self, settings, symbols), settings, drawn.X)
-            whole = Collection(total, drawn.X, symbols)
+            total = LinearSum(pass_reader(self, settings, symbols), settings, X)
+            whole = Collection(total, X, symbols)
             begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
             self.train_index_, self.train_y_ = drawn.index[begin], codes[begin]
             samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
             encoders = [step for step in (self.frames_, self.symbols_) if step is not None]
-            reading = Reading(encoders, self.classes_, weight, seed, drawn.limit)
+            reading = Reading(encoders, self.ranges_in_, self.classes_, weight, seed, drawn.limit)
             self._learn(total, lambda: reading.makers(makers, total), samples, settings, progress)
         return self
 
@@ -157,8 +159,14 @@ class Learning(Answers):
         self._forget()
         self.classes_, self.problems_ = classes, Problems(len(classes), settings.multi_class)
         self.n_channels_in_, self.channel_names_in_ = drawn.X.n_rows, drawn.X.channel_names
-        self.training_ = drawn.record()
+        self.training_, self.train_fingerprints_ = drawn.record(), drawn.fingerprints
         return settings
+
+    def _varying(self: Any, X: Any, settings: Settings) -> Any:
+        """Remember the ranges of the channels, and return X with 0 in constant channels."""
+        self.ranges_in_ = ranges_for(settings, X)
+        warn_constant(self.ranges_in_, self._channel_names())
+        return without_constants(X, self.ranges_in_)
 
     def _forget(self: Any) -> None:
         """Drop the last fit: if the new fit breaks off, old machines must not give new labels."""

@@ -7,7 +7,7 @@ from mvdfq.classifier.presets import LITTLE, PENALTIES, PRESETS, SHORT, Settings
 from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Gapped, Kernel, Spatial, Words
 from mvdfq.symbols import Letters, Rows
-from mvdfq.symbols.letters import is_nucleic, is_protein, letters_of
+from mvdfq.symbols.letters import kind_of
 
 __all__ = ["letters_settings"]
 
@@ -23,10 +23,9 @@ def letters_settings(X: Any) -> Settings:
     """Return the default for strings: for DNA and RNA, for proteins, or for all other strings."""
     if not are_letters(X):
         return PRESETS["letters"]()
-    rows = [letters_of(row) for row in X.data]
-    if all(map(is_nucleic, rows)):
-        return nucleic()
-    return proteins() if all(map(is_protein, rows)) else PRESETS["letters"]()
+    kinds = {kind_of(row) for row in X.data}
+    defaults = {"nucleic": nucleic, "protein": proteins}
+    return defaults.get(kinds.pop() if len(kinds) == 1 else "", PRESETS["letters"])()
 
 
 def proteins() -> Settings:

@@ -25,6 +25,7 @@ from mvdfq.machines.standard import countable, fit_words, reader_of_words
 from mvdfq.machines.svm import Margins
 from mvdfq.machines.word_machine import WordMachine
 from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.ranges import ranges_of, without_constants
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "goes_by_passes",
     "kernel_for",
     "pass_reader",
+    "ranges_for",
 ]
 
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
@@ -45,6 +47,12 @@ MANY_WORDS = 2**20
 # A kernel matrix of this many bytes is small, whatever the memory limit.
 SMALL_MATRIX = 2**26
 Matrix = Callable[[np.ndarray], Any]
+
+
+def ranges_for(settings: Settings, X: Any) -> np.ndarray:
+    """Return the ranges of the channels; NaN for symbols, and if the kernel reads values."""
+    reads_symbols = settings.symbols is None or not isinstance(X, Sequences)
+    return np.full((2, X.n_rows), np.nan) if reads_symbols else ranges_of(X)
 
 
 def fit_encoders(settings: Settings, X: Any, y: np.ndarray) -> tuple[Any, Any, Any]:
@@ -274,5 +282,6 @@ def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
     """Return the fitted kernel of a classifier without machines: no labels are needed."""
     X = check_sequences(X)
     settings = settings_for(clf, X)
+    X = without_constants(X, ranges_for(settings, X))
     *_, symbols = fit_encoders(settings, X, np.zeros(len(X)))
     return kernel_for(clf, settings, symbols).fit(symbols)

@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.markup import bars
+from mvdfq._utils.short import counted
 from mvdfq.classifier.neighbour import Neighbour
 from mvdfq.classifier.parts import encode
 from mvdfq.classifier.saving.file import save_model
-from mvdfq.classifier.saving.record import Source, TrainingRecord
+from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.view_answers import explain_views, extra_norms, extra_shares
 from mvdfq.classifier.views import FittedFilters, FittedWords
@@ -23,15 +24,17 @@ from mvdfq.explain.importance import row_norms, shares_of_norms
 from mvdfq.frames.steps import shares_of, steps_of
 from mvdfq.machines.machine import KernelMachine, Machine
 from mvdfq.machines.svm import Problems
-from mvdfq.sequences import Ragged, check_sequences
+from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences.ranges import warn_outside, without_constants
 from mvdfq.symbols import Symbols
+from mvdfq.symbols.base import check_symbols
 from mvdfq.symbols.naming import names_of
 
 __all__ = ["Questions"]
 
 # Notebooks show the importance of channels for up to this many training sequences.
 MOST_DRAWN = 500
-# Words with an unseen symbol tell nothing; a fifth of unseen letters spoils most words of six.
+# Words with an unseen symbol tell nothing; a fifth of unseen symbols spoils most words of six.
 MOST_UNSEEN = 0.2
 # Alphabets up to this size are letters, states or bins.
 FEW_SYMBOLS = 64
@@ -45,8 +48,10 @@ class Questions:
     classes_: np.ndarray
     n_channels_in_: int
     channel_names_in_: tuple[str, ...] | None
+    ranges_in_: np.ndarray
     train_index_: np.ndarray
     train_y_: np.ndarray
+    symbols: Any
     symbols_: Any
     kernel_: Any
     machine_: Machine
@@ -61,6 +66,7 @@ class Questions:
     group_weights_: np.ndarray | None
     # With a value here: model files of earlier versions have none.
     training_: TrainingRecord | None = None
+    train_fingerprints_: np.ndarray | None = None
     source_: Source = {}  # noqa: RUF012
     view_shares_: np.ndarray = np.ones(1)
     views_: list[FittedWords | FittedFilters] = []  # noqa: RUF012
@@ -84,7 +90,7 @@ class Questions:
         symbols : Symbols
             The rows of symbols that the kernel reads; rows constant in training are left out.
         """
-        symbols = encode(self.encoders, X)
+        symbols = encode(self.encoders, self._as_sequences(X))
         return self.kernel_.read_new(symbols)
 
     def _margins(self, X: Any) -> np.ndarray:
@@ -92,12 +98,32 @@ class Questions:
         check_is_fitted(self)
         X = self._as_sequences(X)
         symbols = encode(self.encoders, X)
-        _warn_unseen(symbols)
+        self._warn_strange(X, symbols)
         return self._margins_of(X, symbols)
 
+    def _collection(self, X: Any) -> Any:
+        """Return X as sequences of numbers or letters, or as symbols if `symbols` says so."""
+        if isinstance(X, Ragged):
+            return X
+        as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
+        return check_symbols(X) if as_symbols else check_sequences(X)
+
     def _as_sequences(self, X: Any) -> Any:
-        """Return X as sequences if views read it, so that X is read once."""
-        return check_sequences(X, n_channels=self.n_channels_in_) if self.views_ else X
+        """Return X with 0 in the channels that were constant in training; symbols as they are."""
+        check_is_fitted(self)
+        if self.symbols_ is None or isinstance(X, Symbols) or np.isnan(self.ranges_in_).all():
+            return X
+        return without_constants(
+            check_sequences(X, n_channels=self.n_channels_in_), self.ranges_in_
+        )
+
+    def _warn_strange(self, X: Any, symbols: Any) -> None:
+        """Warn about sequences unlike the training sequences."""
+        # new columns of numbers are nothing strange, new letters and categories are
+        of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
+        _warn_unseen(symbols, MOST_UNSEEN if of_numbers else 0)
+        if isinstance(X, Sequences):
+            warn_outside(X, self.ranges_in_, self._channel_names())
 
     def _margins_of(self, X: Any, symbols: Any) -> np.ndarray:
         """Return the margins of sequences whose symbols are known, before rows are left out."""
@@ -187,7 +213,7 @@ class Questions:
 
     def _explained(self, X: Any, encoded: Any) -> list[Explanation]:
         """Return the explanations of sequences whose symbols are known."""
-        _warn_unseen(encoded)
+        self._warn_strange(X, encoded)
         symbols, parts = self.kernel_.read_new(encoded), self._parts_of(X, encoded)
         margins = sum(parts.values(), start=np.zeros(1))
         said = self.classes_[self.problems_.predicted(self.problems_.decision(margins))].tolist()
@@ -234,8 +260,30 @@ class Questions:
         channels = self._channel_names()
         return channels if is_unnamed and len(channels) == len(names) else names
 
+    def training_places(self, X: Any) -> list[list[int]]:
+        """Return the training sequences that are equal to each of some sequences.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        places : list of list of int
+            For each sequence the indices of the training sequences with the same values; empty
+            lists if a model file of an earlier version does not know them.
+        """
+        check_is_fitted(self)
+        if self.train_fingerprints_ is None:
+            return [[] for _ in range(len(X))]
+        found = fingerprints(self._collection(X))
+        if not np.isin(found, self.train_fingerprints_).any():  # as for most new sequences
+            return [[] for _ in found]
+        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in found]
+
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
-        """Return the training sequences that are most like one sequence.
+        """Return the training sequences that are most like one sequence, without the sequence.
 
         Parameters
         ----------
@@ -249,11 +297,13 @@ class Questions:
         -------
         neighbours : list of Neighbour
             Index, kernel value and label of each training sequence, the most similar first.
+            Training sequences that are equal to `x` are left out, see `training_places`.
         """
-        _, encoded = self._encode_one(x, "neighbours")
+        X, encoded = self._encode_one(x, "neighbours")
         symbols = self.kernel_.read_new(encoded)
         similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + rounding error
-        nearest = np.argsort(-similar, kind="stable")[: check_whole(n, "n")]
+        others = np.flatnonzero(~np.isin(self.train_index_, self.training_places(X)[0]))
+        nearest = others[np.argsort(-similar[others], kind="stable")[: check_whole(n, "n")]]
         labels = self.classes_.tolist()  # Python's text and numbers print without their type
         return [
             Neighbour(int(self.train_index_[i]), float(similar[i]), labels[self.train_y_[i]])
@@ -306,22 +356,23 @@ class Questions:
         return [name for name in names if hasattr(self, name)]  # as scikit-learn does
 
 
-def _warn_unseen(symbols: Any) -> None:
-    """Warn about sequences with many symbols that did not occur in training: other letters, say."""
+def _warn_unseen(symbols: Any, share: float) -> None:
+    """Warn about sequences with more than this share of symbols that did not occur in training."""
     if not isinstance(symbols, Symbols) or not symbols.unseen.any():
         return
-    if symbols.n_symbols.max() > FEW_SYMBOLS:  # a large vocabulary: new words are nothing strange
-        return
-    counts = np.append(symbols.unseen.sum(axis=0), 0)
+    small = symbols.n_symbols <= FEW_SYMBOLS  # a large vocabulary: new words are nothing strange
+    counts = np.append((symbols.unseen & small[:, None]).sum(axis=0), 0)
     found = np.where(symbols.lengths > 0, np.add.reduceat(counts, symbols.offsets[:-1]), 0)
-    strange = np.flatnonzero(found > MOST_UNSEEN * symbols.n_rows * symbols.lengths)
-    if strange.size:
-        listed = ", ".join(map(str, strange[:5])) + (", ..." if strange.size > 5 else "")
+    n = np.count_nonzero(found > share * symbols.n_rows * symbols.lengths)
+    if n:
+        listed = np.flatnonzero(symbols.unseen.any(axis=1) & small)
+        names = symbols.channel_names
+        where = f" of {', '.join(repr(names[r]) for r in listed[:5])}" if names else ""
         warnings.warn(
-            f"More than a fifth of the symbols of sequence {listed} did not occur in training; "
-            f"the answer rests on the other symbols. Is this the kind of data that the classifier "
-            f"was trained on?",
-            stacklevel=4,
+            f"{n} of {counted(len(symbols), 'sequence')} hold symbols{where} that did not occur in "
+            f"training, {found.sum()} symbols together; the answer rests on the other symbols. Is "
+            f"this the kind of data that the classifier was trained on?",
+            stacklevel=5,
         )
 
 

@@ -27,6 +27,7 @@ def kernel_sum(
     `predict`, the time of the products is ``len(rows) * len(columns)`` per word.
     """
     columns = np.arange(len(X)) if columns is None else columns
+    X = clf._as_sequences(X)
     read = clf.encode(X)
     is_word_machine = isinstance(clf.machine_, WordMachine)
     first = clf.view_shares_[0]

@@ -54,7 +54,7 @@ class Stream:
         self._symbolic = getattr(steps_of(*classifier.encoders)[0], "symbolic_in_", ())
         self._reach = None if classifier.views_ else reach_of(*classifier.encoders)
         n_channels = classifier.n_channels_in_
-        self._tail = np.empty((n_channels, 0), np.float32)  # their symbols may change
+        self._tail = np.empty((n_channels, 0))  # their symbols may change
         self._gap = self._tail  # missing frames at the end: they count only if more frames follow
         self._settled: list[np.ndarray] = []
         self._n_settled = 0
@@ -136,7 +136,7 @@ class Stream:
                 f"frames must have shape ({n_channels}, n_frames), got {frames.shape}; the "
                 f"classifier was fitted on {n_channels} channels."
             )
-        frames = frames.astype(np.result_type(frames.dtype, np.float32))
+        frames = frames.astype(float)
         refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
         return frames
 

@@ -2,6 +2,7 @@
 
 import errno
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mvdfq._utils.errors import HintedError
@@ -14,6 +15,7 @@ __all__ = [
     "Described",
     "Refused",
     "as_flags",
+    "check_name",
     "described",
 ]
 
@@ -25,6 +27,8 @@ CANNOT_WRITE = 6
 
 # Errors of the system while something is written.
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+# Errors of the system about a name, whether or not there is a file of that name.
+BAD_NAME = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}
 
 
 class Described(NamedTuple):
@@ -53,6 +57,15 @@ class Refused(HintedError):
         self.code, self.pointer = code, pointer
 
 
+def check_name(output: Path) -> None:
+    """Refuse an output whose name the system does not take, before the work."""
+    try:
+        output.exists()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Refused(f"{output}: {reason}", "name another output", CANNOT_WRITE) from None
+
+
 def described(error: BaseException) -> Described | None:
     """Return what to print about an error; None if the error is a fault of the program."""
     if isinstance(error, KeyboardInterrupt):
@@ -75,7 +88,10 @@ def described(error: BaseException) -> Described | None:
         reason = (error.strerror or str(error)).lower()
         hint = "free some space, or write to another place"
         return Described(f"cannot write {where}: {reason}", hint, CANNOT_WRITE)
-    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+    if isinstance(error, OSError) and (
+        error.errno in BAD_NAME
+        or isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError)
+    ):
         reason = (error.strerror or str(error)).lower()
         return Described(f"{error.filename}: {reason}", "check the path", CANNOT_READ_DATA)
     if isinstance(error, ValueError | TypeError | ImportError | MemoryError | OSError):
@@ -90,11 +106,12 @@ def _of_spec(error: Any) -> Described:
     return Described(f"--{error.message}", hint, USAGE, (error.text, error.column))
 
 
-# The parameters of mvdfq.io.read that have an option.
+# The parameters of mvdfq.io.read and mvdfq.evaluate that have an option.
 FLAGS = {
     "format": "--as",
     **{name: f"--{name}" for name in ("label", "id", "time", "group", "channels", "resample")},
-    **{name: f"--{name}" for name in ("labels", "strands", "recipe", "cache")},
+    "protocol": "--protocol",
+    **{name: f"--{name}" for name in ("drop", "silence", "labels", "strands", "recipe", "cache")},
     "group_pattern": "--group-pattern",
     "skip_bad": "--skip-bad",
 }

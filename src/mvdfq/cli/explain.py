@@ -12,7 +12,7 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
 from mvdfq.cli.page import write_explanation
-from mvdfq.cli.predict import ModelPath, load, new_data
+from mvdfq.cli.predict import ModelPath, load, new_data, warn_of_training_data
 from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
@@ -201,6 +201,8 @@ def explain(
     quiet, read = reading.quiet, new_data(clf, [data], reading)
     place = find_sequence(read.names, which, data)
     x = read.X[place] if isinstance(read.X, list) else read.X[[place]]
+    one = [x] if isinstance(x, str) else x
+    warn_of_training_data(clf, one, "its neighbours are other sequences", quiet)
     explanation = clf.explain(x)
     if output is not None and output.suffix == ".html":
         write_explanation(clf, read, place, data, output, quiet)

@@ -32,21 +32,24 @@ UNKNOWN = "not recorded"
 MOST_NAMES = 6
 # Letters of a kernel that people see: a kernel of many layouts would fill the screen.
 MOST_LETTERS = 150
+# Facts that hold one number per class.
+IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
     data: o.DataPath,
     reading: Annotated[o.DataOptions, Without("skip_bad", "strands", "cache", "n_jobs")],
     deep: Annotated[
-        bool, typer.Option("--deep", help="Decode sound files, to find all bad files.")
+        bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
     ] = False,
     format: o.Output = Format.human,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
     For audio, reads only the headers, and the content of files of equal size; --deep finds every
-    file that mvdfq train would refuse. For a model file, shows what the model expects and what it
-    was trained on.
+    file that mvdfq train would refuse, copies with the same samples in other formats, and the
+    share of digital silence in each class. For a model file, shows what the model expects and what
+    it was trained on.
     Example: mvdfq inspect recordings/
     """
     if is_model(data):
@@ -68,12 +71,14 @@ def inspect(
 def _facts_of_audio(data: Path, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
     """Return the facts of sound files; refuse options that sound files do not have."""
     from mvdfq.io.inspection import facts_of_audio
+    from mvdfq.io.recipes import audio_recipe
 
-    given = reading.columns | {"label": reading.label, "labels": reading.labels}
+    given = reading.columns | {"label": reading.label, "labels": reading.labels, "silence": None}
     for name in (name for name, value in given.items() if value is not None):
         raise Refused(f"--{name} has no meaning for the format audio; remove it.")
     with progress_bar("looking", reading.quiet) as progress:
-        how: dict[str, Any] = {"recipe": reading.recipe, "deep": deep, "n_jobs": o.processes(data)}
+        recipe = audio_recipe(reading.recipe, reading.silence)
+        how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
         facts = facts_of_audio(data, reading.group_pattern, progress, **how)
     if not deep:
         facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
@@ -89,7 +94,7 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     show_facts(short, format)
     for key in ("classes", "groups"):
         if facts.get(key):
-            rows = [{key: name, "sequences": n} for name, n in facts[key].items()]
+            rows = [_row(key, name, facts) for name in facts[key]]
             show_text("")
             table(rows[:MOST_ROWS])
             if len(rows) > MOST_ROWS:
@@ -101,6 +106,13 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
         note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):
         note_some(key, facts[key])
+
+
+def _row(key: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a class or a group; a class has a share of silence, if there is any."""
+    row = {key: name, "sequences": facts[key][name]}
+    shares = {what: facts[what] for what in IDLE if what in facts and key == "classes"}
+    return row | {what: share[name] for what, share in shares.items()}
 
 
 def _with_units(facts: dict[str, Any]) -> dict[str, Any]:

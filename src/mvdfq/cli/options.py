@@ -82,6 +82,12 @@ class DataOptions:
         "Folder that keeps audio features; default: the folder that mvdfq cache shows.",
         panel=READ,
     )
+    silence: str | None = option(
+        None,
+        "Frames of digital silence in sound: missing or keep; default: as the recipe says.",
+        panel=READ,
+        values=("missing", "keep"),
+    )
     no_cache: bool = option(
         False,
         "Do not use or keep audio features in the cache; see mvdfq cache.",
@@ -102,6 +108,7 @@ class DataOptions:
         "Columns that are channels, such as x,y,z; default: all columns without another role.",
         panel=COLUMNS,
     )
+    drop: str | None = option(None, "Columns that are left out, such as note,index.", panel=COLUMNS)
     resample: float | None = option(
         None,
         "Rows per second that all sequences are brought to; gaps stay gaps.",
@@ -114,7 +121,7 @@ class DataOptions:
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the user names, as keywords of `mvdfq.io.read`."""
-        names = ("id", "time", "group", "channels", "resample")
+        names = ("id", "time", "group", "channels", "drop", "resample", "silence")
         given = {name: getattr(self, name) for name in names}
         return {name: _parsed(name, value) for name, value in given.items() if value is not None}
 
@@ -183,9 +190,9 @@ class DataOptions:
 
 def _parsed(name: str, value: Any) -> Any:
     """Return a column as the library takes it; a value that was read before stays as it is."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or name == "silence":
         return value
-    if name == "channels":
+    if name in ("channels", "drop"):
         return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
     return number_or_name(value)
 

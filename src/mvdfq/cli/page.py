@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.files import replace_file
-from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name
 from mvdfq.cli.output import note
 from mvdfq.cli.shared import option
 
@@ -46,6 +46,7 @@ class PageOptions:
             return
         if path.suffix not in (".html", ".htm"):
             raise Refused(f"--report must end in .html, got {path}.", "name another file", USAGE)
+        check_name(path.with_suffix(".json"))  # the longest of the names beside the page
         if not path.absolute().parent.is_dir():
             raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
         _check_beside(path)
@@ -60,6 +61,11 @@ class PageOptions:
         from mvdfq.pages.run import Recorder
 
         return Recorder()
+
+    def n_removed(self, X: Any) -> int:
+        """Return how many evaluations without one channel are wanted."""
+        n_channels = 1 if isinstance(X, list) else X.n_rows
+        return n_channels if self.report and self.remove_channels and n_channels > 1 else 0
 
     def write(
         self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: dict[str, Any]

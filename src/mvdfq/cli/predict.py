@@ -11,7 +11,7 @@ from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
 from mvdfq.cli.shared import Without
 
-__all__ = ["ModelPath", "NewData", "load", "new_data", "predict"]
+__all__ = ["ModelPath", "NewData", "load", "new_data", "predict", "warn_of_training_data"]
 
 # What a model remembers is no option where new data are read.
 NewData = Annotated[o.DataOptions, Without("recipe", "labels", "group_pattern", "strands")]
@@ -37,6 +37,7 @@ def predict(
     """
     clf = load(model)
     quiet, read = reading.quiet, new_data(clf, data, reading)
+    warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
         chances = clf.predict_proba(read.X)
     labels = clf.classes_[chances.argmax(axis=1)]
@@ -129,6 +130,8 @@ def _as_trained(clf: Any, path: Path, reading: o.DataOptions) -> o.DataOptions:
     kind = reading.as_ or _kind(path, stored_kind, columns)
     if kind in TIMES and clf.channel_names_in_ is not None:
         columns.setdefault("channels", list(clf.channel_names_in_))
+    elif "drop" in stored:  # without a header, columns have numbers
+        columns.setdefault("drop", stored["drop"])
     if kind not in TIMES:
         columns = given
     elif kind != source.get("format"):  # only channels and rate mean the same in another format
@@ -173,3 +176,11 @@ def _remark_other_rate(clf: Any, X: Any, quiet: bool) -> None:
             f"--resample {trained:g} brings them to the rate of the training data",
             quiet,
         )
+
+
+def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = False) -> None:
+    """Say how many of these sequences the model has learned from."""
+    n = sum(bool(places) for places in clf.training_places(X))
+    if n:
+        which = "this sequence" if n == len(X) == 1 else f"{n} of these {len(X)} sequences"
+        note(f"warning: the model was trained on {which}; {consequence}.", quiet)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from mvdfq.cli.errors import as_flags
 from mvdfq.cli.output import note
 
 __all__ = ["one_line_warnings", "watched_interrupts"]
@@ -22,7 +23,7 @@ def one_line_warnings() -> Iterator[None]:
     said: set[str] = set()
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = as_flags(" ".join(str(message).split()))
         if text not in said:
             said.add(text)
             note(f"warning: {text}")

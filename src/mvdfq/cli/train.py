@@ -9,7 +9,7 @@ import typer
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_name
 from mvdfq.cli.inspect import inner_facts
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, show_facts
@@ -39,11 +39,23 @@ def train(
         note("Training on the training part that the data name.", reading.quiet)
         read = read.take((read.split == "train").nonzero()[0])
     clf = parts.classifier(verbose=not reading.quiet)
-    clf.fit(read.X, read.y, groups=useful_groups(read.groups))
+    groups = useful_groups(read.groups, read.y)
+    if read.groups is not None:
+        _tell_groups(groups, reading.quiet)
+    clf.fit(read.X, read.y, groups=groups)
     clf.source_ = _source(reading) | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     _show(clf, read, output, format, reading.quiet)
+
+
+def _tell_groups(groups: Any, quiet: bool) -> None:
+    """Say whether the inner folds hold known groups apart."""
+    if groups is None:
+        text = "The inner folds mix groups: fewer than two classes have sequences of two groups."
+    else:
+        text = f"The inner folds hold {len(set(groups.tolist()))} groups apart."
+    note(text, quiet)
 
 
 def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> None:
@@ -65,6 +77,7 @@ def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> Non
 
 def check_output(path: Path, data: Path) -> None:
     """Raise an error for an output that cannot or must not be written, before the work."""
+    check_name(path)
     problem, hint = "", "name another output"
     if not path.parent.is_dir():
         problem, hint = (
@@ -114,11 +127,10 @@ def _source(reading: o.DataOptions) -> dict[str, Any]:
     """Return how the data were read, which a model file remembers."""
     from mvdfq.io.recipes import audio_recipe
 
-    recipe = asdict(audio_recipe(reading.recipe)) if reading.as_ == "audio" else None
-    columns = reading.columns | {"label": reading.label}
+    stored = audio_recipe(reading.recipe, reading.silence) if reading.as_ == "audio" else None
     return {
         "format": reading.as_,
-        "recipe": recipe,
+        "recipe": None if stored is None else asdict(stored),
         "strands": reading.strands,
-        "columns": columns,
+        "columns": reading.columns | {"label": reading.label},
     }

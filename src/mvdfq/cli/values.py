@@ -31,7 +31,7 @@ FORMATS = (
     "csv-folder",
 )  # fmt: skip
 RECIPES = ("default", "gtzan", "librosa", "telephone")
-PROTOCOLS = ("group", "group-per-class", "split", "homology")
+PROTOCOLS = ("group", "leave-group-out", "group-per-class", "split", "homology")
 READINGS = ("text", "comment", "tuned", "inferred")
 TABLES = (
     "datasets", "genre", "genre-compare", "genre-draft", "ismir", "ismir-compare", "artist",

@@ -1,13 +1,19 @@
 """Protocols: how the sequences are cut into a training part and a test part."""
 
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold
 
-__all__ = ["folds_of"]
+from mvdfq.machines.validation import check_groups
+
+__all__ = ["can_be_apart", "folds_of", "shuffles", "usual_protocol"]
+
+# Folds of whole groups: more groups share folds, so that many groups do not take many trainings.
+MOST_FOLDS = 10
 
 
 def folds_of(
@@ -18,10 +24,11 @@ def folds_of(
     Parameters
     ----------
     protocol : str
-        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: one fold per group,
-        with this group as the test part. ``"group-per-class"``: the test part of each fold is one
-        group of every class, such as one album of every artist. ``"split"``: the training part
-        and the test part that `split` names.
+        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: at most ten folds of
+        whole groups, stratified; up to ten groups are one fold each. ``"leave-group-out"``: one
+        fold per group, with this group as the test part. ``"group-per-class"``: the test part of
+        each fold is one group of every class, such as one album of every artist. ``"split"``: the
+        training part and the test part that `split` names.
 
     y : ndarray of shape (n_sequences,)
         Labels.
@@ -33,7 +40,8 @@ def folds_of(
         ``"train"`` or ``"test"`` for each sequence.
 
     seed : int, default=0
-        Seed of the shuffling; only k-fold protocols shuffle.
+        Seed of the shuffling; k-fold protocols shuffle, and so does ``"group"`` with more than
+        ten groups.
 
     Yields
     ------
@@ -49,10 +57,17 @@ def folds_of(
     """
     if match := re.fullmatch(r"(\d+)-fold", protocol):
         yield from _k_fold(int(match[1]), y, seed)
-    elif protocol in ("group", "group-per-class"):
+    elif protocol in ("group", "leave-group-out"):
         groups = _needed(groups, protocol, "groups")
-        cut = _group_fold if protocol == "group" else _group_per_class
-        yield from cut(y, groups)
+        n_groups = len(np.unique(groups))
+        if n_groups < 2:
+            raise ValueError(f"protocol={protocol!r} needs at least two groups, got one group.")
+        if protocol == "group" and n_groups > MOST_FOLDS:
+            yield from _groups_together(y, groups, seed)
+        else:
+            yield from _group_fold(y, groups)
+    elif protocol == "group-per-class":
+        yield from _group_per_class(y, _needed(groups, protocol, "groups"))
     elif protocol == "split":
         split = _needed(split, protocol, "a split into train and test")
         train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
@@ -63,7 +78,7 @@ def folds_of(
     else:
         raise ValueError(
             f"protocol={protocol!r} is not known; pass '5-fold' (any number), 'group', "
-            f"'group-per-class' or 'split'."
+            f"'leave-group-out', 'group-per-class' or 'split'."
         )
 
 
@@ -89,10 +104,21 @@ def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray,
 
 
 def _group_fold(y: np.ndarray, groups: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    if len(np.unique(groups)) < 2:
-        raise ValueError("protocol='group' needs at least two groups, got one group.")
     for train, test in LeaveOneGroupOut().split(y, y, groups):
         yield str(groups[test[0]]), train, test
+
+
+def _groups_together(
+    y: np.ndarray, groups: np.ndarray, seed: int
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Cut folds of whole groups in which the classes have like shares, as far as groups allow."""
+    k = max(min(MOST_FOLDS, int(np.unique(y, return_counts=True)[1].max())), 2)
+    cutter = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class with fewer members than folds is no fault here
+        warnings.filterwarnings("ignore", message="The least populated class")
+        parts = [(train, test) for train, test in cutter.split(y, y, groups) if len(test)]
+    for i, (train, test) in enumerate(parts, start=1):
+        yield f"fold {i}", train, test
 
 
 def _group_per_class(
@@ -110,3 +136,40 @@ def _group_per_class(
     for fold in range(n_folds):
         test = place % n_folds == fold
         yield f"fold {fold + 1}", np.flatnonzero(~test), np.flatnonzero(test)
+
+
+def shuffles(protocol: str, groups: np.ndarray | None) -> bool:
+    """Tell whether the folds of a protocol depend on the seed."""
+    many = groups is not None and len(np.unique(groups)) > MOST_FOLDS
+    return re.fullmatch(r"\d+-fold", protocol) is not None or (protocol == "group" and many)
+
+
+def usual_protocol(
+    y: np.ndarray, groups: np.ndarray | None = None, split: Any = None
+) -> tuple[str, tuple[str, ...]]:
+    """Return the protocol for data whose user names none, and a remark if groups decided.
+
+    Known groups are held apart. If fewer than two classes have two groups, a classifier that has
+    not seen the group of a sequence has not seen its class either: then groups cannot be held
+    apart.
+    """
+    if split is not None:
+        return "split", ()
+    groups = check_groups(groups, len(y))
+    n_groups = 0 if groups is None else len(np.unique(groups))
+    if n_groups < 2:
+        return "5-fold", ()
+    if not can_be_apart(y, groups):
+        return "5-fold", (
+            "Groups cannot be held apart: fewer than two classes have sequences of two groups.",
+        )
+    return "group", (
+        f"{n_groups} groups are held apart: no group is both in the training part and in the test "
+        f"part of a fold; protocol='5-fold' mixes groups.",
+    )
+
+
+def can_be_apart(y: np.ndarray, groups: Any) -> bool:
+    """Tell whether at least two classes have sequences of two groups."""
+    several = [label for label in np.unique(y) if len(np.unique(groups[y == label])) > 1]
+    return len(several) > 1

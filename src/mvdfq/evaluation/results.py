@@ -1,23 +1,17 @@
 """The predictions of all folds, and the metrics that judge the predictions."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
-from sklearn.metrics import (
-    average_precision_score,
-    confusion_matrix,
-    precision_recall_fscore_support,
-    recall_score,
-    roc_auc_score,
-)
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, recall_score
 
 from mvdfq._utils.markup import table
 from mvdfq._utils.short import Short
+from mvdfq.evaluation.intervals import interval_name, share_interval
+from mvdfq.evaluation.ranking import ranking_of
 
-__all__ = ["Evaluation", "Fold", "roc50"]
+__all__ = ["Evaluation", "Fold"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,62 +33,13 @@ class Fold(Short):
         """Share of the test part that was classified correctly."""
         return float(np.mean(self.truth == self.predicted))
 
-    @property
-    def has_ranking(self) -> bool:
-        """Whether the test part has decision values and members of two classes."""
-        return self.scores is not None and len(np.unique(self.truth)) == 2
-
-
-def roc50(truth: Any, scores: Any, n: int = 50) -> float:
-    r"""Area under the ROC curve up to the fiftieth false positive, as a share of the largest area.
-
-    .. math:: \frac{1}{n P} \sum_{i=1}^{n} t_i
-
-    where :math:`t_i` is the number of the :math:`P` positives that rank above the i-th negative.
-
-    Parameters
-    ----------
-    truth : array-like of bool
-        Which members are positive.
-
-    scores : array-like of float
-        A higher score means more positive. Equal scores count as the average over all orders of
-        the members with this score.
-
-    n : int, default=50
-        Number of false positives; all negatives if there are fewer negatives.
-
-    Returns
-    -------
-    area : float
-        1 if all positives rank above all negatives.
-
-    Examples
-    --------
-    >>> from mvdfq.evaluation import roc50
-    >>> roc50([True, False, True], [3, 2, 1])
-    0.5
-    """
-    truth, scores = np.asarray(truth, dtype=bool), np.asarray(scores)
-    if truth.all() or not truth.any():
-        raise ValueError(
-            f"truth must hold positives and negatives, got {int(truth.sum())} positives and "
-            f"{int((~truth).sum())} negatives."
-        )
-    levels, level = np.unique(-scores, return_inverse=True)
-    positives, negatives = (np.bincount(level[p], minlength=len(levels)) for p in (truth, ~truth))
-    above = np.cumsum(positives) - positives
-    block = np.repeat(np.arange(len(levels)), negatives)[:n]
-    place = np.arange(len(block)) - (np.cumsum(negatives) - negatives)[block] + 1
-    # If b negatives and a positives have the same score, a j / (b + 1) of these positives rank
-    # above the j-th of these negatives, on average over all orders.
-    found = above[block] + positives[block] * place / (negatives[block] + 1)
-    return float(found.mean() / truth.sum())
-
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Short):
     """The folds of an evaluation, and the metrics of all folds together.
+
+    Every metric but `mean_over_folds` and `spread` counts the predictions of all test parts
+    together, so a large test part counts more than a small one.
 
     Parameters
     ----------
@@ -106,6 +51,12 @@ class Evaluation(Short):
 
     folds : list of Fold
         The predictions of each fold.
+
+    groups : ndarray of shape (n_sequences,), default=None
+        The group of each sequence of the data, if known; `Fold.test` are places in it.
+
+    remarks : tuple of str, default=()
+        What was decided without being asked for: which protocol, and why.
 
     Examples
     --------
@@ -120,6 +71,8 @@ class Evaluation(Short):
     protocol: str
     labels: list[Any]
     folds: list[Fold] = field(default_factory=list)
+    groups: np.ndarray | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def truth(self) -> np.ndarray:
@@ -132,26 +85,58 @@ class Evaluation(Short):
         return np.concatenate([fold.predicted for fold in self.folds])
 
     @property
+    def right(self) -> np.ndarray:
+        """Which predictions are right, one test part after the other."""
+        return self.truth == self.predicted
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds; every seed predicts the same sequences again."""
+        return sorted({fold.seed for fold in self.folds})
+
+    @property
     def accuracy(self) -> float:
-        """Mean accuracy over the folds."""
+        """Right predictions of all test parts, divided by all predictions."""
+        return float(self.right.mean())
+
+    @property
+    def mean_over_folds(self) -> float:
+        """Mean of the accuracies of the folds: small and large folds count the same."""
         return float(np.mean([fold.accuracy for fold in self.folds]))
 
     @property
     def spread(self) -> float:
-        """Standard deviation of the accuracy over the folds."""
+        """Standard deviation of the accuracies of the folds."""
         return float(np.std([fold.accuracy for fold in self.folds]))
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % confidence interval of the accuracy, over the test parts of one seed.
+    def tested_groups(self) -> np.ndarray | None:
+        """The group of the sequence of every prediction; None if no groups are known."""
+        if self.groups is None:
+            return None
+        return self.groups[np.concatenate([fold.test for fold in self.folds])]
 
-        Other seeds classify the same sequences again, so they do not make the interval smaller.
-        """
-        first = [fold for fold in self.folds if fold.seed == self.folds[0].seed]
-        n = sum(len(fold.truth) for fold in first)
-        hits = sum(int(np.sum(fold.truth == fold.predicted)) for fold in first)
-        bounds = binomtest(hits, n).proportion_ci(method="wilson")
-        return float(bounds.low), float(bounds.high)
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % confidence interval of the accuracy; over groups, if groups are known."""
+        return share_interval(self.right, self.tested_groups, len(self.seeds))
+
+    @property
+    def interval_name(self) -> str:
+        """What the interval rests on, such as ``"t interval over 6 groups"``."""
+        return interval_name(len(self.right) // len(self.seeds), self.tested_groups)
+
+    @property
+    def per_group(self) -> list[dict[str, Any]]:
+        """Predictions, right predictions and accuracy of each group; empty without groups."""
+        if self.tested_groups is None:
+            return []
+        names, codes, sizes = np.unique(self.tested_groups, return_inverse=True, return_counts=True)
+        hits = np.bincount(codes, weights=self.right).astype(int)
+        return [
+            dict(group=str(name), n=n, right=k, accuracy=k / n)
+            for name, n, k in zip(names.tolist(), sizes.tolist(), hits.tolist(), strict=True)
+        ]
 
     @property
     def confusion(self) -> np.ndarray:
@@ -193,50 +178,41 @@ class Evaluation(Short):
         return float(np.mean(recalls))
 
     @property
-    def ranking(self) -> tuple[float, float] | None:
-        """Mean ROC50 and ROC area over the folds; None unless every fold ranks two classes."""
-        areas = self._mean_over_folds(roc50), self._mean_over_folds(roc_auc_score)
-        return None if areas[0] is None or areas[1] is None else (areas[0], areas[1])
-
-    def _mean_over_folds(self, area: Callable[[np.ndarray, Any], float]) -> float | None:
-        """Return the mean of a measure of rankings; decision values of folds are not comparable."""
-        if len(self.labels) != 2 or not all(fold.has_ranking for fold in self.folds):
-            return None
-        pairs = [(fold.truth == self.labels[1], fold.scores) for fold in self.folds]
-        return float(np.mean([area(truth, scores) for truth, scores in pairs]))
-
-    @property
     def two_classes(self) -> dict[str, Any]:
         """Measures of two classes, the second of which is positive; empty for other numbers.
 
         Sensitivity and specificity are the recalls of the positive and of the other class, None
-        for a class without members. ROC50, ROC area and average precision are means over the
-        folds, None unless every test part has members of both classes.
+        for a class without members. ROC area, average precision and ROC50 rank the decision
+        values of all test parts together, so a test part may lack a class.
         """
         if len(self.labels) != 2:
             return {}
         negative, positive = (row["recall"] if row["n"] else None for row in self.per_class)
+        parts = [fold.scores for fold in self.folds if fold.scores is not None]
+        scores = np.concatenate(parts) if len(parts) == len(self.folds) else None
         return {
             "positive_class": str(self.labels[1]),
             "sensitivity": positive,
             "specificity": negative,
-            "roc_auc": self._mean_over_folds(roc_auc_score),
-            "average_precision": self._mean_over_folds(average_precision_score),
-            "roc50": self._mean_over_folds(roc50),
+            **ranking_of(self.truth == self.labels[1], scores),
         }
 
     def _repr_html_(self) -> str:
         """Return accuracy, classes and confusions, for notebooks."""
         low, high = self.interval
         title = (
-            f"accuracy {self.accuracy:.2%} (95 % interval {low:.2%} to {high:.2%}), "
+            f"accuracy {self.accuracy:.2%} (95 %: {low:.2%} to {high:.2%}, {self.interval_name}), "
             f"{self.protocol}, {len(self.folds)} folds"
         )
         names = [str(label) for label in self.labels]
         classes = [tuple(row.values()) for row in self.per_class]
         lines = [(name, *row) for name, row in zip(names, self.confusion.tolist(), strict=True)]
-        first = table(["class", "precision", "recall", "F1", "n"], classes, title)
-        return first + table(["true \\ said", *names], lines, "confusions")
+        groups = [tuple(row.values()) for row in self.per_group]
+        return (
+            table(["class", "precision", "recall", "F1", "n"], classes, title)
+            + (table(["group", "n", "right", "accuracy"], groups, "groups") if groups else "")
+            + table(["true \\ said", *names], lines, "confusions")
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and text, ready for JSON.
@@ -244,24 +220,30 @@ class Evaluation(Short):
         Returns
         -------
         result : dict
-            Metrics, folds, the table of classes and the confusion matrix; for two classes also
-            `two_classes`.
+            Metrics, folds, groups, the table of classes and the confusion matrix; for two
+            classes also `two_classes`.
         """
         mean_f1, harmonic_f1 = self.f1
         return {
             "protocol": self.protocol,
+            "remarks": list(self.remarks),
             "accuracy": self.accuracy,
+            "n": len(self.right),
+            "right": int(self.right.sum()),
             "error": 1 - self.accuracy,
-            "std": self.spread,
-            "balanced_accuracy": self.balanced_accuracy,
             "interval_95": list(self.interval),
+            "interval_name": self.interval_name,
+            "mean_over_folds": self.mean_over_folds,
+            "std_over_folds": self.spread,
+            "balanced_accuracy": self.balanced_accuracy,
             "f1_mean_of_classes": mean_f1,
             "f1_of_mean_precision_and_recall": harmonic_f1,
-            "seeds": sorted({fold.seed for fold in self.folds}),
+            "seeds": self.seeds,
             "folds": [
                 dict(name=f.name, seed=f.seed, n=len(f.truth), accuracy=f.accuracy)
                 for f in self.folds
             ],
+            "groups": self.per_group,
             "classes": [{**row, "label": str(row["label"])} for row in self.per_class],
             "confusion": self.confusion.tolist(),
             **self.two_classes,

@@ -3,7 +3,6 @@
 The classifier learns from the training part of each fold alone.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any
@@ -12,8 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._utils.threads import Report
-from mvdfq.evaluation.protocols import folds_of
+from mvdfq.evaluation.cuts import check_cuts
+from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
 from mvdfq.evaluation.results import Evaluation, Fold
+from mvdfq.machines.validation import check_groups
 
 __all__ = ["evaluate", "evaluate_fitted", "useful_groups"]
 
@@ -23,7 +24,7 @@ def evaluate(
     X: Any,
     y: Any,
     *,
-    protocol: str = "5-fold",
+    protocol: str | None = None,
     groups: Any = None,
     split: Any = None,
     seeds: Sequence[int] = (0,),
@@ -44,21 +45,24 @@ def evaluate(
     y : array-like of shape (n_sequences,)
         The labels of the sequences.
 
-    protocol : str, default="5-fold"
+    protocol : str, default=None
         How to cut the sequences into folds: ``"5-fold"`` (any number), ``"group"``,
-        ``"group-per-class"`` or ``"split"``, see `folds_of`.
+        ``"leave-group-out"``, ``"group-per-class"`` or ``"split"``, see `folds_of`. None means
+        ``"split"`` if `split` is given, ``"group"`` if `groups` are given, else ``"5-fold"``;
+        `Evaluation.remarks` says so if groups are held apart.
 
     groups : array-like of shape (n_sequences,), default=None
-        The group of each sequence (a speaker, an album).
+        The group of each sequence (a speaker, an album). A warning says how many groups are both
+        in the training part and in the test part of a fold.
 
     split : array-like of shape (n_sequences,), default=None
         ``"train"`` or ``"test"`` for each sequence.
 
     seeds : sequence of int, default=(0,)
-        k-fold protocols are repeated with each seed; other protocols use no seed.
+        Protocols that shuffle are repeated with each seed; other protocols use no seed.
 
     progress : callable, default=None
-        Called with the number of finished folds and the number of all folds.
+        Called with the number of finished folds and the number of all folds, first with 0.
 
     visit : callable, default=None
         Called after every fold with the fitted classifier, the test part of `X`, the fold, and
@@ -77,17 +81,23 @@ def evaluate(
     True
     """
     y = np.asarray(y)
-    seeds = seeds if re.fullmatch(r"\d+-fold", protocol) else seeds[:1]
+    groups = check_groups(groups, len(y))
+    remarks: tuple[str, ...] = ()
+    if protocol is None:
+        protocol, remarks = usual_protocol(y, groups, split)
     cuts = [
         (name, seed, train, test)
-        for seed in seeds
+        for seed in (seeds if shuffles(protocol, groups) else seeds[:1])
         for name, train, test in folds_of(protocol, y, groups=groups, split=split, seed=seed)
     ]
-    result = Evaluation(protocol, np.unique(y).tolist())
+    check_cuts(cuts, y, groups, protocol)
+    result = Evaluation(protocol, np.unique(y).tolist(), [], groups, remarks)
+    if progress is not None:
+        progress(0, len(cuts))
     for name, seed, train, test in cuts:
-        inner = None if groups is None else np.asarray(groups)[train]
+        inner = None if groups is None else groups[train]
         clf = clone(estimator)
-        clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner))
+        clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner, y[train]))
         part = _take(X, test)
         result.folds.append(_fold(clf, part, y, name, seed, test))
         if visit is not None:
@@ -97,7 +107,7 @@ def evaluate(
     return result
 
 
-def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
+def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     """Test a fitted classifier on sequences with labels.
 
     Parameters
@@ -111,6 +121,9 @@ def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
     y : array-like of shape (n_sequences,)
         The labels. Text and whole numbers are compared as text. A label that the classifier does
         not know counts as an error.
+
+    groups : array-like of shape (n_sequences,), default=None
+        The group of each sequence, for the interval and the accuracy of each group.
 
     Returns
     -------
@@ -134,7 +147,8 @@ def evaluate_fitted(clf: Any, X: Any, y: Any) -> Evaluation:
     scores = clf.decision_function(X) if len(classes) == 2 else None
     new = sorted(set(y.tolist()) - set(classes.tolist()))
     fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)
-    return Evaluation("saved model", [*classes.tolist(), *new], [fold])
+    labels = [*classes.tolist(), *new]
+    return Evaluation("saved model", labels, [fold], check_groups(groups, len(y)))
 
 
 def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
@@ -143,16 +157,17 @@ def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.nda
     return Fold(name, seed, test, y[test], clf.predict(part), scores)
 
 
-def _inner_groups(estimator: Any, groups: np.ndarray | None) -> dict[str, Any]:
-    """Return the argument `groups` of `fit`, if `fit` takes groups and there are two or more."""
-    if useful_groups(groups) is None:
+def _inner_groups(estimator: Any, groups: np.ndarray | None, y: np.ndarray) -> dict[str, Any]:
+    """Return the argument `groups` of `fit`, if `fit` takes groups and they can be held apart."""
+    if useful_groups(groups, y) is None:
         return {}
     return {"groups": groups} if "groups" in signature(estimator.fit).parameters else {}
 
 
-def useful_groups(groups: np.ndarray | None) -> np.ndarray | None:
-    """Return the groups if there are at least two of them, None otherwise."""
-    return None if groups is None or len(np.unique(groups)) < 2 else groups
+def useful_groups(groups: np.ndarray | None, y: np.ndarray) -> np.ndarray | None:
+    """Return the groups if inner folds can hold them apart, None otherwise."""
+    groups = check_groups(groups, len(y))
+    return groups if groups is not None and can_be_apart(y, groups) else None
 
 
 def _take(X: Any, indices: np.ndarray) -> Any:

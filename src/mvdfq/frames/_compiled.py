@@ -6,6 +6,8 @@ Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``.
 import numpy as np
 from numba import njit
 
+from mvdfq._utils.rounding import ROUNDING
+
 # Frames per block: 64 frames of 4000 channels are 2 MB and stay in the second-level cache. A
 # rotation of 4000 channels takes a third of the time that blocks of 512 frames take; a rotation of
 # 60 channels takes the same time.
@@ -16,8 +18,8 @@ BLOCK = 64
 def moments(data, offsets):
     """Return mean and standard deviation of every channel of every sequence, without NaN.
 
-    Two passes over the values keep all digits when the mean is large. Equal values have a
-    deviation of exactly 0; a channel without values has mean 0 and deviation 0.
+    Two passes over the values keep all digits when the mean is large. Values that are equal but
+    for rounding have a deviation of exactly 0; a channel without values has mean and deviation 0.
     """
     n_channels, n_sequences = data.shape[0], offsets.size - 1
     means = np.zeros((n_channels, n_sequences))
@@ -39,8 +41,8 @@ def _mean_and_deviation(x):
             low, high = min(low, value), max(high, value)
     if n == 0:
         return 0.0, 0.0
-    if low == high:
-        return float(low), 0.0
+    if high - low <= ROUNDING * max(abs(low), abs(high)):
+        return (low + high) / 2, 0.0
     mean, squares = total / n, 0.0
     for value in x:
         if value == value:

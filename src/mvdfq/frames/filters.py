@@ -11,10 +11,12 @@ from sklearn.utils import check_random_state
 
 from mvdfq._engines.filters import N_TAPS, filter_responses
 from mvdfq._utils.checks import check_several
+from mvdfq._utils.rounding import is_constant
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Ragged, Sequences
+from mvdfq.sequences.ranges import ranges_of
 
 __all__ = ["Filters", "auto_dilations"]
 
@@ -32,12 +34,12 @@ class Filters(SequenceTransformer):
     .. math:: z_t = \sum_{c \in S} \sum_{j=-4}^{4} w_j \, x_{c,\, t + j d}
 
     with nine weights :math:`w_j` (six are -1, three are +2), a dilation :math:`d`, and a random set
-    :math:`S` of at most nine channels, drawn for every filter and dilation [1]_. The filters are
-    fixed; `fit` draws the sets of channels and, for ``"auto"``, chooses the dilations. Beyond the
-    ends of a sequence, rows with an even index repeat the first and last frame, and rows with an
-    odd index read zeros; so put `Standardize` before `Filters`. A response is NaN if a tap reads
-    NaN. Sequences shorter than a filter are allowed. Cost: O(n) in the
-    number of frames for each of the ``84 * len(dilations_)`` rows.
+    :math:`S` of at most nine channels that are not constant in training, drawn for every filter
+    and dilation [1]_. The filters are fixed; `fit` draws the sets of channels and, for ``"auto"``,
+    chooses the dilations. Beyond the ends of a sequence, rows with an even index repeat the first
+    and last frame, and rows with an odd index read zeros; so put `Standardize` before `Filters`. A
+    response is NaN if a tap reads NaN. Sequences shorter than a filter are allowed. Cost: O(n) in
+    the number of frames for each of the ``84 * len(dilations_)`` rows.
 
     Parameters
     ----------
@@ -113,12 +115,14 @@ class Filters(SequenceTransformer):
             The fitted transformer.
         """
         X = self._read_training(X)
-        n_numeric = int((~X.symbolic_mask).sum())
-        if not n_numeric:
+        numeric = ~X.symbolic_mask
+        if not numeric.any():
             raise ValueError("Filters needs at least one numeric channel, X holds only symbols.")
         self.dilations_ = np.array(self._dilations(X))
         random = check_random_state(self.random_state)
-        self.members_ = _draw_members(len(TAPS) * len(self.dilations_), n_numeric, random)
+        varying = np.flatnonzero(~is_constant(*ranges_of(X))[numeric])
+        drawn_from = varying if varying.size else np.arange(np.count_nonzero(numeric))
+        self.members_ = _draw_members(len(TAPS) * len(self.dilations_), drawn_from, random)
         return self
 
     def transform(self, X: Any) -> Sequences:
@@ -254,11 +258,11 @@ def auto_dilations(X: Ragged) -> list[int]:
     return sorted(step for step in steps if step <= longest)
 
 
-def _draw_members(n_rows: int, n_channels: int, random: np.random.RandomState) -> np.ndarray:
+def _draw_members(n_rows: int, channels: np.ndarray, random: np.random.RandomState) -> np.ndarray:
     """Draw a set of channels for every row, as MiniRocket does: smaller sets are more likely."""
-    most = min(n_channels, MOST_CHANNELS)
+    most = min(channels.size, MOST_CHANNELS)
     sizes = np.floor(2 ** random.uniform(0, np.log2(most + 1), n_rows)).astype(int)
     members = np.full((n_rows, most), -1)
     for row, size in zip(members, np.minimum(sizes, most), strict=True):
-        row[:size] = np.sort(random.choice(n_channels, size, replace=False))
+        row[:size] = channels[np.sort(random.choice(channels.size, size, replace=False))]
     return members

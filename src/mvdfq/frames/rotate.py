@@ -1,5 +1,6 @@
 """Principal components of the channels."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -9,6 +10,7 @@ from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
 from mvdfq._utils.checks import check_spread
+from mvdfq._utils.rounding import SAME, is_constant
 from mvdfq.frames._compiled import project
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require_array, require_axes
@@ -19,6 +21,8 @@ __all__ = ["Rotate", "principal_axes"]
 
 # Frames per block of the covariance, so that long collections need little memory.
 BLOCK = 2**16
+# Variances below this share of the largest may be rounding: their axes are looked at.
+SMALL = 1e-9
 
 
 class Rotate(SequenceTransformer):
@@ -35,7 +39,8 @@ class Rotate(SequenceTransformer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of components to keep; None means all.
+        Number of components to keep; None means all. Components in which the training frames
+        differ by no more than rounding are left out.
 
     deltas : bool, default=False
         Rotate the channels together with their slopes (see `Delta`): twice as many rows.
@@ -54,10 +59,10 @@ class Rotate(SequenceTransformer):
     Examples
     --------
     >>> from mvdfq.frames import Rotate
-    >>> X = Rotate().fit_transform([[[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]]])
+    >>> X = Rotate().fit_transform([[[0.0, 1.0, 2.0], [0.0, 2.0, 1.0]]])
     >>> X[0].round(3)
-    array([[-1.414,  0.   ,  1.414],
-           [ 0.   ,  0.   ,  0.   ]])
+    array([[-1.414,  0.707,  0.707],
+           [ 0.   , -0.707,  0.707]])
     """
 
     mean_: np.ndarray
@@ -86,8 +91,8 @@ class Rotate(SequenceTransformer):
         """
         frames = self._frames(self._read_training(X))
         self.mean_, axes, variances = principal_axes(frames)
-        kept = len(axes) if self.n_components is None else self.n_components
-        check_scalar(kept, "n_components", Integral, min_val=1, max_val=len(axes))
+        kept = len(frames) if self.n_components is None else self.n_components
+        check_scalar(kept, "n_components", Integral, min_val=1, max_val=len(frames))
         self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
         return self
 
@@ -151,7 +156,11 @@ def _projected(data: np.ndarray, mean: np.ndarray, components: np.ndarray) -> np
 
 
 def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean, principal axes (rows) and variances of the frames without NaN."""
+    """Return mean, principal axes (rows) and variances of the frames without NaN.
+
+    Constant rows of `data` have no part in any axis. Axes along which the frames differ by no more
+    than rounding are left out, but for the first.
+    """
     whole = ~np.isnan(data).any(axis=0)
     if not whole.any() or not len(data):
         raise ValueError(
@@ -159,14 +168,35 @@ def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
         )
     data = data if whole.all() else data[:, whole]
     mean = data.mean(axis=1, dtype=float)
-    covariance = np.zeros((len(data), len(data)))
-    for start in range(0, data.shape[1], BLOCK):
-        centred = data[:, start : start + BLOCK] - mean[:, np.newaxis]
+    varies = ~is_constant(data.min(axis=1), data.max(axis=1))
+    if not varies.any():
+        return mean, np.eye(1, len(data)), np.zeros(1)
+    covariance = np.zeros((varies.sum(), varies.sum()))
+    for centred in _centred(data[varies], mean[varies]):
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             covariance += centred @ centred.T
     check_spread(covariance, "X")
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
-    return mean, _with_signs(axes.T[::-1]), np.maximum(variances[::-1], 0)
+    variances, axes = np.maximum(variances[::-1], 0), _with_signs(axes.T[::-1])
+    whole = np.zeros((len(axes), len(data)))
+    whole[:, varies] = axes
+    kept = variances > SMALL * variances[0]
+    kept[~kept] = [not _is_rounding(data, mean, axis) for axis in whole[~kept]]
+    return mean, whole[kept], variances[kept]
+
+
+def _centred(data: np.ndarray, mean: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, data.shape[1], BLOCK):
+        yield data[:, start : start + BLOCK] - mean[:, np.newaxis]
+
+
+def _is_rounding(data: np.ndarray, mean: np.ndarray, axis: np.ndarray) -> bool:
+    """Tell whether the products with an axis cancel but for rounding."""
+    largest = np.zeros(2)
+    for centred in _centred(data, mean):
+        both = [np.abs(axis @ centred).max(), (np.abs(axis) @ np.abs(centred)).max()]
+        largest = np.maximum(largest, both)
+    return bool(largest[0] <= SAME * largest[1])
 
 
 def _with_signs(axes: np.ndarray) -> np.ndarray:

@@ -18,8 +18,9 @@ class Standardize(SequenceTransformer):
 
     .. math:: z = (x - \mu_c) / \sigma_c
 
-    NaN stays NaN and does not count. A constant channel is shifted to 0 and not scaled. Symbolic
-    channels pass through. Cost: O(n) in the number of values.
+    NaN stays NaN and does not count. A channel whose training values differ by no more than
+    rounding is constant: all its values become 0, new values too. Symbolic channels pass through.
+    Cost: O(n) in the number of values.
 
     Attributes
     ----------
@@ -27,7 +28,8 @@ class Standardize(SequenceTransformer):
         Mean of each channel; 0 for a symbolic channel.
 
     scale_ : ndarray of shape (n_channels,)
-        Standard deviation of each channel; 1 for a constant or symbolic channel.
+        Standard deviation of each channel; 1 for a symbolic channel, infinity for a constant
+        channel.
 
     Examples
     --------
@@ -60,7 +62,8 @@ class Standardize(SequenceTransformer):
         check_spread(deviations[~X.symbolic_mask], "X")
         self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
         constant = deviations[:, 0] == 0
-        self.scale_ = np.where(X.symbolic_mask | constant, 1.0, deviations[:, 0])
+        scale = np.where(constant, np.inf, deviations[:, 0])
+        self.scale_ = np.where(X.symbolic_mask, 1.0, scale)
         return self
 
     def transform(self, X: Any) -> Sequences:
@@ -95,8 +98,7 @@ class Standardize(SequenceTransformer):
         require_array(self, "mean_", (self.n_channels_in_,))
         require_array(self, "scale_", (self.n_channels_in_,))
         require(np.isfinite(self.mean_).all(), f"mean_ must be finite, got {self.mean_}")
-        usable = (np.isfinite(self.scale_) & (self.scale_ > 0)).all()
-        require(usable, f"scale_ must be finite and positive, got {self.scale_}")
+        require((self.scale_ > 0).all(), f"scale_ must be positive, got {self.scale_}")
 
 
 class Centre(SequenceTransformer):

@@ -66,7 +66,8 @@ class SequenceKernel(SequenceMap):
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
-        ... of each sequence.
+        ... of each sequence. The frames at which a word of a layout can begin are cut into equal
+        parts, and the word belongs to the part in which the word begins.
 
     gamma : float, default=None
         Return the Hellinger RBF :math:`\exp(-\gamma (2 - 2 K))` of the normalized kernel.

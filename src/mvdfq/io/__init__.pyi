@@ -2,7 +2,7 @@
 from .audio import read_audio as read_audio
 from .bands import log_bands as log_bands
 from .base import Dataset as Dataset, ReadError as ReadError
-from .blocks import FolderBlocks as FolderBlocks
+from .blocks import FolderBlocks as FolderBlocks, list_parts as list_parts
 from .fasta import (
     both_strands as both_strands,
     reverse_complement as reverse_complement,
@@ -15,7 +15,6 @@ from .homology import (
 from .labels import read_labels as read_labels
 from .listing import list_audio as list_audio
 from .npz import write_npz as write_npz
-from .partitions import list_parts as list_parts
 from .profiles import (
     log_odds_to_probabilities as log_odds_to_probabilities,
     read_profiles as read_profiles,

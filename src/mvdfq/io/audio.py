@@ -25,6 +25,7 @@ from mvdfq.io.decoding import Header, decoded_features, header_of
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import AudioListing, list_audio
 from mvdfq.io.recipes import AudioRecipe, audio_recipe
+from mvdfq.io.silence import idle_frames, shares_of, silence_in_words
 from mvdfq.io.text import Source
 from mvdfq.sequences import Sequences, offsets_of
 
@@ -35,6 +36,7 @@ def read_audio(
     path: Any,
     recipe: AudioRecipe | str | None = None,
     *,
+    silence: str | None = None,
     group_pattern: str | None = None,
     skip_bad: bool = False,
     n_jobs: int | None = None,
@@ -59,6 +61,10 @@ def read_audio(
 
     recipe : AudioRecipe or str, default=None
         How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
+
+    silence : {"missing", "keep"}, default=None
+        Whether frames of digital silence, whose samples are all exactly zero, are missing values;
+        by default as the recipe says. `Dataset.remarks` names the share of such frames.
 
     group_pattern : str, default=None
         Regular expression that finds the group of a file: the part named ``group``, or else the
@@ -103,7 +109,7 @@ def read_audio(
     >>> data.y.tolist(), data.groups.tolist()
     (['high', 'high', 'low', 'low'], ['anna', 'ben', 'anna', 'ben'])
     """
-    recipe, workers = audio_recipe(recipe), n_threads(n_jobs)
+    recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)
     listing = list_audio(path, group_pattern=group_pattern)
     where = shown(path) if isinstance(path, str | Path) else "the list of files"
@@ -126,11 +132,9 @@ def read_audio(
     if not features:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
-    return replace(
-        _dataset(listing, [*features.values()], recipe),
-        skipped=tuple(source.skipped),
-        remarks=tuple(listing.remarks),
-    )
+    data = _dataset(listing, [*features.values()], recipe)
+    told = silence_in_words(shares_of(idle_frames(data.X), data.X, data.y), recipe.silence)
+    return replace(data, skipped=tuple(source.skipped), remarks=(*listing.remarks, *told))
 
 
 def _dataset(listing: AudioListing, features: list[np.ndarray], recipe: AudioRecipe) -> Dataset:
@@ -265,7 +269,7 @@ FORMAT = Format(
     "audio",
     holds_sound,
     _read,
-    options=("recipe", "cache", "group_pattern", "n_jobs"),
+    options=("recipe", "silence", "cache", "group_pattern", "n_jobs"),
     extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
     takes_many=True,
 )

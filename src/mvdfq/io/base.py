@@ -1,5 +1,6 @@
 """The data set that every reader returns, and the error for a file that cannot be read."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ import numpy as np
 from mvdfq._utils.errors import HintedError
 from mvdfq._utils.short import counted, in_short
 
-__all__ = ["Dataset", "ReadError", "check_kept"]
+__all__ = ["Dataset", "ReadError", "check_inside", "check_kept"]
 
 
 class ReadError(HintedError, ValueError):
@@ -40,6 +41,15 @@ class ReadError(HintedError, ValueError):
         self.path, self.problem = str(path), problem
         # An error travels between processes as its class and these arguments.
         self.args = (self.path, problem, hint)
+
+
+def check_inside(path: Path, folder: str | Path) -> None:
+    """Raise an error if a file or folder that was found in `folder` is a link that leads out."""
+    # realpath, unlike Path.resolve, takes links in circles
+    real, inside = os.path.realpath(path), os.path.realpath(folder)
+    if path.is_symlink() and not Path(real).is_relative_to(inside):
+        hint = "copy into the folder what the link leads to, or name the files themselves"
+        raise ReadError(path, "is a link that leads out of the folder", hint)
 
 
 def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:

@@ -1,9 +1,9 @@
 """Which column of a table holds what: named by the user, or recognised by name and content."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from mvdfq.io.base import ReadError
@@ -12,7 +12,19 @@ from mvdfq.io.tables import first_rows, is_given, named_columns
 from mvdfq.io.text import Source
 from mvdfq.io.times import are_dates, epoch_unit, moments, split_unit
 
-__all__ = ["COLUMNS", "Columns", "Roles", "counts_rows", "how_to_name", "looked_at", "some"]
+__all__ = [
+    "COLUMNS",
+    "Columns",
+    "Roles",
+    "counts_rows",
+    "has_unit_of_time",
+    "how_to_name",
+    "is_bare_series",
+    "is_index",
+    "known_places",
+    "looked_at",
+    "some",
+]
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
 # that the table has is taken.
@@ -31,6 +43,14 @@ SURE = ("time", "timestamp", "datetime")
 # A column that counts rows says only in which order the rows come. Data frames write such a column
 # first, without a name.
 COUNTERS = ("", "index", "idx", "frame", "step", "row", "sample", "unnamed:0")
+# The index of a data frame, as pandas calls it in files: in Parquet, and in CSV that was read and
+# written again. An index tells the order of rows in some other table, and is never a channel.
+INDEX = re.compile(r"__index_level_\d++__|Unnamed: \d++")
+# "X[s]" and "X[s].1", as pandas writes the second of two columns of one name
+IN_UNITS_OF_TIME = re.compile(r"[^\[(]*+[\[(][^\])]*+[\])](?:\.\d++)?")
+# A table without a header and with at most this many columns, whose first column rises, is one
+# series with its times, and not one series per row.
+FEW = 20
 
 
 @dataclass(frozen=True)
@@ -55,12 +75,16 @@ class Roles:
         special = {key: cells[place] for key, place in self.places.items()}
         return special | {f":{self.header[i]}": cells[i] for i in self.channels}
 
+    def without(self, names: Collection[str]) -> "Roles":
+        """Return the roles without some channels."""
+        return replace(self, channels=[i for i in self.channels if self.header[i] not in names])
+
     def words(self) -> str:
         """Return what was taken as what, in words."""
         found = [f"{key} {self.header[place]!r}" for key, place in self.places.items()]
         found += [] if "time" in self.places else ["time: the order of the rows"]
         taken = {*self.places.values(), *self.channels}
-        rest = [name for i, name in enumerate(self.header) if i not in taken and name]
+        rest = [name for i, name in enumerate(self.header) if i not in taken and (name or not i)]
         return "; ".join(
             [
                 *found,
@@ -82,6 +106,7 @@ class Columns:
     time: str | int | None = "time"
     group: str | int | None = "group"
     channels: Sequence[str | int] | None = None
+    drop: Sequence[str | int] = ()
     categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     # Rows per second that all sequences are brought to.
     resample: float | None = None
@@ -91,27 +116,36 @@ class Columns:
         """Return the columns that are named in the options of a reader."""
         return cls(**{key: value for key, value in options.items() if key in COLUMNS})
 
-    def find(self, source: Source, header: Sequence[str], sample: Sequence[Sequence[str]]) -> Roles:
+    def find(
+        self,
+        source: Source,
+        header: Sequence[str],
+        sample: Sequence[Sequence[str]],
+        index: Collection[str] = (),
+    ) -> Roles:
         """Return the role of each column; `sample` holds the first rows.
 
-        Columns that the user names must be there. A second column of times and an empty column
-        without a name are left out.
+        Columns that the user names must be there. A second column of times, an empty column
+        without a name and columns of an `index` are left out; an index may be an id or a time.
         """
         _check_names(source, header)
+        dropped = {_named(source, "drop", name, header) for name in self.drop}
         self._check_categories(source, header)
         cells = [list(column) for column in zip(*sample, strict=False)]
         cells += [[] for _ in range(len(header) - len(cells))]
         chosen = None
         if self.channels is not None:
             chosen = [_named(source, "channels", name, header) for name in self.channels]
-        places = self._places(source, header, chosen or ())
+        places = self._places(source, header, {*(chosen or ()), *dropped})
         ids = cells[places["id"]] if "id" in places else None
-        free = [i for i in range(len(header)) if i not in {*places.values(), *(chosen or ())}]
+        taken = {*places.values(), *(chosen or ()), *dropped}
+        free = [i for i in range(len(header)) if i not in taken]
         times = list(_time_places(header, cells, free, ids))
         if self.time == "time" and times:
             places["time"] = times[0]
         if chosen is None:
-            free = [i for i in free if i not in times and (header[i] or any(cells[i]))]
+            apart = {*times, *(i for i, name in enumerate(header) if is_index(name, i, index))}
+            free = [i for i in free if i not in apart and (header[i] or any(cells[i]))]
         at = places.get("time")
         is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
         return Roles(header, places, chosen or free, self._unit(header), is_clock)
@@ -121,7 +155,7 @@ class Columns:
             source.fail(f"line 1: no column {name!r}, but categories names this column")
 
     def _places(
-        self, source: Source, header: Sequence[str], chosen: Sequence[int]
+        self, source: Source, header: Sequence[str], apart: Collection[int]
     ) -> dict[str, int]:
         """Return the columns that the user names, and columns with a known name, except times."""
         wishes = {key: getattr(self, key) for key in NAMES if getattr(self, key) not in (None, key)}
@@ -129,8 +163,8 @@ class Columns:
             wishes["time"] = str(self.time).rpartition(":")[0]
         named = {key: _named(source, key, wish, header) for key, wish in wishes.items()}
         for key in ("id", "label", "group"):
-            taken = {*named.values(), *chosen}
-            known = [i for i in _known(key, header) if i not in taken]
+            taken = {*named.values(), *apart}
+            known = [i for i in known_places(key, header) if i not in taken]
             if getattr(self, key) == key and known:
                 named[key] = known[0]
         return {key: named[key] for key in ("id", "label", "group", "time") if key in named}
@@ -179,13 +213,23 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]", "", name.lower())
 
 
-def _known(key: str, header: Sequence[str]) -> Iterator[int]:
-    """Yield the places of columns with a known name, in the order of the known names."""
+def known_places(key: str, header: Sequence[str]) -> Iterator[int]:
+    """Yield the places of columns with a known name, in the order of the known names.
+
+    An exact name comes before a longer name: ``label`` before ``label_id``.
+    """
     plain = [_plain(name) for name in header]
     for name in NAMES[key]:
+        yield from (i for i, one in enumerate(plain) if one == name)
+    for name in NAMES[key]:
         for i, one in enumerate(plain):
-            if one == name or (one.startswith(name) and SUFFIX.fullmatch(one, len(name))):
+            if one.startswith(name) and SUFFIX.fullmatch(one, len(name)):
                 yield i
+
+
+def is_index(name: str, place: int, index: Collection[str] = ()) -> bool:
+    """Is this the index of a data frame, by the metadata of the file or by its name?"""
+    return name in index or bool(INDEX.fullmatch(name)) or (not place and not name)
 
 
 def _time_places(
@@ -200,12 +244,31 @@ def _time_places(
     plain = [_plain(split_unit(name)[0]) for name in header]
     named = [i for name in NAMES["time"] for i in free if plain[i] == name]
     named += [i for i in free if TIME_PART.fullmatch(plain[i]) and i not in named]
+    named += [i for i in free if i not in named and has_unit_of_time(header[i])
+              and _rises(cells[i], ids, strictly=True)]  # fmt: skip
     sure = [i for i in named if plain[i] in SURE]
     sure += [i for i in free if i not in sure and (are_dates(cells[i]) or epoch_unit(cells[i]))]
     rising = [i for i in dict.fromkeys([*named, *sure]) if _rises(cells[i], ids)]
     yield from rising
     yield from (i for i in sure if i not in rising)
     yield from (i for i in free if counts_rows(i, header, cells[i], ids))
+
+
+def has_unit_of_time(name: str) -> bool:
+    """Is there a unit of time in brackets, as in ``X[s]``?"""
+    return bool(IN_UNITS_OF_TIME.fullmatch(name)) and split_unit(name)[1] is not None
+
+
+def is_bare_series(roles: Roles, rows: Sequence[Sequence[str]]) -> bool:
+    """Is this one series without a header: few columns, many rows, and a first column that rises?
+
+    A user who names a column of labels or of ids says that each row is a series.
+    """
+    n = len(roles.header)
+    bare = list(roles.header) == list(map(str, range(n))) and not {"id", "label"} & {*roles.places}
+    if not bare or not 1 < n <= min(FEW, len(rows) // 2):
+        return False
+    return _rises([row[0] for row in rows], None, strictly=True)
 
 
 def counts_rows(i: int, header: Sequence[str], cells: Sequence[str], ids: Any = None) -> bool:
@@ -233,7 +296,9 @@ def looked_at(glimpse: Glimpse) -> tuple[Roles, list[list[str]]] | None:
     return None
 
 
-def _rises(cells: Sequence[str], ids: Sequence[str] | None, by_one: bool = False) -> bool:
+def _rises(
+    cells: Sequence[str], ids: Sequence[str] | None, by_one: bool = False, strictly: bool = False
+) -> bool:
     """Are the cells times that never go back within a sequence, or that count the rows?"""
     if not cells or not all(map(is_given, cells)):
         return False
@@ -244,7 +309,7 @@ def _rises(cells: Sequence[str], ids: Sequence[str] | None, by_one: bool = False
     last: dict[str, float] = {}
     for value, who in zip(values, ids or [""] * len(cells), strict=True):
         step = value - last.get(who, value - 1)
-        if step < 0 or (by_one and step != 1):
+        if step < 0 or (by_one and step != 1) or (strictly and not step):
             return False
         last[who] = value
     return True

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.columns import COLUMNS, Columns, Roles, looked_at
+from mvdfq.io.base import Dataset, ReadError, check_inside
+from mvdfq.io.columns import COLUMNS, Columns, Roles, is_bare_series, looked_at
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.long import Growing
 from mvdfq.io.tables import Table, is_value, named_rows, table_of
@@ -34,13 +34,16 @@ def _is_one_series(glimpse: Glimpse) -> bool:
         return False
     roles, rows = looked
     numbers = all(is_value(row[i]) for row in rows for i in roles.channels)
-    return roles.is_clock and numbers and not {"id", "label"} & {*roles.places}
+    is_timed = roles.is_clock or is_bare_series(roles, rows)
+    return is_timed and numbers and not {"id", "label"} & {*roles.places}
 
 
 def csv_files(folder: Path) -> list[Path]:
     """Return the tables in a folder and its sub-folders, without hidden files and metadata.csv."""
     found = (path for path in folder.rglob("*") if ENDING.search(path.name))
     named = [(path.relative_to(folder), path) for path in found if path.name != METADATA]
+    for _, path in named:
+        check_inside(path, folder)
     return [path for name, path in sorted(named) if not re.search(r"(^|/)\.", name.as_posix())]
 
 
@@ -81,6 +84,7 @@ def _named_files(source: Source) -> Iterator[tuple[str, Path]]:
 def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
     """Return a function that gives label and group of a file, by metadata.csv or sub-folder."""
     if (source.path / METADATA).is_file():
+        check_inside(source.path / METADATA, source.path)
         listed = _metadata(Source(source.path / METADATA), columns)
         return lambda path: _listed(listed, path, source.path)
     # A label that the user names stands in the files; one file has no sub-folder.
@@ -139,9 +143,8 @@ def _roles(growing: Growing, file: Source, table: Table, facts: Mapping[str, str
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"
         name = table.header[roles.places["label"]]
         file.fail(f"line 1: a column {name!r} within one series", hint)
-    if not growing.channels:
-        growing.channels, growing.is_named = roles.names, table.is_named
-        growing.source.remark(f"columns: {roles.words()}")
+    if growing.roles is None:
+        growing.roles, growing.is_named = roles, table.is_named
     channels = growing.channels
     if set(roles.names) != set(channels) or table.is_named != growing.is_named:
         hint = "channels=NAMES names the columns that all files have"

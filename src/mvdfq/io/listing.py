@@ -9,7 +9,7 @@ from typing import Any
 
 from mvdfq._utils.short import Short
 from mvdfq.io.audio_files import MEND, meant_as_sound, shown, unreadable
-from mvdfq.io.base import ReadError
+from mvdfq.io.base import ReadError, check_inside
 from mvdfq.io.tables import named_rows
 from mvdfq.io.text import Source, compiled
 
@@ -119,7 +119,7 @@ def _from_files(paths: Iterable[Any]) -> AudioListing:
 def _from_folders(root: Path) -> AudioListing:
     """List a folder with one sub-folder per class, or a folder of files without classes."""
     listing = AudioListing()
-    entries = _entries(root, listing)
+    entries = _entries(root, root, listing)
     folders = [entry for entry in entries if os.path.isdir(entry)]
     for folder in folders:
         before = listing.n_seen
@@ -148,12 +148,12 @@ def _add_sound(listing: AudioListing, entry: Path, name: str, label: str | None)
 
 
 def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...]) -> None:
-    """Add all files below a class folder; follow links, but not in circles."""
+    """Add all files below a class folder; follow links, but not in circles and not outside."""
     here = _identity(folder)
     if here in above:
         listing.refuse(folder, "is a link to a folder that contains the link", "remove the link")
         return
-    for entry in _entries(folder, listing):
+    for entry in _entries(folder, root, listing):
         if os.path.isdir(entry):
             _walk(entry, root, listing, (*above, here))
         else:
@@ -166,18 +166,29 @@ def _identity(folder: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _entries(folder: Path, listing: AudioListing) -> list[Path]:
+def _entries(folder: Path, root: Path, listing: AudioListing) -> list[Path]:
     """Return the files and folders in a folder, sorted by name, without hidden ones."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as error:
         listing.problems.append(unreadable(folder, error))
         return []
-    return [folder / name for name in names]
+    return [folder / name for name in names if _is_inside(folder / name, root, listing)]
+
+
+def _is_inside(path: Path, root: Path, listing: AudioListing) -> bool:
+    """Tell whether a path does not lead out of the folder; note the problem if it does."""
+    try:
+        check_inside(path, root)
+    except ReadError as error:
+        listing.refuse(path, error.problem, error.hint)
+        return False
+    return True
 
 
 def _from_metadata(root: Path) -> AudioListing:
     """List the files that metadata.csv names, in the order of the table."""
+    check_inside(root / METADATA, root)
     source, listing = Source(root / METADATA, skip_bad=True), AudioListing()
     seen: set[str] = set()
     for line, row in named_rows(source, ["file_name", "label"], ["group"]):
@@ -202,6 +213,8 @@ def _row_problem(row: dict[str, str], root: Path, seen: set[str]) -> str | None:
         return f"{name!r} lies outside the folder"
     if name in seen:
         return f"{name!r} is listed a second time"
+    if not (root / name).resolve().is_relative_to(root.resolve()):
+        return f"{name!r} is a link that leads out of the folder"
     return None if os.path.isfile(root / name) else f"there is no file {name!r}"
 
 

@@ -13,10 +13,13 @@ from mvdfq.io.base import Dataset, ReadError
 from mvdfq.io.columns import COLUMNS, Columns, Roles, how_to_name, looked_at, some
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.resampling import at_one_rate
+from mvdfq.io.suspects import Values, judged
 from mvdfq.io.tables import (
+    ALMOST,
     DECIMAL_COMMA,
     LOOK,
     TABLES,
+    Commas,
     floats,
     is_given,
     is_number,
@@ -40,7 +43,8 @@ class Growing:
 
     source: Source
     columns: Columns
-    channels: list[str] = field(default_factory=list)
+    # Of the first file, if there are several.
+    roles: Roles | None = None
     # Words of each kind and their codes, in order of appearance.
     words: dict[str, dict[str, int]] = field(default_factory=dict)
     chunks: dict[str, list[np.ndarray]] = field(default_factory=dict)
@@ -51,8 +55,14 @@ class Growing:
     # By the code of a sequence: seconds per unit of its times, None if not known.
     units: dict[int, float | None] = field(default_factory=dict)
     is_named: bool = True
+    commas: Commas = field(default_factory=Commas)
     # What a place in the file is called: Parquet has no lines.
     row: str = "line"
+
+    @property
+    def channels(self) -> list[str]:
+        """The names of the channels."""
+        return [] if self.roles is None else self.roles.names
 
     def spoil(self, who: Any, problem: str, hint: str = "") -> None:
         """Note what is wrong with the sequence of this code, once; or raise."""
@@ -87,8 +97,12 @@ class Growing:
         where = list(zip(lines, ids.tolist(), strict=True))
         self._keep("time", self._each(moments, cells["time"], clock, where))
         for name in self.channels:
-            column = cells[f":{name}"]
-            reader = partial(self._states, name) if self._holds_text(name, column) else floats
+            column: Any = cells[f":{name}"]
+            reader: Any = floats
+            if self._holds_text(name, column):
+                reader = partial(self._states, name)
+            elif not isinstance(column, np.ndarray):
+                self.commas.see(name, column)
             self._keep(f":{name}", self._each(reader, column, name, where))
 
     def _keep(self, key: str, values: np.ndarray) -> None:
@@ -136,20 +150,26 @@ class Growing:
                 raise ValueError(
                     f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
                 )
+            if ALMOST.fullmatch(cell):
+                raise ValueError(
+                    f"{cell!r} is not a number; write numbers without signs and marks, or "
+                    f"categories={{{name!r}: [...]}} reads words"
+                )
         known = {cell: _stable_code(cell) if is_given(cell) else np.nan for cell in set(cells)}
         return np.array([known[cell] for cell in cells])
 
     def dataset(self) -> Dataset:
         """Return the sequences in order of appearance, without sequences that cannot be read."""
         table = {key: np.concatenate(chunks) for key, chunks in self.chunks.items()}
+        self.commas.tell(self.source)
         self._check_rows(table)
         table = _without(table, np.array(sorted(self.bad), dtype=np.int64))
         if not table["id"].size:
             self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
-        X, ids = self._sequences(table)
-        _remark_constants(self.source, X)
-        X = at_one_rate(self.source, X, self._seconds(table, ids), self.columns.resample)
         _, first = np.unique(table["id"], return_index=True)
+        self._judge(table, first)
+        X, ids = self._sequences(table)
+        X = at_one_rate(self.source, X, self._seconds(table, ids), self.columns.resample)
         columns = {
             key: np.array(list(self.words[key]))[table[key][first]]
             for key in ("label", "group")
@@ -165,6 +185,33 @@ class Growing:
             skipped=skipped,
             remarks=tuple(self.source.remarks),
         )
+
+    def _judge(self, table: dict[str, np.ndarray], first: np.ndarray) -> None:
+        """Look for channels that are something else, and say what was taken as what."""
+        assert self.roles is not None  # there are rows
+        order = np.argsort(table["id"], kind="stable")
+        starts = np.searchsorted(table["id"][order], table["id"][first])
+        by_name = {name: table[f":{name}"][order] for name in self.channels}
+        words = frozenset(name for name, is_text in self.is_text.items() if is_text)
+        y = table["label"][first] if "label" in table else None
+        before, remarks = self.roles, self.source.remarks
+        self.source.remarks = {}
+        self.roles = judged(self.source, self.columns, before, Values(by_name, starts, words), y)
+        # What was taken as what is said first.
+        said = f"columns: {self.roles.words()}"
+        if words:
+            self.source.remark(f"{some(sorted(words))} holds words, which are read as categories")
+        self.source.remarks = {**remarks, said: None, **self.source.remarks}
+        if "time" in self.roles.places and "time" not in before.places:
+            self._take_time(table, self.roles)
+
+    def _take_time(self, table: dict[str, np.ndarray], roles: Roles) -> None:
+        """Take a column of numbers as the times; uneven numbers, such as a way, tell no rate."""
+        clock = roles.header[roles.places["time"]]
+        table["time"] = table[f":{clock}"]
+        if roles.is_clock:
+            unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
+            self.units = dict.fromkeys(self.units, unit)
 
     def _sequences(self, table: Mapping[str, np.ndarray]) -> tuple[Sequences, np.ndarray]:
         """Return the sequences with their channels, and the number of each sequence."""
@@ -212,25 +259,6 @@ class Growing:
             spoil(table["id"][i], f"{table['line'][i]}: the label is missing")
 
 
-def _remark_constants(source: Source, X: Sequences) -> None:
-    """Say which channels do not change within any sequence: they may tell the subject or class."""
-    inside = np.ones(max(X.data.shape[1] - 1, 0), dtype=bool)
-    ends = X.offsets[1:-1] - 1  # outside of the frames where the first or last sequence is empty
-    inside[ends[(ends >= 0) & (ends < inside.size)]] = False
-    changes = np.diff(X.data, axis=1) != 0
-    names = X.channel_names or tuple(map(str, range(X.n_rows)))
-    still = [
-        name
-        for name, change in zip(names, changes, strict=True)
-        if inside.any() and not change[inside].any() and change.any()
-    ]
-    if still:
-        source.remark(
-            f"{some(still)} never changes within a sequence; group=NAME, label=NAME or "
-            f"channels=NAMES keep such a column out of the channels"
-        )
-
-
 def _stable_code(word: str) -> float:
     """Return a code that does not depend on the other words of a file."""
     if len(word) == 1:
@@ -263,7 +291,7 @@ def read_long(source: Source, **options: Any) -> Dataset:
     columns, table = Columns(**options), table_of(source)
     roles = columns.find(source, table.header, table.sample)
     check_long(source, roles)
-    growing = Growing(source, columns, roles.names, is_named=table.is_named)
+    growing = Growing(source, columns, roles, is_named=table.is_named)
     id = roles.places["id"]
     for chunk in table.chunks():
         kept = [row for row in chunk if len(row[1]) == len(table.header) and row[1][id]]
@@ -278,14 +306,13 @@ def read_long(source: Source, **options: Any) -> Dataset:
 
 
 def check_long(source: Source, roles: Roles) -> None:
-    """Refuse a table that cannot be a long table; say what was taken as what."""
+    """Refuse a table that cannot be a long table."""
     if "id" not in roles.places:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
     if not roles.channels:
         source.fail("line 1: no column besides id, time, label and group")
-    source.remark(f"columns: {roles.words()}")
 
 
 def _spoil_torn(

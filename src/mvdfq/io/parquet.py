@@ -1,5 +1,7 @@
 """Long tables in Parquet files, one time point per row; pyarrow reads them."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from mvdfq.io.base import Dataset
@@ -35,10 +37,10 @@ def _read_batches(source: Source, columns: Columns, file: Any) -> Dataset:
     header = file.schema_arrow.names
     first: Any = next(file.iter_batches(batch_size=LOOK), [])
     sample = zip(*(_arrow_cells(source, column, True) for column in first), strict=True)
-    roles = columns.find(source, header, list(sample))
+    roles = columns.find(source, header, list(sample), _index_names(file.schema_arrow.metadata))
     check_long(source, roles)
     places = roles.places
-    growing = Growing(source, columns, roles.names, row="row")
+    growing = Growing(source, columns, roles, row="row")
     size, done = file.metadata.num_rows, 0
     if size * len(header) * 8 > source.max_bytes:
         source.fail(f"{size} rows of {len(header)} columns", "max_bytes allows more")
@@ -57,6 +59,16 @@ def _read_batches(source: Source, columns: Columns, file: Any) -> Dataset:
     return growing.dataset()
 
 
+def _index_names(metadata: Mapping[bytes, bytes] | None) -> set[str]:
+    """Return the columns that pandas wrote as the index of a data frame, by the file's metadata."""
+    try:
+        listed = json.loads((metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, TypeError, ValueError, RecursionError):  # not pandas, or not its metadata
+        return set()
+    # A range of numbers is a dictionary, and no column.
+    return {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+
+
 def _arrow_cells(source: Source, column: Any, as_text: bool) -> Any:
     """A column: numbers become floats, all else becomes text, a missing value empty text."""
     from pyarrow import types
@@ -64,7 +76,7 @@ def _arrow_cells(source: Source, column: Any, as_text: bool) -> Any:
     kind = column.type
     is_numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
     if is_numeric and not as_text:
-        return column.cast("float64").to_numpy(zero_copy_only=False)
+        return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
     if types.is_nested(kind) or types.is_binary(kind):
         source.fail(f"a column of type {kind}", "numbers, text and times are read")
     if types.is_timestamp(kind) or types.is_date(kind):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io.base import Dataset, ReadError, check_inside
 
 __all__ = ["joined_parts", "parts_of"]
 
@@ -21,8 +21,11 @@ def parts_of(path: Path, endings: Sequence[str]) -> list[Path]:
     A path stands for two files if it is their folder, or their common name without ``_TRAIN``.
     Of a data set that is stored in several formats, the first of `endings` is taken.
     """
-    if path.is_file():
-        return [path]
+    try:
+        if path.is_file():
+            return [path]
+    except OSError as error:  # a name that is too long
+        raise ReadError(path, error.strerror or str(error), "check the path") from None
     pairs = _pairs(path if path.is_dir() else path.parent)
     stems = {stem for stem, _ in pairs}
     name = path.name
@@ -47,6 +50,8 @@ def _pairs(folder: Path) -> dict[tuple[str, str], list[Path]]:
         if match := PART.fullmatch(path.name):
             found.setdefault((match[1], match[3].lower()), {})[match[2].lower()] = path
     pairs = {key: parts for key, parts in found.items() if len(parts) == 2}
+    for part in (part for parts in pairs.values() for part in parts.values()):
+        check_inside(part, folder)
     return {key: [parts["train"], parts["test"]] for key, parts in pairs.items()}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset, ReadError, check_kept
+from mvdfq.io.columns import some
 from mvdfq.io.formats import Format
 from mvdfq.io.listing import group_expression, group_in
 from mvdfq.io.parts import joined_parts, parts_of
@@ -20,17 +21,22 @@ __all__ = ["read", "read_series"]
 
 Report = Callable[[int, int], None]
 
+# Floats hold every whole number below this number.
+EXACT = 2**53
+
 
 def read(
     path: str | Path | Sequence[str | Path],
     format: str | None = None,
     *,
     recipe: Any = None,
+    silence: str | None = None,
     label: Any = None,
     id: str | int | None = None,
     time: str | int | None = None,
     group: str | int | None = None,
     channels: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
     resample: float | None = None,
     labels: str | Path | None = None,
     strands: str = "one",
@@ -53,6 +59,9 @@ def read(
     recipe : AudioRecipe or str, default=None
         How sound becomes numbers, or a name in `AUDIO_RECIPES`.
 
+    silence : {"missing", "keep"}, default=None
+        Whether frames of digital silence are missing values; by default as the recipe says.
+
     label : str or int, default=None
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
         that counts from 0; ``"none"`` if a table has no labels.
@@ -64,6 +73,9 @@ def read(
 
     channels : sequence of str or int, default=None
         Columns of a table that are channels; by default all columns without another role.
+
+    drop : sequence of str or int, default=None
+        Columns of a table that are left out.
 
     resample : float, default=None
         Rows per second that all sequences of a table are brought to, as in `read_series`.
@@ -109,10 +121,10 @@ def read(
     paths = [Path(one) for one in path] if several else [Path(path)]  # type: ignore[union-attr, arg-type]
     if not paths:
         raise ValueError("path must name at least one file, got an empty list.")
-    columns = {"id": id, "time": time, "group": group, "channels": channels, "resample": resample}
-    columns = _given(columns | {"label": label})
+    columns = {"id": id, "time": time, "group": group, "channels": channels, "drop": drop}
+    columns = _given(columns | {"label": label, "resample": resample})
     record = named_format(format, RECORDS) if format else find_format(paths[0], RECORDS, columns)
-    options = {"recipe": recipe, "labels": labels, "cache": cache}
+    options = {"recipe": recipe, "silence": silence, "labels": labels, "cache": cache}
     options["strands"] = None if strands == "one" else strands
     options = _given(options) | columns
     _refuse_unused(record, list(options))
@@ -133,6 +145,7 @@ def read_series(
     time: str | int | None = "time",
     group: str | int | None = "group",
     channels: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
     resample: float | None = None,
     categories: Mapping[str, Sequence[Any]] | None = None,
     time_first: bool = False,
@@ -177,7 +190,8 @@ def read_series(
 
     time : str, int or None, default="time"
         The column of times: numbers, dates or clock times, which must increase within a sequence.
-        By default it is recognised by its name or content; other columns of times are left out.
+        By default it is recognised by its name or content: a column that rises in every sequence
+        is the time if no column is called so. Other columns of times are left out.
         None: rows come in the order of the file. ``"clock:ms"`` says that the column ``clock``
         holds milliseconds. Times give the sampling rate; rows count as evenly spaced.
 
@@ -186,7 +200,11 @@ def read_series(
 
     channels : sequence of str or int, default=None
         The columns that are channels; by default all columns without another role. Columns that
-        are not listed are left out.
+        are not listed are left out. Also left out, with a remark, are columns that a data frame
+        has as its index, and columns that never change within a sequence and tell the class.
+
+    drop : sequence of str or int, default=None
+        Columns that are left out.
 
     resample : float, default=None
         Rows per second. All sequences are brought to this rate by straight lines between rows; a
@@ -233,7 +251,7 @@ def read_series(
     (array([2, 1]), ('x', 'y'), array(['up', 'down'], dtype='<U4'))
     """
     options: dict[str, Any] = {"label": label, "id": id, "time": time, "group": group}
-    options |= {"channels": channels, "resample": resample}
+    options |= {"channels": channels, "drop": drop or (), "resample": resample}
     options |= {"categories": categories or {}, "time_first": time_first}
     record = None
     if format is not None:
@@ -306,4 +324,21 @@ def _read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Da
     except OSError as error:
         source.fail(error.strerror or str(error))
     check_kept(source.path, len(data), data.skipped)
-    return data
+    return _with_large_numbers_told(data)
+
+
+def _with_large_numbers_told(data: Dataset) -> Dataset:
+    """Say which channels hold whole numbers that are too large to be exact as floats."""
+    X = data.X
+    if isinstance(X, list) or not X.data.size:
+        return data
+    highest, lowest = np.fmax.reduce(X.data, axis=1), np.fmin.reduce(X.data, axis=1)
+    large = np.flatnonzero(np.fmax(highest, -lowest) >= EXACT)
+    if not large.size:
+        return data
+    names = X.channel_names or tuple(map(str, range(X.n_rows)))
+    text = (
+        f"{some([names[j] for j in large])} holds numbers of 2**53 = {EXACT} or more, whose last "
+        f"digits are rounded"
+    )
+    return replace(data, remarks=(*data.remarks, text))

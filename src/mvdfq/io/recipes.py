@@ -31,6 +31,7 @@ CHOICES = {
     "center": (True, False, "snip"),
     "mel_norm": ("slaney", None),
     "log": ("db", "ln"),
+    "silence": ("missing", "keep"),
 }
 # Settings of earlier versions that no recipe changed; older model files hold these values.
 FORMER = {"power": 2.0, "fmin": 0.0, "fmax": None, "dct_type": 2, "norm": "ortho", "lifter": 0}
@@ -89,6 +90,11 @@ class AudioRecipe:
     top_db : float, default=80.0
         With ``log="db"``, values more than `top_db` below the loudest value are raised.
 
+    silence : {"missing", "keep"}, default="keep"
+        ``"missing"``: the rows of a frame whose samples are all exactly zero (digital silence) are
+        missing values (not in librosa), so that padding tells nothing. ``"keep"``: the rows
+        are the logarithm of `amin`.
+
     max_duration : float, default=14400
         Longest recording that is read, in seconds (four hours).
 
@@ -116,6 +122,7 @@ class AudioRecipe:
     log: str = "db"
     amin: float = 1e-10
     top_db: float | None = 80.0
+    silence: str = "keep"
     max_duration: float = 14400
 
     def __post_init__(self) -> None:
@@ -170,8 +177,9 @@ class AudioRecipe:
 
     def features(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         """Return the rows of a signal that comes in `blocks`, at `sr` samples per second."""
-        mel, bands = [], []
+        mel, bands, silent = [], [], []
         for power in self.spectra(blocks):
+            silent.append(~power.any(axis=1))
             logs = self.logarithm(power @ self._mel_weights(power.dtype))
             # If loudness is cut relative to the loudest frame, all frames must be read first.
             mel.append(logs if self._cuts else self._cepstra(logs))
@@ -180,11 +188,14 @@ class AudioRecipe:
         rows = np.empty((self.n_rows, sum(map(len, mel))), dtype=mel[0].dtype)
         cepstra = map(self._cepstra, self.cut(mel)) if self._cuts else mel
         fill(rows[: self.n_mfcc], cepstra)
+        is_missing = np.concatenate(silent) & (self.silence == "missing")
+        rows[: self.n_mfcc, is_missing] = np.nan  # before slopes, which reach into the silence
         if self.delta and rows.shape[1] > 1:
             rows[self.n_mfcc : 2 * self.n_mfcc] = np.gradient(rows[: self.n_mfcc], axis=1)
         elif self.delta:
             rows[self.n_mfcc : 2 * self.n_mfcc] = 0
         fill(rows[-N_BANDS:], self.cut(bands))
+        rows[:, is_missing] = np.nan
         return rows
 
     def spectra(self, blocks: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
@@ -246,16 +257,21 @@ _GTZAN = AudioRecipe(
 #: ``"default"`` is for speech and music of any rate: 25 ms windows every 10 ms at 16 kHz. All
 #: recordings are brought to this rate, so that a row means the same in every recording. The
 #: frequencies up to 8 kHz hold all of speech and most of music. ``"telephone"`` is the same at
-#: 8 kHz: if all recordings have this rate, no band lies above their highest frequency.
+#: 8 kHz: if all recordings have this rate, no band lies above their highest frequency. Both read
+#: digital silence as missing values; the other two give the numbers of other programs.
 AUDIO_RECIPES = {
-    "default": replace(_GTZAN, sr=16000, n_fft=512, win_length=400, hop_length=160),
+    "default": replace(
+        _GTZAN, sr=16000, n_fft=512, win_length=400, hop_length=160, silence="missing"
+    ),
     "gtzan": _GTZAN,
     "librosa": AudioRecipe(),
-    "telephone": replace(_GTZAN, sr=8000, n_fft=256, win_length=200, hop_length=80),
+    "telephone": replace(
+        _GTZAN, sr=8000, n_fft=256, win_length=200, hop_length=80, silence="missing"
+    ),
 }
 
 
-def audio_recipe(recipe: AudioRecipe | str | None) -> AudioRecipe:
+def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -> AudioRecipe:
     """Return the recipe of that name, the default for None, or the recipe itself.
 
     Parameters
@@ -263,6 +279,9 @@ def audio_recipe(recipe: AudioRecipe | str | None) -> AudioRecipe:
     recipe : AudioRecipe, str or None
         A recipe, or a name in `AUDIO_RECIPES`, with ``+delta`` or ``+fft64`` after it for the
         rows to be added.
+
+    silence : {"missing", "keep"}, default=None
+        Replaces the setting of the recipe.
 
     Returns
     -------
@@ -277,6 +296,8 @@ def audio_recipe(recipe: AudioRecipe | str | None) -> AudioRecipe:
     >>> audio_recipe("gtzan+fft64").n_rows
     77
     """
+    if silence is not None:
+        return replace(audio_recipe(recipe), silence=silence)
     if isinstance(recipe, AudioRecipe):
         return recipe
     name, *added = ["default"] if recipe is None else str(recipe).split("+")

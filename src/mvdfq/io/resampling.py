@@ -10,7 +10,7 @@ from mvdfq.io.times import rate_of
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.sequences.check import check_sampling_rate
 
-__all__ = ["at_one_rate", "resampled"]
+__all__ = ["SAME_RATE", "at_one_rate", "resampled"]
 
 # Rates that differ by more than a tenth are different rates, and not the jitter of one clock.
 SAME_RATE = 0.1

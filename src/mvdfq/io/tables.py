@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from mvdfq.io.text import COUNT, MISSING, Source, read_float
 
 __all__ = [
+    "ALMOST",
     "CHUNK",
     "DECIMAL_COMMA",
     "LOOK",
     "TABLES",
+    "Commas",
     "Table",
     "counts_up",
     "first_rows",
@@ -43,7 +45,47 @@ LOOK = 100
 
 # Quantifiers are possessive (a second + after each), so that no cell takes more than linear time.
 DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
+# The comma in 1,234 may separate thousands; in 0,234 and 1234,567 it does not.
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+# 1%, 20 °C, $3, 1 234, 1'234 and 1,234,567: meant as numbers, but not numbers
+ALMOST = re.compile(
+    r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
+)
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
+
+
+@dataclass
+class Commas:
+    """What the commas in the cells of a table separate: decimals or thousands."""
+
+    # By column, a cell whose comma may separate thousands.
+    doubtful: dict[str, str] = field(default_factory=dict)
+    has_decimals: bool = False
+    point: str | None = None
+
+    def see(self, column: str, cells: Iterable[str]) -> None:
+        """Look at cells of a column of numbers."""
+        for cell in cells:
+            if "," not in cell:
+                self.point = self.point or (cell if "." in cell else None)
+            elif THOUSANDS.fullmatch(cell):
+                self.doubtful.setdefault(column, cell)
+            else:
+                self.has_decimals = True
+
+    def tell(self, source: Source) -> None:
+        """Say how doubtful commas were read; refuse them in a table with decimal points."""
+        if not self.doubtful or self.has_decimals:
+            return
+        column, cell = next(iter(self.doubtful.items()))
+        if self.point is not None:
+            hint = "write thousands without a mark, and all decimals the same way"
+            source.fail(f"column {column!r}: {cell!r} in a table with {self.point!r}", hint)
+        value = cell.replace(",", ".")
+        source.remark(
+            f"column {column!r}: {cell} is read as {value}; if the comma separates thousands, "
+            f"write {cell.replace(',', '')}"
+        )
 
 
 @dataclass
@@ -128,6 +170,8 @@ def named_rows(
     rows = _rows(source, chain(first, lines), delimiter)
     known = {name.lower(): name for name in (*required, *optional)}
     header = [known.get(name.lower(), name) for name in next(rows, (1, []))[1]]
+    if "group" in optional and "group" not in header:
+        _find_group(source, header)
     for name in required:
         if name not in header:
             hint = f"the columns are {','.join(required)}{''.join(f'[,{o}]' for o in optional)}"
@@ -138,6 +182,16 @@ def named_rows(
         else:
             cells += [""] * (len(header) - len(cells))
             yield number, dict(zip(header, cells, strict=True))
+
+
+def _find_group(source: Source, header: list[str]) -> None:
+    """Call a column `group` whose name says so, such as speaker or subject_id."""
+    from mvdfq.io.columns import known_places  # which imports this module
+
+    place = next(known_places("group", header), None)
+    if place is not None:
+        source.remark(f"group: column {header[place]!r} of {source.path.name}")
+        header[place] = "group"
 
 
 def first_rows(lines: Sequence[str]) -> list[list[str]]:

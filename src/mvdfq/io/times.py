@@ -26,13 +26,18 @@ EPOCH = 3e8, 4e9
 # "time (ms)", "time[ms]", "time_ms", "t / s"
 WITH_UNIT = re.compile(r"([^\[(/]*+)[\[(/]\s*+(\S+?)\s*+[\])]?\s*+")
 WITH_TAIL = re.compile(r"(.*)[_ .-]([^_ .-]++)")
+AGAIN = re.compile(r"(?<=[\])])\.\d++$")
 CLOCK = re.compile(r"(\d{1,2})(:\d\d(?::\d\d(?:[.,]\d++)?)?)(?:\s*+([aApP])\.?[mM]\.?)?(\S*+)")
 DAY = re.compile(r"(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:[T ]\s*+(\S.*+))?")
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\D.*+|\d{4}-\d\d-\d\d|\d{1,2}:\d\d.*+")
 
 
 def split_unit(name: str) -> tuple[str, float | None]:
-    """Return the name of a column without its unit, and the unit in seconds, or None."""
+    """Return the name of a column without its unit, and the unit in seconds, or None.
+
+    pandas calls the second of two columns ``time[s]`` by the name ``time[s].1``.
+    """
+    name = AGAIN.sub("", name)
     for pattern in (WITH_UNIT, WITH_TAIL):
         match = pattern.fullmatch(name.strip())
         if match and match[2].lower() in UNITS:

@@ -4,7 +4,7 @@ import gzip
 import re
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,8 +15,9 @@ from mvdfq._utils.files import replacing
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
 from mvdfq.io.formats import Format, Glimpse
+from mvdfq.io.resampling import SAME_RATE
 from mvdfq.io.text import COUNT, MISSING, Source, channel_values, numbers
-from mvdfq.io.times import moments
+from mvdfq.io.times import moments, unit_of
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["FORMAT", "write_ts"]
@@ -40,7 +41,23 @@ def read_ts(source: Source) -> Dataset:
     """Read a .ts file."""
     lines = source.said()
     header = _read_header(source, lines)
-    return gather(source, lines, partial(_read_case, header=header))
+    data = gather(source, lines, partial(_read_case, header=header))
+    return replace(data, X=_with_rate(source, data.X, header), remarks=tuple(source.remarks))
+
+
+def _with_rate(source: Source, X: Sequences, header: "_Header") -> Sequences:
+    """Return the series with the rate that their times tell; say if the rates differ."""
+    if not header.steps:
+        return X
+    low, high = min(header.steps), max(header.steps)
+    if high > (1 + SAME_RATE) * low:
+        source.remark(
+            f"the times are {low:g} apart in one series and {high:g} in another, but rows count as "
+            f"evenly spaced; mvdfq.from_long_table(sampling_rate=...) resamples series"
+        )
+        return X
+    rate = len(header.steps) / sum(header.steps)
+    return replace(X, sampling_rate=rate) if header.has_unit else X
 
 
 @dataclass
@@ -54,6 +71,9 @@ class _Header:
     dimensions: int | None = None
     serieslength: int | None = None
     classlabel: bool | None = None
+    # The step between the times of each series, in seconds if the unit of all times is known.
+    steps: list[float] = field(default_factory=list)
+    has_unit: bool = True
     # The words of all labels, in order; a label with spaces is several words.
     words: str = ""
 
@@ -118,9 +138,10 @@ def _read_case(line: str, header: _Header) -> Case:
         label = _label(word, header)
     else:
         line = line.removesuffix(":")  # aeon writes a colon before a label that is not there
-    channels = _without_times(line) if header.timestamps else line.split(":")
+    channels, times = _without_times(line) if header.timestamps else (line.split(":"), [])
     values = channel_values(channels)
     _check_shape(values, header)
+    _note_step(times, header)
     return Case(values, label)
 
 
@@ -149,16 +170,24 @@ def _check_shape(values: np.ndarray, header: _Header) -> None:
             raise ValueError(f"length {length}, expected {header.serieslength}, equal for all")
 
 
-def _without_times(line: str) -> list[str]:
-    """Channels of ``(time,value)`` pairs without their times, which must be evenly spaced."""
-    channels = []
+def _without_times(line: str) -> tuple[list[str], list[str]]:
+    """Channels of ``(time,value)`` pairs without their times, and the times of the series.
+
+    Times must be evenly spaced, and the same in all channels.
+    """
+    channels: list[str] = []
+    clocks: list[list[str]] = []
     for text in CHANNEL_END.split(line):
         pairs = PAIR.findall(text)
         if not pairs or re.sub(r"[\s,]", "", PAIR.sub("", text)):
             raise ValueError(f"{text[:40]!r} is not a list of (time,value) pairs")
-        _check_times([time for time, _ in pairs])
+        clocks.append([time for time, _ in pairs])
         channels.append(",".join(value for _, value in pairs))
-    return channels
+        _check_times(clocks[-1])
+        if len(clocks[-1]) == len(clocks[0]) and (moments(clocks[-1]) != moments(clocks[0])).any():
+            hint = "resample the series with mvdfq.from_long_table(sampling_rate=...)"
+            raise ValueError(f"channel {len(clocks)} has other times than channel 1; {hint}")
+    return channels, clocks[0]
 
 
 def _check_times(times: list[str]) -> None:
@@ -170,6 +199,14 @@ def _check_times(times: list[str]) -> None:
             "times are not evenly spaced; resample the series with "
             "mvdfq.from_long_table(sampling_rate=...)"
         )
+
+
+def _note_step(times: list[str], header: _Header) -> None:
+    """Keep the step between the times of a series; a series of one frame has no step."""
+    if len(times) > 1:
+        unit = unit_of("time", times)
+        header.has_unit &= unit is not None
+        header.steps.append(float(np.diff(moments(times)).mean()) * (unit or 1.0))
 
 
 FORMAT = Format("ts", _is_ts, read_ts, extensions=("ts",), is_series=True)

@@ -8,11 +8,12 @@ from typing import Any
 
 from mvdfq.io.base import Dataset
 from mvdfq.io.cases import Case, gather
-from mvdfq.io.columns import Columns, counts_rows, looked_at
+from mvdfq.io.columns import Columns, counts_rows, is_bare_series, is_index, looked_at
 from mvdfq.io.formats import Format, Glimpse
 from mvdfq.io.tables import (
     LOOK,
     TABLES,
+    Commas,
     counts_up,
     first_rows,
     floats,
@@ -32,7 +33,9 @@ def _is_wide(glimpse: Glimpse) -> bool:
     columns, rows = Columns.of(glimpse.options), first_rows(glimpse.said)
     looked = looked_at(glimpse)
     # Times say that a row is a time point, and not a series.
-    if not rows or "file_name" in rows[0] or (looked and looked[0].is_clock):
+    if not rows or "file_name" in rows[0]:
+        return False
+    if looked and (looked[0].is_clock or is_bare_series(*looked)):
         return False
     special = [columns.label, columns.id, columns.group]
     apart = {i for i, name in enumerate(rows[0]) if name in special}
@@ -73,7 +76,11 @@ def read_wide(source: Source, **options: Any) -> Dataset:
     places["label"] = _label_place(source, columns, places, body)
     apart = (f"{key} {_shown(place, header)}" for key, place in places.items() if place is not None)
     source.remark(f"columns: {'; '.join([*apart, 'all others are values'])}")
-    return gather(source, chain(first, rows), partial(_wide_row, header=header, places=places))
+    commas = Commas()
+    read_row = partial(_wide_row, header=header, places=places, commas=commas)
+    data = gather(source, chain(first, rows), read_row)
+    commas.tell(source)
+    return replace(data, remarks=tuple(source.remarks))
 
 
 def _places(
@@ -82,7 +89,7 @@ def _places(
     """Return the places of id, label and group; without a header the user gives numbers."""
     if header:
         places = dict(replace(columns, time=None).find(source, header, []).places)
-        if counts_rows(0, header, [row[0] for row in rows]):
+        if is_index(header[0], 0) or counts_rows(0, header, [row[0] for row in rows]):
             places.setdefault("id", 0)
         return places
     named = {"id": columns.id, "group": columns.group}
@@ -119,7 +126,9 @@ def _are_classes(cells: Sequence[str]) -> bool:
     return 2 * len(set(cells)) <= len(cells)
 
 
-def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) -> Case:
+def _wide_row(
+    row: list[str], header: Sequence[str], places: Mapping[str, Any], commas: Commas
+) -> Case:
     """Read the values, the label, the name and the group of one row."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
@@ -135,6 +144,7 @@ def _wide_row(row: list[str], header: Sequence[str], places: Mapping[str, Any]) 
         raise ValueError("no values")
     if not is_given(words.get("label", "-")):
         raise ValueError("the label is missing")
+    commas.see("values", cells)
     try:
         values = floats(cells)[None]
     except ValueError as error:

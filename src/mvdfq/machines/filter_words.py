@@ -55,7 +55,7 @@ def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
     scale, filters, quantizer = (step for _, step in encoder.steps)
     numeric = ~X.symbolic_mask
     moments = scale.mean_[numeric], scale.scale_[numeric]
-    thresholds = quantizer.rounded(X.data.dtype)
+    thresholds = quantizer.thresholds_
     values, read = X.data if numeric.all() else X.data[numeric], filters.compiled(0)
     return on_gpu().filter_shares(values, X.offsets, moments, read, thresholds, device)
 
@@ -145,7 +145,7 @@ class _Reader:
         scaled = scale.transform(X)
         self.data = np.ascontiguousarray(scaled.data[self.numeric])
         self.offsets, self.filters = X.offsets, filters.compiled(0)
-        self.thresholds = quantizer.rounded(self.data.dtype)
+        self.thresholds = quantizer.thresholds_
 
     def shares(self, block: slice) -> np.ndarray:
         """Return the root shares of a block of sequences, (n_sequences, 10 * n_rows)."""

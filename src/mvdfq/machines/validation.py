@@ -14,7 +14,15 @@ from sklearn.utils.validation import _check_sample_weight
 from mvdfq._utils.threads import Report
 from mvdfq.machines.svm import Margins, Problems, fit_margins, fit_temperature
 
-__all__ = ["CANDIDATES", "Cautious", "Trained", "Trainer", "check_targets", "inner_folds"]
+__all__ = [
+    "CANDIDATES",
+    "Cautious",
+    "Trained",
+    "Trainer",
+    "check_groups",
+    "check_targets",
+    "inner_folds",
+]
 
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
@@ -182,17 +190,42 @@ def check_targets(
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
-    groups = None if groups is None else column_or_1d(groups)
-    for name, given in [("y", y), ("groups", groups)]:
-        if given is not None and len(given) != n_sequences:
-            raise ValueError(f"{name} must have {n_sequences} entries, got {len(given)}.")
+    if len(y) != n_sequences:
+        raise ValueError(f"y must have {n_sequences} entries, got {len(y)}.")
+    groups = check_groups(groups, n_sequences)
     return y, _check_sample_weight(sample_weight, y, ensure_non_negative=True), groups
+
+
+def check_groups(groups: Any, n_sequences: int) -> np.ndarray | None:
+    """Check that every sequence has a group; return the groups as an array of one type."""
+    if groups is None:
+        return None
+    groups = column_or_1d(np.asarray(groups, dtype=object))  # or NaN among text would be text
+    if len(groups) != n_sequences:
+        raise ValueError(f"groups must have {n_sequences} entries, got {len(groups)}.")
+    lacking = [i for i, one in enumerate(groups.tolist()) if _is_missing(one)]
+    if lacking:
+        raise ValueError(
+            f"groups must name the group of every sequence, got {len(lacking)} of {n_sequences} "
+            f"without a group (the first is sequence {lacking[0]}, counted from 0); give them "
+            f"groups of their own, or leave out the groups."
+        )
+    plain = np.asarray(groups.tolist())
+    return plain if plain.ndim == 1 and plain.dtype != object else groups.astype(str)
+
+
+def _is_missing(group: Any) -> bool:
+    """Tell whether a group is None, NaN, pandas' NA or empty text."""
+    if isinstance(group, str | bytes):
+        return not group
+    return group is None or str(group) in ("nan", "NaT", "<NA>")
 
 
 def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_state: int) -> Folds:
     """Return indices to learn from and to check on; an empty list if no split is possible.
 
-    All members of a group are in one fold. Small classes give fewer folds.
+    All members of a group are in one fold. Small classes give fewer folds. A sequence whose class
+    is in its own fold alone is not checked: nobody could have learned the class.
     """
     if groups is None:
         return _stratified(y, n_folds, random_state)
@@ -201,9 +234,9 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
         return []
     n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
     cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    return [
-        (learn, check) for learn, check in cutter.split(y, y, groups) if len(learn) and len(check)
-    ]
+    parts = cutter.split(y, y, groups)
+    known = [(learn, check[np.isin(y[check], y[learn])]) for learn, check in parts]
+    return [(learn, check) for learn, check in known if len(check)]
 
 
 def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:

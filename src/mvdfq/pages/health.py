@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.inspection import constant_channels, equal_sequences
+from mvdfq.io.base import Dataset
+from mvdfq.io.inspection import equal_sequences, idle_shares
+from mvdfq.io.silence import differ
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
+from mvdfq.sequences.ranges import constant_channels, ranges_of
 
 __all__ = ["health"]
 
@@ -18,6 +21,8 @@ LISTED = 50
 def health(run: Run) -> dict[str, Any]:
     """Return lengths, gaps, constant channels, class balance, duplicates and mixed groups."""
     X = run.X
+    read = Dataset(X, run.y, [str(i) for i in range(len(X))])
+    idle = idle_shares(read)
     return {
         "n_sequences": len(X),
         "n_channels": X.n_rows,
@@ -25,9 +30,11 @@ def health(run: Run) -> dict[str, Any]:
         "lengths": _histogram(X.lengths),
         "missing": np.isnan(X.data).mean(axis=1).tolist() if X.data.size else [0.0] * X.n_rows,
         "sequences_with_gaps": int(sum(np.isnan(x).any() for x in X)),
-        "constant_channels": constant_channels(X),
+        "constant_channels": constant_channels(ranges_of(X)).tolist(),
         "classes": [int(np.sum(run.y == label)) for label in run.labels],
-        "exact_duplicates": _exact(run),
+        "idle": [idle.get(str(label), 0.0) for label in run.labels],
+        "idle_differs": differ(idle),
+        "exact_duplicates": _exact(run, equal_sequences(read)),
         "near_duplicates": _near(run),
         "groups_on_both_sides": _mixed_groups(run),
     }
@@ -46,9 +53,8 @@ def _histogram(lengths: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _exact(run: Run) -> dict[str, Any]:
+def _exact(run: Run, sets: list[list[int]]) -> dict[str, Any]:
     """Return sets of equal sequences, and how many sets are on both sides of a fold."""
-    sets = equal_sequences(run.X)
     across = [one for one in sets if _is_across(run, one)]
     return {
         "n": len(sets),

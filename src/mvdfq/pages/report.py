@@ -12,6 +12,7 @@ from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
+from mvdfq.machines.validation import check_groups
 from mvdfq.pages.clips import clips_of
 from mvdfq.pages.contents import contents, names_of, tidy
 from mvdfq.pages.details import details
@@ -127,14 +128,14 @@ def report(
         The page; None writes no file.
 
     protocol : str, default=None
-        How to cut the sequences into folds, as in `mvdfq.evaluate`. None means: no folds for a
-        fitted classifier; ``"split"`` if `split` is given; ``"5-fold"`` otherwise.
+        How to cut the sequences into folds, as in `mvdfq.evaluate`. None means no folds for a
+        fitted classifier, and the choice of `mvdfq.evaluate` otherwise.
 
     groups, split : array-like of shape (n_sequences,), default=None
         As in `mvdfq.evaluate`.
 
     seeds : sequence of int, default=(0,)
-        k-fold protocols are repeated with each seed; the page shows sequences of the first.
+        Protocols that shuffle are repeated with each seed; the page shows sequences of the first.
 
     details : int or "all", default=60
         Number of sequences that are shown with curves and evidence: typical, wrong and least
@@ -177,7 +178,7 @@ def report(
             raise ValueError("remove_channels=True needs a protocol; pass protocol='5-fold'.")
         run = fitted_run(clf, X, y, names, groups=groups)
     else:
-        rules["protocol"] = protocol or ("split" if split is not None else "5-fold")
+        rules["protocol"] = protocol
         recorder = Recorder()
         result = evaluate(clf, X, y, visit=recorder, **rules)
         run = run_of(clf, X, y, names, groups, result, recorder)
@@ -214,7 +215,7 @@ def run_of(
     names = [str(i) for i in range(len(X))] if names is None else list(map(str, names))
     if len(names) != len(X):
         raise ValueError(f"names must hold one name per sequence ({len(X)}), got {len(names)}.")
-    groups = None if groups is None else np.asarray(groups)
+    groups = check_groups(groups, len(X))
     given: list[str] = []
     places: np.ndarray | None
     if not recorder.trains[0].size:  # a fitted classifier judges sequences as they are
@@ -223,7 +224,7 @@ def run_of(
     elif len(recorder.trains) == 1:
         reference, places = recorder.kept[0], recorder.trains[0]
     else:
-        inner = useful_groups(groups)
+        inner = useful_groups(groups, y)
         reference, places = clone(clf).fit(X, y, groups=inner), np.arange(len(X))
         reference = getattr(reference, "best_estimator_", reference)
     return Run(clf, X, y, names, groups, result, recorder, reference, places, given)
@@ -251,7 +252,8 @@ def fitted_run(
     fold = Fold("test", 0, test, y[test], clf.predict(X[test]))
     recorder = Recorder()
     recorder(clf, X[test], fold, np.arange(n))
-    result = Evaluation("split" if n else AS_GIVEN, labels, [fold])
+    known = check_groups(groups, len(X))
+    result = Evaluation("split" if n else AS_GIVEN, labels, [fold], known)
     return run_of(clf, X, y, names, groups, result, recorder)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq.evaluation import Evaluation, Fold, useful_groups
+from mvdfq.evaluation.intervals import share_interval
 from mvdfq.sequences import Sequences
 
 __all__ = ["Recorder", "Run", "unit_of"]
@@ -140,12 +141,19 @@ class Run:
         """Probability of the predicted class of each judged sequence."""
         return self.probabilities[np.arange(len(self.predicted)), self.predicted]
 
+    def interval_of(self, mine: np.ndarray) -> list[float]:
+        """Return the 95 % interval of the share of right predictions among some judged ones."""
+        groups = None if self.groups is None else self.groups[self.tested[mine]]
+        return list(share_interval((self.truth == self.predicted)[mine], groups))
+
     def model(self, f: int) -> Any:
         """Return the classifier of fold `f`; a classifier that was not kept is fitted again."""
         kept = self.recorder.kept
         if f not in kept:
             train = self.recorder.trains[f]
-            groups = None if self.groups is None else useful_groups(self.groups[train])
+            groups = (
+                None if self.groups is None else useful_groups(self.groups[train], self.y[train])
+            )
             clf = clone(self.estimator).fit(self.X[train], self.y[train], groups=groups)
             kept[f] = getattr(clf, "best_estimator_", clf)
         return kept[f]

@@ -68,6 +68,10 @@ def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
     row = known[place]
     if run.places is not None:
         row = row[np.searchsorted(run.places, run.recorder.trains[f])]
+    else:  # a fitted classifier may be asked about its training sequences
+        model = run.model(f)
+        equal = model.training_places(run.X[[int(run.tested[place])]])[0]
+        row = np.where(np.isin(model.train_index_, equal), -np.inf, row)
     order = np.argsort(-row, kind="stable")[:n]
     return [(int(j), float(min(row[j], 1.0))) for j in order]
 

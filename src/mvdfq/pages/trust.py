@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from mvdfq.pages.run import Run
-from mvdfq.pages.verdict import interval
 
 __all__ = ["calibration", "trust"]
 
@@ -18,7 +17,7 @@ def trust(run: Run) -> dict[str, Any]:
     sure, right = run.confidence, run.truth == run.predicted
     order = np.argsort(sure, kind="stable")
     wrong = order[~right[order]][::-1]
-    bins = calibration(sure, right)
+    bins = calibration(run)
     gaps = [b["n"] * abs(b["confidence"] - b["accuracy"]) for b in bins]
     kept = order[len(order) // 10 :]
     return {
@@ -31,8 +30,9 @@ def trust(run: Run) -> dict[str, Any]:
     }
 
 
-def calibration(sure: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
+def calibration(run: Run) -> list[dict[str, Any]]:
     """Return mean confidence and accuracy in `BINS` bins of equal width; no empty bins."""
+    sure, right = run.confidence, run.truth == run.predicted
     place = np.minimum((sure * BINS).astype(int), BINS - 1)
     return [
         {
@@ -41,7 +41,7 @@ def calibration(sure: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
             "n": int(mine.sum()),
             "confidence": float(sure[mine].mean()),
             "accuracy": float(right[mine].mean()),
-            "accuracy_95": interval(int(right[mine].sum()), int(mine.sum())),
+            "accuracy_95": run.interval_of(mine),
         }
         for b in range(BINS)
         if (mine := place == b).any()

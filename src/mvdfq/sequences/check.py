@@ -60,7 +60,8 @@ def check_sequences(
     Returns
     -------
     sequences : Sequences
-        The same values, flat.
+        The same values, flat, in double precision: the same values of another type, such as int16
+        or float32, give the same symbols.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def check_sequences(
             f"X must be sequences of numbers, got {type(X).__name__}; this step comes before the "
             f"quantizer."
         )
-    sequences = X if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
+    sequences = _in_double(X) if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
     _check_channel_count(sequences, n_channels)
     if missing == "raise":
         refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
@@ -193,18 +194,20 @@ def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) 
 
 def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
     """Cut off frames at the end that are missing in every channel; join the rest side by side."""
-    dtype = np.result_type(*{x.dtype for x, _ in parts}, np.float32)
-    dtype = min(dtype, np.dtype(np.float64), key=lambda d: d.itemsize)  # no long double in numba
     arrays = [_without_padding(x) for x, _ in parts]
     _refuse_inexact(arrays)
     flags = parts[0][1]
     sequences = Sequences(
-        np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe"),
+        np.concatenate(arrays, axis=1, dtype=float, casting="unsafe"),
         offsets_of([x.shape[1] for x in arrays]),
         symbolic=flags if any(flags) else (),
     )
     refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
     return sequences
+
+
+def _in_double(X: Sequences) -> Sequences:
+    return X if X.data.dtype == float else X.with_data(X.data.astype(float))
 
 
 def _refuse_inexact(arrays: list[np.ndarray]) -> None:

@@ -9,10 +9,12 @@ from statistics import NormalDist
 import numpy as np
 
 from mvdfq._engines.choice import on_card
+from mvdfq._utils.rounding import is_constant, same_within
 from mvdfq.symbols._compiled import split_costs
 
 __all__ = [
     "adapted_n_bins",
+    "cuts",
     "gaussian_edges",
     "kmeans_centres",
     "kmeans_edges",
@@ -49,25 +51,46 @@ def uniform_edges(
 
 
 def quantile_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Return bins of equally many values; repeated edges are dropped, which leaves fewer bins."""
+    """Return bins of equally many values; fewer bins if values repeat."""
     if not values.size:
         return np.array([-np.inf, np.inf])
-    inner = np.arange(1, n_bins) / n_bins
-    low, *found, high = _quantiles(values, np.concatenate([[0], inner, [1]])).tolist()
-    edges = np.unique(found)
-    return np.concatenate([[low], edges[(edges > low) & (edges < high)], [high]])
+    return np.concatenate([[values.min()], np.unique(cuts(values, n_bins)), [values.max()]])
+
+
+def cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
+    """Return the edges between bins of equally many values, each midway between two values.
+
+    The two values are neighbours that differ by more than rounding, as near to the quantile as
+    such neighbours are. So no value lies on an edge, and rounding moves no value to another bin.
+    No edges if all values differ by no more than rounding.
+    """
+    low, high = float(values.min()), float(values.max())
+    if is_constant(low, high):
+        return np.empty(0)
+    place = -(-np.arange(1, n_bins) * (values.size - 1) // n_bins)  # values below, rounded up
+    ordered, same = _ordered(values, place), same_within(low, high)
+    if (ordered[place] - ordered[place - 1] <= same).any():
+        ordered.sort()
+        place = _between(ordered, place, same)
+    a, b = ordered[place - 1], ordered[place]
+    middle = a / 2 + b / 2  # a sum could overflow
+    return np.where((middle > a) & (middle <= b), middle, b)
+
+
+def _between(ordered: np.ndarray, place: np.ndarray, same: float) -> np.ndarray:
+    """Move places to the nearer end of the values that are the same as the value at the place."""
+    first = np.searchsorted(ordered, ordered[place] - same)
+    last = np.searchsorted(ordered, ordered[place] + same, side="right")
+    goes_up = (first == 0) | ((last < ordered.size) & (last - place < place - first))
+    return np.where(goes_up, last, first)
 
 
 def gaussian_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Return bins of equal probability under a normal law with the mean and spread of the values.
-
-    A constant channel has no spread: all values, new values too, fall into the bin of the mean.
-    """
+    """Return bins of equal probability under a normal law with mean and spread of the values."""
+    if not values.size:
+        return np.array([-np.inf, np.inf])
     z = np.array([NormalDist().inv_cdf(i / n_bins) for i in range(1, n_bins)])
-    if not values.size or values.min() == values.max():
-        inner = np.where(z <= 0, -np.inf, np.inf)
-    else:
-        inner = values.mean(dtype=float) + values.std(dtype=float) * z
+    inner = values.mean(dtype=float) + values.std(dtype=float) * z
     return np.concatenate([[-np.inf], inner, [np.inf]])
 
 
@@ -113,26 +136,17 @@ def adapted_n_bins(
     return given
 
 
-def _quantiles(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return quantiles: linear interpolation between the two sorted values nearest to a share."""
-    places = shares * (values.size - 1)
-    below = np.floor(places).astype(np.int64)
-    both = np.stack([below, np.minimum(below + 1, values.size - 1)])
-    low, high = _order_statistics(values, both).astype(float)
-    return low + (high - low) * (places - below)
-
-
-def _order_statistics(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _ordered(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the values with the values at some places, and just before them, in sorted order."""
     device, card = on_card("frames")
     if device:
-        return card.order_statistics(values, places, device)
-    # a few places: half the time of sorting; not as float64, which takes longer
-    return np.partition(values, np.unique(places))[places]
+        return card.ordered(values, device)
+    return np.partition(values, np.unique([places - 1, places]))  # a quarter of the time of sorting
 
 
 def _distortion(values: np.ndarray, n_bins: int) -> np.ndarray:
     """Return the squared error with 1, 2, ... bins, as a share of the error with one bin."""
-    if not values.size or values.min() == values.max():
+    if not values.size or is_constant(values.min(), values.max()):
         return np.zeros(1)
     cells, weights, _ = _cells(values)
     errors, _ = split_costs(cells, weights, min(n_bins, cells.size))

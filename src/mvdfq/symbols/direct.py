@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.choice import on_card
+from mvdfq._utils.rounding import is_constant, lowered, same_within
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.scale import centred
@@ -42,7 +43,8 @@ class DirectQuantizer(SequenceTransformer):
     .. math:: Q(f) = \#\{i : e_i \le f\}
 
     where :math:`e_1 < \dots < e_{B-1}` are the breakpoints learned for the channel [1]_.
-    Codes start at 0; the paper's codes start at 1. With ``strategy="uniform"`` and
+    Codes start at 0; the paper's codes start at 1. A channel whose training values differ by no
+    more than rounding has one bin. With ``strategy="uniform"`` and
     ``out_of_range="special"`` both agree: 0 means below all bins, :math:`B + 1` means above all
     bins. NaN becomes the code of a missing value. Cost: `fit` sorts each
     channel once at most; `transform` compares every value with every breakpoint, many values at
@@ -54,10 +56,11 @@ class DirectQuantizer(SequenceTransformer):
         Number of bins :math:`B`: one number for all channels, or one number per channel.
 
     strategy : {"quantile", "uniform", "kmeans", "gaussian"}, default="quantile"
-        ``"quantile"``: equally many training values in each bin; repeated breakpoints are
-        dropped. ``"uniform"``: bins of equal width. ``"kmeans"``: least squared distance to
-        the mean of the bin, exactly, on at most 4096 distinct values or cells. ``"gaussian"``:
-        the equally probable bins of a normal law, as in SAX [2]_.
+        ``"quantile"``: equally many training values in each bin; each breakpoint lies midway
+        between two values, and fewer bins remain if values repeat. ``"uniform"``: bins of equal
+        width. ``"kmeans"``: least squared distance to the mean of the bin, exactly, on at most
+        4096 distinct values or cells. ``"gaussian"``: the equally probable bins of a
+        normal law, as in SAX [2]_.
 
     out_of_range : {"special", "clip"}, default="special"
         What uniform bins do with values outside all bins: ``"special"`` gives two more symbols
@@ -201,7 +204,7 @@ class DirectQuantizer(SequenceTransformer):
             if j in known:
                 row[:] = np.where(known[j] == MISSING, missing, known[j])
             else:
-                _encode(data[j], self._thresholds(j, data.dtype), row, missing)
+                _encode(data[j], self._thresholds(j), row, missing)
         if self._has_special_codes():
             self._warn_if_many_outside(X, codes)
         return as_symbols(X, codes, self.n_symbols_, X.channel_names)
@@ -262,6 +265,11 @@ class DirectQuantizer(SequenceTransformer):
                 f"divide the channel by a constant."
             )
 
+    @property
+    def varies(self) -> np.ndarray:
+        """One flag per channel: whether the channel has more than one bin or value."""
+        return self.n_symbols_ - 2 * (self._has_special_codes() & ~self._symbolic_mask) > 1
+
     def _has_special_codes(self) -> bool:
         return self.strategy == "uniform" and self.out_of_range == "special"
 
@@ -277,7 +285,9 @@ class DirectQuantizer(SequenceTransformer):
         return wanted if self.adaptive is None else adapted_n_bins(channels, wanted, self.adaptive)
 
     def _edges(self, values: np.ndarray, n_bins: int) -> np.ndarray:
-        """Return the edges of the bins of one channel."""
+        """Return the edges of the bins of one channel; one bin if the channel is constant."""
+        if values.size and is_constant(low := values.min(), high := values.max()):
+            return np.array([low, high])
         if self.strategy == "uniform":
             return uniform_edges(values, n_bins, self.range, self.margin)
         if self.strategy == "quantile":
@@ -288,24 +298,22 @@ class DirectQuantizer(SequenceTransformer):
             return gaussian_edges(np.array([-1.0, 1.0]), n_bins)
         return gaussian_edges(values, n_bins)
 
-    def _thresholds(self, j: int, dtype: np.dtype) -> np.ndarray:
+    def _thresholds(self, j: int) -> np.ndarray:
         """Return thresholds: the code of a value is the number of thresholds <= the value.
 
-        Thresholds are rounded up to `dtype`, which does not change any comparison with a value of
-        this dtype.
+        Quantiles lie between values. Other edges may meet a value, and are a little lower, so that
+        rounding does not move the value to another bin.
         """
-        inner = self.bin_edges_[j][1:-1]
-        low, high = self.bin_edges_[j][0], self.bin_edges_[j][-1]
-        if self._has_special_codes():
-            above = np.nextafter(high, np.inf)
-            # All edges of a constant channel are equal; the value of the channel must have code 1.
-            inner = np.full_like(inner, above) if low == high else inner
-            inner = np.concatenate([[low], inner, [above]])
-        if dtype == np.float64:
+        edges = self.bin_edges_[j]
+        if self.strategy == "quantile":
+            return edges[1:-1]
+        inner = lowered(edges)[1:-1]
+        if not self._has_special_codes():
             return inner
-        with np.errstate(over="ignore"):  # too large for float32: above all values
-            rounded = inner.astype(dtype)
-        return np.where(rounded < inner, np.nextafter(rounded, dtype.type(np.inf)), rounded)
+        low, high = edges[0], edges[-1]
+        same = same_within(low, high)
+        above = max(high + same, np.nextafter(high, np.inf))
+        return np.concatenate([[low - same], inner, [above]])
 
     def _warn_if_many_outside(self, X: Sequences, codes: np.ndarray) -> None:
         """Warn if most values of a channel lie outside the range of the training values."""

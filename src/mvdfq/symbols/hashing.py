@@ -15,6 +15,9 @@ from mvdfq.symbols.values import MISSING, to_symbols
 
 __all__ = ["HashingQuantizer"]
 
+# Rounding must not move a value from the end of a stripe, exactly half a wave, to another stripe.
+HALF = 0.5 - 2.0**-36
+
 
 class HashingQuantizer(SequenceTransformer):
     r"""Turn every frame into bits; near frames have the same bits (spectral hashing).
@@ -159,7 +162,7 @@ class HashingQuantizer(SequenceTransformer):
     def _bit(self, values: np.ndarray, i: int, v: int) -> np.ndarray:
         """Return the sign of the cosine, without computing it: True near an even half wave."""
         waves = v * np.clip((values - self.low_[i]) / self.ranges_[i], 0, 1)
-        bits = np.abs(waves - 2 * np.round(waves / 2)) < 0.5
+        bits = np.abs(waves - 2 * np.round(waves / 2)) < HALF
         return np.where(np.isnan(values), MISSING, bits).astype(np.int8)
 
 

@@ -47,7 +47,8 @@ class JointQuantizer(SequenceTransformer):
     ----------
     order : int or "all", default=2
         Number of channels in a set (all channels, if there are fewer), or ``"all"`` for one set of
-        all channels, the 1-D method that [1]_ compares with.
+        all channels, the 1-D method that [1]_ compares with. Channels that are constant in
+        training are in no set.
 
     n_bins : int or sequence of int, default=3
         Number of bins of every channel; few, since the numbers of bins are multiplied.
@@ -133,7 +134,7 @@ class JointQuantizer(SequenceTransformer):
         """
         X = self._read_training(X)
         self.bins_ = DirectQuantizer(self.n_bins, strategy=self.strategy).fit(X)
-        self.sets_ = self._choose_sets(X.n_rows) if self.sets is None else _named_sets(self.sets, X)
+        self.sets_ = self._choose_sets() if self.sets is None else _named_sets(self.sets, X)
         numbered = [self._is_numbered(members) for members in self.sets_]
         digits = self._digits(self.bins_.transform(X)) if any(numbered) else np.empty(0)
         self.columns_ = [
@@ -172,9 +173,11 @@ class JointQuantizer(SequenceTransformer):
         return 0
 
     def channel_shares(self) -> np.ndarray:
-        """Return equal shares of the channels of every set."""
-        channels = range(self.n_channels_in_)
-        return np.array([np.isin(channels, members) / len(members) for members in self.sets_])
+        """Return equal shares of the channels of every set that are not constant."""
+        inside = np.array([np.isin(range(self.n_channels_in_), one) for one in self.sets_])
+        counted = inside & self.bins_.varies
+        counted = np.where(counted.any(axis=1, keepdims=True), counted, inside)
+        return counted / counted.sum(axis=1, keepdims=True)
 
     def symbol_names(self) -> list[Sequence[str]]:
         """Return names of combinations of bins, such as ``low&high``, or numbers of columns."""
@@ -233,18 +236,23 @@ class JointQuantizer(SequenceTransformer):
             )
         return codes
 
-    def _choose_sets(self, n_channels: int) -> list[tuple[int, ...]]:
-        """Return all sets of `order` channels, or a random choice if there are too many sets."""
+    def _choose_sets(self) -> list[tuple[int, ...]]:
+        """Return all sets of `order` channels, or a random choice if there are too many sets.
+
+        Constant channels are in no set, unless all channels are constant.
+        """
+        varies = self.bins_.varies
+        channels = np.flatnonzero(varies if varies.any() else ~varies).tolist()
         if self.order == "all":
-            return [tuple(range(n_channels))]
+            return [tuple(channels)]
         check_scalar(self.order, "order", Integral, min_val=1)
         check_scalar(self.max_sets, "max_sets", Integral, min_val=1)
-        order = min(self.order, n_channels)
-        if comb(n_channels, order) <= self.max_sets:
-            return list(combinations(range(n_channels), order))
+        order = min(self.order, len(channels))
+        if comb(len(channels), order) <= self.max_sets:
+            return list(combinations(channels, order))
         random, chosen = check_random_state(self.random_state), set[tuple[int, ...]]()
         while len(chosen) < self.max_sets:
-            members = random.choice(n_channels, order, replace=False)
+            members = random.choice(channels, order, replace=False)
             chosen.add(tuple(sorted(members.tolist())))
         return sorted(chosen)
 

@@ -13,20 +13,21 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import letter_name
 from mvdfq.symbols.values import MISSING, encode_values, to_symbols
 
-__all__ = ["Letters", "is_nucleic", "is_protein", "letters_of"]
+__all__ = ["Letters", "kind_of", "letters_of"]
 
-# Letters that DNA, RNA and proteins are written with. Text in a language holds O or J almost
-# always, so these two rare residue codes are left out: text must not pass as a protein.
 BASES = [set("ACGT"), set("ACGU")]
-# Codes for several bases: the base is not known. X is an older form of N.
-UNKNOWN_BASES = "RYSWKMBDHVNX"
-BASE_CODES = set(UNKNOWN_BASES) | set("-.")
 RESIDUES = set("ACDEFGHIKLMNPQRSTVWY")
-RESIDUE_CODES = set("BZXU*-.")
+# Characters without a base or a residue: gaps, stops, and codes for one of several bases or
+# residues. The X of DNA is an older form of N.
+UNKNOWN = {"nucleic": "RYSWKMBDHVNX-.", "protein": "XBZJ*-.", "": ""}
+# Residues that are read as the residue they are made from: selenocysteine and pyrrolysine.
+SAME = {"nucleic": {}, "protein": {"U": "C", "O": "K"}, "": {}}
+# Text in a language holds O, and mostly J, much more often than proteins do: text must not pass as
+# a protein. O is 3 to 8 % of the letters of European languages.
+RARE, RARE_SHARE = set("OJ"), 0.005
 # Residues that must occur before letters are called a protein; small sets may lack W or C.
 MIN_RESIDUES = 15
 TO_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
-WITHOUT_UNKNOWN = str.maketrans("", "", UNKNOWN_BASES + UNKNOWN_BASES.lower())
 
 
 class Letters(SequenceTransformer):
@@ -38,15 +39,16 @@ class Letters(SequenceTransformer):
         The characters, in the order of their codes; other characters are missing values. None
         learns the sorted characters of the training strings; a new character in `transform` gets
         a code from ``n_symbols`` upwards, which does not match any training symbol. In DNA and
-        RNA, N and the other codes for several bases are missing values;
-        ``Letters("ACGTN", fold_case=True)`` reads N as a letter.
+        RNA, gaps, N and the other codes for several bases are missing values. In proteins, X,
+        ``*``, gaps and the codes for two residues (B, Z, J) are missing values, U is read as C
+        and O as K. ``Letters("ACGTN", fold_case=True)`` reads N as a letter.
 
     fold_case : bool or "auto", default="auto"
         Whether lower-case letters a to z are read as upper case. ``"auto"`` folds a row of DNA,
         RNA or proteins, because genomes mark repeats by lower case, and no other row: the row
         must hold A, C, G and T (or U) and otherwise only ambiguity codes, or at least 15 of
-        the 20 amino acids and otherwise only B, Z, X, U, ``*`` and gaps. ``"auto"`` never folds
-        where `alphabet` is given.
+        the 20 amino acids and otherwise only B, Z, X, U, ``*``, gaps and, rarely, O and J.
+        ``"auto"`` never folds where `alphabet` is given.
 
     groups : sequence of str, default=None
         Characters that share one symbol: ``("ILMV", "FWY")`` reads I, L, M and V as one symbol, and
@@ -60,6 +62,9 @@ class Letters(SequenceTransformer):
 
     folds_case_ : list of bool
         Whether the case of each row is folded.
+
+    kinds_ : list of {"nucleic", "protein", ""}
+        What each row is, which decides about missing values; ``""`` where `alphabet` is given.
 
     Examples
     --------
@@ -75,6 +80,11 @@ class Letters(SequenceTransformer):
     >>> Letters().fit(["ACGTacgt"]).alphabets_, Letters().fit(["Anna"]).alphabets_
     (['ACGT'], ['Aan'])
 
+    A residue that is not known is a missing value, as N is in DNA:
+
+    >>> Letters().fit(["ACDEFGHIKLMNPQRSTVWYX-"]).alphabets_
+    ['ACDEFGHIKLMNPQRSTVWY']
+
     Similar residues share a symbol:
 
     >>> Letters(groups=("ILMV", "KR")).fit_transform(["MKVLR"])[0]
@@ -82,8 +92,8 @@ class Letters(SequenceTransformer):
     """
 
     alphabets_: list[str]
-    # None in model files of earlier versions: case is kept.
-    folds_case_: list[bool] | None = None
+    folds_case_: list[bool]
+    kinds_: list[str]
 
     def __init__(
         self,
@@ -116,22 +126,30 @@ class Letters(SequenceTransformer):
         if self.alphabet is not None:
             _check_alphabet(self.alphabet, self.fold_case)
         X = _only_letters(self._read_training(X))
-        self.folds_case_ = [self._folds(letters_of(row)) for row in X.data]
-        pairs = zip(X.data, self.folds_case_, strict=True)
-        self.alphabets_ = [self._alphabet(row, folds) for row, folds in pairs]
+        kinds = [kind_of(row) for row in X.data]
+        self.folds_case_ = [self._folds(kind) for kind in kinds]
+        self.kinds_ = kinds if self.alphabet is None else [""] * len(kinds)
+        rows = zip(X.data, self.folds_case_, self.kinds_, strict=True)
+        self.alphabets_ = [self._alphabet(*row) for row in rows]
         return self
 
-    def _alphabet(self, row: np.ndarray, folds: bool) -> str:
+    def _alphabet(self, row: np.ndarray, folds: bool, kind: str) -> str:
         """Return the alphabet of a row: as given, or as learned."""
         if self.alphabet is None:
-            found = letters_of(self._read_row(row, folds))
-            return found.translate(WITHOUT_UNKNOWN) if is_nucleic(found) else found
+            return letters_of(self._read_row(row, folds, kind))
         given = self.alphabet.translate(TO_UPPER) if folds else self.alphabet
         return "".join(dict.fromkeys(given.translate(self._first_of_group(folds))))
 
-    def _read_row(self, row: np.ndarray, folds: bool) -> np.ndarray:
+    def _read_row(self, row: np.ndarray, folds: bool, kind: str) -> np.ndarray:
         """Return the characters of a row; the first character stands for its group."""
         row = _fold(row) if folds else row
+        named = "".join(self.groups or ())  # the user says what these characters mean
+        for code in set(_both_cases(UNKNOWN[kind])) - set(_both_cases(named)):
+            row = np.where(row == code, np.nan, row)
+        for letter, other in SAME[kind].items():
+            if letter not in named:
+                for one, two in zip(_both_cases(letter), _both_cases(other), strict=True):
+                    row = np.where(row == one, two, row)
         for code, first in self._first_of_group(folds).items():
             row = np.where(row == code, first, row) if code != first else row
         return row
@@ -141,10 +159,10 @@ class Letters(SequenceTransformer):
         groups = [group.translate(TO_UPPER) if folds else group for group in self.groups or ()]
         return {ord(letter): ord(group[0]) for group in groups for letter in group}
 
-    def _folds(self, present: str) -> bool:
+    def _folds(self, kind: str) -> bool:
         if self.fold_case != "auto":
             return bool(self.fold_case)
-        return self.alphabet is None and (is_nucleic(present) or is_protein(present))
+        return self.alphabet is None and bool(kind)
 
     def transform(self, X: Any) -> Symbols:
         """Encode the characters.
@@ -160,8 +178,8 @@ class Letters(SequenceTransformer):
             One row of codes for each row of characters.
         """
         X = self._read(_only_letters(check_sequences(X)))
-        folds = self.folds_case_ or [False] * X.n_rows
-        values = [self._read_row(*pair) for pair in zip(X.data, folds, strict=True)]
+        readings = zip(X.data, self.folds_case_, self.kinds_, strict=True)
+        values = [self._read_row(*reading) for reading in readings]
         rows = [self._encode(*pair) for pair in zip(values, self.alphabets_, strict=True)]
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
         return to_symbols(X, rows, sizes, X.channel_names)
@@ -176,10 +194,9 @@ class Letters(SequenceTransformer):
 
     def symbol_names(self) -> list[list[str]]:
         """Return one name per character of every row."""
-        folds = self.folds_case_ or [False] * len(self.alphabets_)
         return [
-            [self._name(letter, one) for letter in alphabet]
-            for alphabet, one in zip(self.alphabets_, folds, strict=True)
+            [self._name(letter, folds) for letter in alphabet]
+            for alphabet, folds in zip(self.alphabets_, self.folds_case_, strict=True)
         ]
 
     def _name(self, letter: str, folds: bool) -> str:
@@ -196,21 +213,21 @@ class Letters(SequenceTransformer):
             len(found) == n and all(len(set(one)) == len(one) for one in found),
             f"alphabets_ must hold one string of distinct characters for each of the {n} rows",
         )
-        folds = self.folds_case_
         require(
-            folds is None or len(folds) == n,
+            len(self.folds_case_) == n,
             f"folds_case_ must hold True or False for each of the {n} rows",
+        )
+        require(
+            len(self.kinds_) == n and set(self.kinds_) <= set(UNKNOWN),
+            f"kinds_ must hold 'nucleic', 'protein' or '' for each of the {n} rows",
         )
 
     def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
         points = np.array([ord(letter) for letter in alphabet], dtype=float)
         order = np.argsort(points)
         codes = encode_values(values, points[order])
-        others = np.flatnonzero(codes >= len(alphabet))
-        if self.alphabet is None:
-            bases = list(WITHOUT_UNKNOWN) if is_nucleic(alphabet) else []
-            others = others[np.isin(values[others], bases)]
-        codes[others] = MISSING
+        if self.alphabet is not None:
+            codes[codes >= len(alphabet)] = MISSING
         known = (codes != MISSING) & (codes < len(alphabet))
         codes[known] = order[codes[known]]
         return codes
@@ -221,19 +238,29 @@ def letters_of(values: np.ndarray) -> str:
     return "".join(map(chr, np.unique(values[~np.isnan(values)]).astype(int).tolist()))
 
 
-def is_protein(letters: str) -> bool:
-    """Tell whether these are the letters of proteins: most residues, and ambiguity codes."""
-    found = set(letters.translate(TO_UPPER))
-    return len(found & RESIDUES) >= MIN_RESIDUES and found <= RESIDUES | RESIDUE_CODES
+def kind_of(values: np.ndarray) -> str:
+    """Tell whether the codes of a row are nucleic acids or proteins, in upper or lower case.
 
-
-def is_nucleic(letters: str) -> bool:
-    """Tell whether these are the letters of DNA or RNA: all four bases, and ambiguity codes.
-
-    Upper and lower case may be mixed.
+    ``"nucleic"`` if all four bases occur, and otherwise only ambiguity codes and gaps;
+    ``"protein"`` if most residues occur, and otherwise only their codes, O and J rarely; else
+    ``""``.
     """
-    found = set(letters.translate(TO_UPPER))
-    return any(bases <= found <= bases | BASE_CODES for bases in BASES)
+    codes, counts = np.unique(_fold(values[~np.isnan(values)]), return_counts=True)
+    letters = list(map(chr, codes.astype(int).tolist()))
+    found = set(letters)
+    if any(bases <= found <= bases | set(UNKNOWN["nucleic"]) for bases in BASES):
+        return "nucleic"
+    often = {
+        letter for letter, n in zip(letters, counts, strict=True) if n > RARE_SHARE * counts.sum()
+    }
+    others = found - RESIDUES - set(UNKNOWN["protein"]) - set(SAME["protein"])
+    is_protein = len(found & RESIDUES) >= MIN_RESIDUES and not others | (often & RARE)
+    return "protein" if is_protein else ""
+
+
+def _both_cases(letters: str) -> list[int]:
+    """Return the codes of letters in upper and in lower case."""
+    return [ord(letter) for letter in letters.translate(TO_UPPER) + letters.lower()]
 
 
 def _fold(values: np.ndarray) -> np.ndarray:

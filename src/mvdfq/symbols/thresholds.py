@@ -10,6 +10,7 @@ from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
 from mvdfq.symbols._compiled import count_thresholds
 from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.bins import cuts
 from mvdfq.symbols.values import as_symbols
 
 __all__ = ["ThresholdQuantizer"]
@@ -24,10 +25,11 @@ class ThresholdQuantizer(SequenceTransformer):
     .. math:: b_{q,t} = [x_t \ge \tau_q]
 
     with thresholds :math:`\tau_1 \le \dots \le \tau_Q` at equally spaced quantiles of the training
-    values. A word of such a row says when a channel is above or below one level, no matter how
-    far: the bins are cumulative, while the bins of `DirectQuantizer` are separate. The share of
-    the word ``above`` is the proportion of positive values of MiniRocket [1]_. NaN is a missing
-    value in all rows of its channel. Cost: O(n) in the number of values for each threshold.
+    values, each midway between two values. A word of such a row says when a channel is above or
+    below one level, no matter how far: the bins are cumulative, while the bins of `DirectQuantizer`
+    are separate. The share of the word ``above`` is the proportion of positive values of
+    MiniRocket [1]_. NaN is a missing value in all rows of its channel. Cost: O(n) in the number
+    of values for each threshold.
 
     Parameters
     ----------
@@ -37,7 +39,8 @@ class ThresholdQuantizer(SequenceTransformer):
     Attributes
     ----------
     thresholds_ : ndarray of shape (n_channels, n_thresholds)
-        The thresholds of each channel, rising; NaN if a channel has no values.
+        The thresholds of each channel, rising; NaN if a channel has no values, and minus infinity
+        if a channel is constant.
 
     References
     ----------
@@ -49,14 +52,14 @@ class ThresholdQuantizer(SequenceTransformer):
     >>> from mvdfq.symbols import ThresholdQuantizer
     >>> quantizer = ThresholdQuantizer(3).fit([[0.0, 1.0, 2.0, 3.0, 4.0]])
     >>> quantizer.thresholds_
-    array([[1., 2., 3.]])
-    >>> symbols = quantizer.transform([[0.5, 1.5, 9.0]])
+    array([[0.5, 1.5, 2.5]])
+    >>> symbols = quantizer.transform([[0.4, 1.4, 9.0]])
     >>> symbols[0]
     array([[0, 1, 1],
            [0, 0, 1],
            [0, 0, 1]], dtype=uint8)
     >>> symbols.channel_names
-    ('x0 >= 1', 'x0 >= 2', 'x0 >= 3')
+    ('x0 >= 0.5', 'x0 >= 1.5', 'x0 >= 2.5')
     """
 
     thresholds_: np.ndarray
@@ -84,8 +87,8 @@ class ThresholdQuantizer(SequenceTransformer):
         X = self._read_training(X)
         self._refuse_symbols(X)
         # frames at equal distances, the same frames in every run
-        sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)].astype(float)
-        self.thresholds_ = _quantiles(sample, n)
+        sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)]
+        self.thresholds_ = np.stack([_thresholds(row, n) for row in sample])
         return self
 
     def transform(self, X: Any) -> Symbols:
@@ -105,27 +108,10 @@ class ThresholdQuantizer(SequenceTransformer):
         n_rows = self.thresholds_.size
         codes = np.empty((n_rows, X.data.shape[1]), np.uint8)
         missing = np.uint8(np.iinfo(np.uint8).max)
-        for r, threshold in enumerate(self.rounded(X.data.dtype).ravel()):
+        for r, threshold in enumerate(self.thresholds_.ravel()):
             channel = r // self.thresholds_.shape[1]
             count_thresholds(X.data[channel], np.array([threshold]), codes[r], missing)
         return as_symbols(X, codes, np.full(n_rows, 2), self._row_names(X))
-
-    def rounded(self, dtype: Any) -> np.ndarray:
-        """Return the thresholds in `dtype`, rounded up, which does not change any comparison.
-
-        Parameters
-        ----------
-        dtype : dtype
-            Type of the values to compare.
-
-        Returns
-        -------
-        thresholds : ndarray of shape (n_channels, n_thresholds)
-            The thresholds.
-        """
-        with np.errstate(over="ignore"):  # too large for float32: above all values
-            rounded = self.thresholds_.astype(dtype)
-        return np.where(rounded < self.thresholds_, np.nextafter(rounded, np.inf), rounded)
 
     def _row_names(self, X: Sequences) -> tuple[str, ...]:
         pairs = zip(channel_names(X), self.thresholds_, strict=True)
@@ -150,14 +136,10 @@ class ThresholdQuantizer(SequenceTransformer):
         require(self.thresholds_.shape[1] >= 1, "thresholds_ must hold at least one threshold")
 
 
-def _quantiles(values: np.ndarray, n: int) -> np.ndarray:
-    """Return `n` equally spaced inner quantiles of each row; NaN for a row without values."""
-    levels = np.arange(1, n + 1) / (n + 1)
-    found = np.full((len(values), n), np.nan)
-    gaps = np.isnan(values)
-    whole = ~gaps.any(axis=1) & (values.shape[1] > 0)
-    if whole.any():
-        found[whole] = np.quantile(values[whole], levels, axis=1).T
-    for r in np.flatnonzero(~whole & ~gaps.all(axis=1)):
-        found[r] = np.quantile(values[r, ~gaps[r]], levels)
-    return found
+def _thresholds(values: np.ndarray, n: int) -> np.ndarray:
+    """Return `n` thresholds of one row; NaN for a row without values."""
+    present = values[~np.isnan(values)]
+    if not present.size:
+        return np.full(n, np.nan)
+    found = cuts(present, n + 1)
+    return found if found.size else np.full(n, -np.inf)

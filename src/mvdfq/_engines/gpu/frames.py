@@ -9,7 +9,7 @@ import torch
 from mvdfq._engines.gpu.device import to_device, to_host
 from mvdfq._engines.gpu.reading import Rows
 
-__all__ = ["count_thresholds", "gradient", "moving_average", "order_statistics", "project"]
+__all__ = ["count_thresholds", "gradient", "moving_average", "ordered", "project"]
 
 
 def gradient(data: np.ndarray, offsets: np.ndarray, device: str) -> np.ndarray:
@@ -53,10 +53,9 @@ def project(data: np.ndarray, mean: np.ndarray, components: np.ndarray, device: 
     return to_host(sums.to(x.dtype))
 
 
-def order_statistics(values: np.ndarray, places: np.ndarray, device: str) -> np.ndarray:
-    """Return the values at some places of the sorted values."""
-    ordered = to_device(values, device).sort().values
-    return to_host(ordered[to_device(places, device)])
+def ordered(values: np.ndarray, device: str) -> np.ndarray:
+    """Return the sorted values."""
+    return to_host(to_device(values, device).sort().values)
 
 
 def count_thresholds(

@@ -55,6 +55,7 @@ def _check_classifier(value: Any) -> None:
     _check_views(value)
     _check_training(value)
     _check_encoders(value)
+    check_array(value.ranges_in_, "ranges_in_", (2, value.n_channels_in_))
 
 
 def _check_problems(clf: Any) -> None:
@@ -98,6 +99,9 @@ def _check_training(clf: Any) -> None:
     check_array(clf.train_y_, "train_y_", (n,), np.int64)
     inside = (clf.train_y_ < n_classes).all() and (clf.train_y_ >= 0).all()
     require(inside, f"train_y_ must hold numbers from 0 to {n_classes - 1}")
+    if clf.train_fingerprints_ is not None:
+        n_given = len(np.atleast_1d(clf.train_fingerprints_))
+        check_array(clf.train_fingerprints_, "train_fingerprints_", (n_given,), np.uint64)
 
 
 def _check_encoders(clf: Any) -> None:

@@ -2,13 +2,21 @@
 
 import hashlib
 import platform
+from itertools import pairwise
 from typing import Any, TypedDict
 
 import numpy as np
 
 from mvdfq._utils.version import version_of
 
-__all__ = ["Source", "TrainingRecord", "digest", "record_of", "training_record"]
+__all__ = [
+    "Source",
+    "TrainingRecord",
+    "digest",
+    "fingerprints",
+    "record_of",
+    "training_record",
+]
 
 PACKAGES = ("mvdfq", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -74,3 +82,16 @@ def digest(X: Any, y: np.ndarray) -> str:
     for row in X.data:  # one row at a time, so that large data are not copied
         found.update(np.ascontiguousarray(row).tobytes())
     return found.hexdigest()
+
+
+def fingerprints(X: Any) -> np.ndarray:
+    """Return 64 bits of BLAKE2b of the values of each sequence, (n_sequences,), never 0.
+
+    The same values in another type of numbers have the same bits. Labels do not count.
+    """
+    found = np.empty(len(X), dtype=np.uint64)
+    for i, (a, b) in enumerate(pairwise(X.offsets.tolist())):
+        values = np.ascontiguousarray(X.data[:, a:b], dtype=np.float64) + 0.0  # -0 becomes 0
+        content = hashlib.blake2b(values.data, digest_size=8)
+        found[i] = max(int.from_bytes(content.digest(), "little"), 1)
+    return found

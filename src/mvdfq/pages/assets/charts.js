@@ -17,7 +17,7 @@ function bars(items, shown = (value) => percent(value), bad = () => false) {
 function longBars(items, most, columns) {
   const box = h("div", {}, bars(items.slice(0, most)));
   if (items.length > most) {
-    box.append(behind(() => pagedTable(columns, items.length, (k) => [items[k].name, items[k].value], "All shares"),
+    box.append(behind(() => pagedTable(columns, items.length, (k) => [items[k].name, items[k].text || items[k].value], "All shares"),
       `All ${items.length}`));
   }
   return box;

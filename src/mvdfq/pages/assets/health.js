@@ -15,6 +15,7 @@ function healthPanel() {
       ].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]).flat())),
       h("div", {}, d.exact_duplicates.n > 0 && [h("h3", {}, "Equal sequences"), pagedTable(["names"], d.exact_duplicates.sets.length, (k) => [d.exact_duplicates.sets[k].join(" = ")], "Sets of equal sequences")],
         near && near.n > 0 && [h("h3", {}, `Kernel value of at least ${near.threshold}`), pagedTable(["judged", "training", "kernel value"], near.pairs.length, (k) => [sequenceButton(near.pairs[k].sequence), near.pairs[k].training, near.pairs[k].similarity], "Near duplicates across folds")],
+        d.idle.some((share) => share > 0) && [h("h3", {}, "Frames without any change: silence, padding"), longBars(d.idle.map((value, c) => ({ name: className(c), value })).sort((a, b) => b.value - a.value), 12, ["class", "share of frames"])],
         d.missing.some((m) => m > 0) && [h("h3", {}, "Missing values"), longBars(d.missing.map((value, c) => ({ name: data.channels[c], value })).sort((a, b) => b.value - a.value), 12, ["channel", "missing"])])));
 }
 
@@ -30,6 +31,10 @@ function findings(d) {
   if (d.groups_on_both_sides) found.push(`${plural(d.groups_on_both_sides, "group")} on both sides of a fold: evaluate with --protocol group.`);
   if (d.constant_channels.length) found.push(`${plural(d.constant_channels.length, "channel")} without any change: ${listed(d.constant_channels)}.`);
   if (d.sequences_with_gaps) found.push(`${plural(d.sequences_with_gaps, "sequence")} with missing values.`);
+  if (d.idle_differs) {
+    const order = d.idle.map((share, c) => c).filter((c) => d.classes[c] > 0).sort((a, b) => d.idle[b] - d.idle[a]), last = order[order.length - 1];
+    found.push(`Classes differ in frames without any change, such as digital silence and padding: ${percent(d.idle[order[0]])} of ${className(order[0])}, ${percent(d.idle[last])} of ${className(last)}. The classifier may tell classes by these frames.`);
+  }
   if (most > 5 * least) found.push(`The largest class has ${most} sequences, the smallest ${least}: look at recall, not only at accuracy.`);
   if (d.lengths.shortest < 3) found.push("Some sequences have fewer than 3 frames, too short for most words.");
   return found;

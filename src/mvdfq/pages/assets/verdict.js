@@ -8,11 +8,23 @@ function verdictPanel() {
     h("h1", { id: "verdict-title" }, about.title || "How well are the sequences told apart?"),
     h("div", { class: "score" },
       h("span", { class: "big num", id: "accuracy" }, percent(v.accuracy)),
-      h("p", {}, `${v.right} of ${v.n} sequences recognised. The true accuracy lies between ${percent(low)} and ${percent(high)}, with 95 % confidence. ${beats(v)}`)),
+      h("p", {}, `${v.right} of ${v.n} ${v.seeds.length > 1 ? "predictions right" : "sequences recognised"}. The true accuracy lies between ${percent(low)} and ${percent(high)}, with 95 % confidence (${v.interval_name}). ${beats(v)}`)),
+    v.remarks.map((text) => h("p", { class: "soft" }, text)),
     scale(v, low, high),
     behind(() => tableOf(["classifier", "accuracy"],
       [["this classifier", v.accuracy], ...v.baselines.map((b) => [`${b.name}: ${b.about}`, b.accuracy])], "Accuracy in the same folds")),
+    groupBars(v.groups),
     facts(v, about)));
+}
+
+// The accuracy of each group, the lowest first: new groups may be like any of them.
+function groupBars(groups) {
+  if (!groups.length) return null;
+  const items = [...groups].sort((a, b) => a.accuracy - b.accuracy)
+    .map((g) => ({ name: g.group, value: g.accuracy, text: `${percent(g.accuracy)} (${g.right} of ${g.n})` }));
+  const box = h("div", { id: "groups" }, h("h3", {}, "Accuracy of each group"), longBars(items, 12, ["group", "accuracy"]));
+  box.querySelectorAll(".bars i").forEach((bar, k) => { bar.style.width = percent(items[k].value).replace(" ", ""); });  // of 100 %, not of the highest
+  return box;
 }
 
 // The title of a page about one sequence.
@@ -59,12 +71,13 @@ function scale(v, low, high) {
 }
 
 function facts(v, about) {
-  const seeds = /-fold$/.test(v.protocol) ? `, ${plural(v.seeds.length, "seed")} (${v.seeds.join(", ")})` : "";
+  const seeds = /-fold$/.test(v.protocol) || v.seeds.length > 1 ? `, ${plural(v.seeds.length, "seed")} (${v.seeds.join(", ")})` : "";
   const protocol = { split: "the given split: learn from one part, judge the other", "fitted classifier": "a fitted classifier judges the given sequences",
-    group: "each group is judged by a classifier that has not seen it" }[v.protocol] || v.protocol;
+    group: "whole groups are judged by classifiers that have not seen them", "leave-group-out": "each group is judged by a classifier that has not seen it" }[v.protocol] || v.protocol;
   const rows = [
     ["protocol", `${protocol}; ${plural(v.n_folds, "fold")}${seeds}`],
     ["command", about.command && h("code", {}, about.command)],
+    ["mean over folds", v.n_folds > 1 && `accuracy ${percent(v.mean_over_folds)}, standard deviation ${percent(v.std_over_folds)}`],
     ["F1", `${number(v.f1_mean_of_classes)} (mean of classes)`],
     ["version", `mvdfq ${about.version}`],
     ["classifier", h("code", {}, about.classifier)],

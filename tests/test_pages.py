@@ -291,7 +291,8 @@ def test_constant_channels_are_numbers_whatever_their_names_are():
         x[1:] = 0.1
     X = mvdfq.check_sequences(X, channel_names=["x", "a, b", "none"])
     clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10)
-    data = mvdfq.report(clf, X, y, path=None, protocol="2-fold", details=1).data
+    with pytest.warns(UserWarning, match="do not change in channels 'a, b', 'none'"):
+        data = mvdfq.report(clf, X, y, path=None, protocol="2-fold", details=1).data
     assert data["health"]["constant_channels"] == [1, 2]
 
 

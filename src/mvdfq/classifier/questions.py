@@ -103,7 +103,7 @@ class Questions:
 
     def _collection(self, X: Any) -> Any:
         """Return X as sequences of numbers or letters, or as symbols if `symbols` says so."""
-        if isinstance(X, Ragged):
+        if isinstance(X, Symbols):
             return X
         as_symbols = isinstance(self.symbols, str) and self.symbols == "passthrough"
         return check_symbols(X) if as_symbols else check_sequences(X)
@@ -241,9 +241,7 @@ class Questions:
 
     def _encode_one(self, x: Any, method: str) -> tuple[Any, Any]:
         """Return a single sequence as a collection, and its symbols before rows are left out."""
-        is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
-        X = x if is_collection else [x]
-        X = self._as_sequences(X)
+        X = self._as_sequences(_collected(x))
         encoded = encode(self.encoders, X)
         if len(encoded) != 1:
             more = "; explain_all takes several sequences" if method == "explain" else ""
@@ -299,10 +297,10 @@ class Questions:
             Index, kernel value and label of each training sequence, the most similar first.
             Training sequences that are equal to `x` are left out, see `training_places`.
         """
-        X, encoded = self._encode_one(x, "neighbours")
+        _, encoded = self._encode_one(x, "neighbours")
         symbols = self.kernel_.read_new(encoded)
         similar = np.minimum(self.machine_.similarities(symbols)[0], 1)  # not 1 + rounding error
-        others = np.flatnonzero(~np.isin(self.train_index_, self.training_places(X)[0]))
+        others = np.flatnonzero(~np.isin(self.train_index_, self.training_places(_collected(x))[0]))
         nearest = others[np.argsort(-similar[others], kind="stable")[: check_whole(n, "n")]]
         labels = self.classes_.tolist()  # Python's text and numbers print without their type
         return [
@@ -354,6 +352,12 @@ class Questions:
         costly = ("feature_importance_", "part_importance_", "row_importance_")
         names = [name for name in object.__dir__(self) if name not in costly]
         return [name for name in names if hasattr(self, name)]  # as scikit-learn does
+
+
+def _collected(x: Any) -> Any:
+    """Return a single sequence as a collection; a collection stays as it is."""
+    is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
+    return x if is_collection else [x]
 
 
 def _warn_unseen(symbols: Any, share: float) -> None:

@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose
 import mvdfq
 import naive_pages
 from mvdfq.evaluation import evaluate
-from mvdfq.pages import details, health, html, report as reports, run as runs, trust
-from mvdfq.pages.baselines import describe
+from mvdfq.pages import details, health, html, outcome, report as reports, run as runs
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
+from mvdfq.pages.outcome import describe
 from mvdfq.pages.similar import kernel_pca
 
 NAMES = [
@@ -196,7 +196,7 @@ def test_chosen_sequences_tell_most(run):
 
 
 def test_trust_against_its_slow_twin(run):
-    found = trust.trust(run)
+    found = outcome.trust(run)
     sure, right = run.confidence.tolist(), (run.truth == run.predicted).tolist()
     expected = naive_pages.calibration(sure, right)
     assert [(b["n"], round(b["confidence"], 9), b["accuracy"]) for b in found["bins"]] == expected

@@ -10,10 +10,9 @@ from mvdfq.pages.class_words import class_words, tallied
 from mvdfq.pages.details import details
 from mvdfq.pages.health import health
 from mvdfq.pages.matters import matters
+from mvdfq.pages.outcome import confusions, trust, verdict
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import atlas
-from mvdfq.pages.trust import trust
-from mvdfq.pages.verdict import confusions, verdict
 
 __all__ = ["contents", "names_of", "tidy"]
 

@@ -9,7 +9,7 @@ from mvdfq.io.inspection import equal_sequences, idle_shares
 from mvdfq.io.silence import differ
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
-from mvdfq.sequences.ranges import constant_channels, ranges_of
+from mvdfq.sequences.ranges import bounds_of, constant_channels
 
 __all__ = ["health"]
 
@@ -30,7 +30,7 @@ def health(run: Run) -> dict[str, Any]:
         "lengths": _histogram(X.lengths),
         "missing": np.isnan(X.data).mean(axis=1).tolist() if X.data.size else [0.0] * X.n_rows,
         "sequences_with_gaps": int(sum(np.isnan(x).any() for x in X)),
-        "constant_channels": constant_channels(ranges_of(X)).tolist(),
+        "constant_channels": constant_channels(bounds_of(X)).tolist(),
         "classes": [int(np.sum(run.y == label)) for label in run.labels],
         "idle": [idle.get(str(label), 0.0) for label in run.labels],
         "idle_differs": differ(idle),

@@ -14,7 +14,7 @@ import mvdfq
 from commands import run
 from mvdfq import io as readers
 from mvdfq._utils.short import csv_cell
-from mvdfq.pages.files import write_csv
+from mvdfq.pages.html import write_csv
 
 ROOT = Path(__file__).parent.parent
 

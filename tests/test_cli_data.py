@@ -334,6 +334,17 @@ def test_people_see_the_unit_of_lengths_and_that_labels_are_missing(tmp_path):
     assert json.loads(run("inspect", path, "--format", "json")[0])["longest"] == 20000
 
 
+def test_constant_channels_keep_their_names(tmp_path):
+    rows = [
+        f"{i},{t},{'ab'[i % 2]},0.1,7,red,{(i + 3 * t) % 5}" for i in range(6) for t in range(8)
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text('id,time,label,"a, b",none,colour,x\n' + "\n".join(rows) + "\n")
+    facts = json.loads(run("inspect", table, "--format", "json")[0])
+    assert facts["constant_channels"] == ["a, b", "none", "colour"]
+    assert '"a, b", "none", colour' in run("inspect", table)[0]
+
+
 # Names ------------------------------------------------------------------------------------------
 
 

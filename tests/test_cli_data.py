@@ -178,7 +178,7 @@ def test_one_file_may_look_as_the_training_files_did(tmp_path, text):
     header = text.partition("\n")[0] if "\n" in text else "x,y"
     names = header.replace(";", ",").split(",")
     for i in range(8):
-        rows = [{"x": x, "y": -x, "note": "dry", "frame": t, "extra": 1, "id": i, "": t}
+        rows = [{"x": x, "y": -x, "note": "dry", "frame": t, "extra": t * t % 3, "id": i, "": t}
                 for t, x in enumerate(wave(i))]  # fmt: skip
         lines = [",".join(str(row[name]) for name in names) for row in rows]
         body = "\n".join(line.replace(",", ";") if ";" in header else line for line in lines)

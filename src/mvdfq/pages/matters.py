@@ -9,7 +9,6 @@ from mvdfq.evaluation import evaluate
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.pages.class_words import Tally
 from mvdfq.pages.run import Run
-from mvdfq.terms.reading import FIRST_NAME
 
 __all__ = ["matters", "removal"]
 
@@ -40,12 +39,15 @@ def _shares(names: list[str], strengths: np.ndarray, ordered: bool = True) -> li
 
 
 def _kind(run: Run, term: str, name: str) -> str:
-    """Return what a row is: a channel of filters, or a single row or a pair of rows of a term."""
+    """Return what a row is: filters, or single rows or pairs of rows of a term or a view."""
     if not _reads_symbols(run, term):
         return term
-    name = name.removeprefix(f"{term}: ")
-    kind = "pairs of rows" if " & " in name and name not in run.channel_names else "single rows"
-    return kind if term == FIRST_NAME else f"{term}, {kind}"
+    encoders = next(one.encoders for one in run.reference.terms_ if one.name == term)
+    views = {term} | {view for step in encoders for view, _ in getattr(step, "views_", [])}
+    view, _, rest = name.partition(": ")
+    view, rest = (view, rest) if view in views else ("", name)
+    kind = "pairs of rows" if " & " in rest and rest not in run.channel_names else "single rows"
+    return f"{view}, {kind}" if view else kind
 
 
 def _reads_symbols(run: Run, term: str) -> bool:

@@ -33,7 +33,9 @@ def similarities(run: Run) -> np.ndarray | None:
         n_pairs = len(run.tested) * len(clf.train_index_)
         keeper = clf.sum_.keeper if n_pairs <= MOST_PAIRS else None
         run.made["with training"] = (
-            None if keeper is None else keeper.compare(keeper.read(run.X[run.tested]), keeper.train)
+            None
+            if keeper is None
+            else keeper.compare(keeper.read(clf.varying(run.X[run.tested])), keeper.train)
         )
     return run.made["with training"]
 
@@ -43,7 +45,7 @@ def values_at(run: Run, marks: np.ndarray) -> np.ndarray:
     values = None if run.places is None else _with_all(run)
     if values is not None:
         return values[:, run.tested[marks]]
-    return kernel_sum(run.reference.sum_, run.X[run.tested], np.arange(len(run.tested)), marks)
+    return kernel_sum(run.reference, run.X[run.tested], np.arange(len(run.tested)), marks)
 
 
 def _with_all(run: Run) -> np.ndarray | None:
@@ -51,7 +53,7 @@ def _with_all(run: Run) -> np.ndarray | None:
     if len(run.tested) * len(run.X) > MOST_PAIRS:
         return None
     if "with all" not in run.made:
-        run.made["with all"] = kernel_sum(run.reference.sum_, run.X, run.tested)
+        run.made["with all"] = kernel_sum(run.reference, run.X, run.tested)
     return run.made["with all"]
 
 

@@ -33,3 +33,16 @@ def tidy(value, digits=5):
     """One number in `digits` significant digits; None for a value that is not a number."""
     known = value is not None and abs(value) < float("inf")
     return float(f"{value:.{digits}g}") if known else None
+
+
+def holders(sequences, codes, offsets):
+    """Numbers of the sequences, lists of codes, that hold a word: its codes at its offsets."""
+    span = offsets[-1]
+    return [
+        i
+        for i, row in enumerate(sequences)
+        if any(
+            all(row[start + o] == code for o, code in zip(offsets, codes, strict=True))
+            for start in range(len(row) - span)
+        )
+    ]

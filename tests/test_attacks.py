@@ -14,7 +14,7 @@ import mvdfq
 from commands import run
 from mvdfq import io as readers
 from mvdfq._utils.short import csv_cell
-from mvdfq.pages.files import write_csv
+from mvdfq.pages.html import write_csv
 
 ROOT = Path(__file__).parent.parent
 
@@ -101,6 +101,7 @@ def no_network(monkeypatch):
         monkeypatch.setattr(socket, name, refuse)
 
 
+@pytest.mark.filterwarnings("ignore:No known word")
 def test_no_command_uses_the_network(no_network, tmp_path):
     X, y = mvdfq.make_autoregressive(20, 1, 20, n_classes=2, random_state=0)
     data, model, page = tmp_path / "a.npz", tmp_path / "a.mvdfq", tmp_path / "a.html"

@@ -23,7 +23,7 @@ from mvdfq import io as readers
 from mvdfq._utils.files import replacing
 from mvdfq.cli import main
 from mvdfq.cli.errors import CANNOT_WRITE, described
-from mvdfq.cli.interrupts import watched_interrupts
+from mvdfq.cli.remarks import watched_interrupts
 from mvdfq.io.text import LONGEST_LINE, LONGEST_PACKED_LINE, Source
 
 # Regular expressions that meet the content of files.

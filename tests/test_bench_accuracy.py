@@ -102,10 +102,11 @@ def test_variants_of_the_default_learn(load, monkeypatch):
 def test_the_default_without_words_has_the_margins_of_its_filters(load):
     methods = load("accuracy_methods")
     X, y = mvdfq.make_autoregressive(n_sequences=20, n_classes=2, random_state=0)
-    part = {view.name for view in methods.numbers().views(mvdfq.check_sequences(X))}
-    assert part == {"filters"}
-    model = methods.FiltersAlone().fit(X, y)
-    assert {view.name for view in model.views} == part
+    model = methods.method("default without words").fit(X, y)
+    assert [term.name for term in model.terms_] == ["filters"]
+    assert [term.name for term in methods.ours("default with plain words").terms] == [
+        "words", "filters",
+    ]  # fmt: skip
 
 
 def test_resamples_keep_the_sizes_of_the_official_parts(load):

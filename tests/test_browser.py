@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mvdfq
+from mvdfq.pages import html
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 By = pytest.importorskip("selenium.webdriver.common.by").By
@@ -115,6 +116,53 @@ def test_the_heading_of_the_confusions_is_true_when_counts_are_equal(page, made)
         a, b = (names[c] for c in most[0])
         expected = f"{a} is taken for {b} most often: {times}"
     assert text(page, "#confusions h2") == expected
+
+
+def bar_places(page, selector):
+    """Left and right end of each bar, as shares of the width of its place."""
+    script = (
+        "return [...document.querySelectorAll(arguments[0])].map((bar) => {"
+        " const box = bar.parentElement.getBoundingClientRect(), own = bar.getBoundingClientRect();"
+        " return [(own.left - box.left) / box.width, (own.right - box.left) / box.width]; })"
+    )
+    return page.execute_script(script, selector)
+
+
+def test_negative_values_and_names_with_commas(page, made, tmp_path):
+    data = json.loads(json.dumps(made.data))
+    data["channels"], data["units"] = ["a, b", "none"], [None, None]
+    data["health"]["constant_channels"] = [0, 1]
+    data["matters"]["removal"] = [{"channel": 0, "accuracy": 0.7, "lost": 0.3},
+                                  {"channel": 1, "accuracy": 1.0, "lost": -0.1}]  # fmt: skip
+    data["map"]["kernel"]["means"] = [[1.0, -0.11], [-0.11, 1.0]]
+    (tmp_path / "signs.html").write_text(html.page(data), encoding="utf-8")
+    page.get((tmp_path / "signs.html").as_uri())
+    plus, minus = bar_places(page, "#matters .bars:has(i.bad) i")
+    assert plus == pytest.approx([0.25, 1], abs=0.01)
+    assert minus == pytest.approx([0, 0.25], abs=0.01)
+    (alike,) = bar_places(page, "#classes .grid .bars i.bad")  # not the bar of something alike
+    assert alike == pytest.approx([0, 1], abs=0.01)
+    facts = text(page, "#health dl")
+    assert '"a, b", "none"' in facts
+    assert '2 channels without any change: "a, b", "none".' in text(page, "#health ul")
+
+
+def test_words_say_in_how_many_sequences_they_are(page, made):
+    word = made.data["class_words"][0][0]
+    said = text(page, "#classes figcaption")
+    (n, size), (m, others) = word["in_class"], word["in_others"]
+    assert f"in {n} of {size} of its sequences, in {m} of {others} of the others" in said
+
+
+def test_the_underline_of_a_link_stands_below_an_underscore(page):
+    low = page.execute_script(
+        "const link = document.querySelector('button.link');"
+        "const pen = document.createElement('canvas').getContext('2d');"
+        "const style = getComputedStyle(link); pen.font = style.font;"
+        "return [parseFloat(style.textUnderlineOffset),"
+        " pen.measureText('_').actualBoundingBoxDescent]"
+    )
+    assert low[0] > low[1]
 
 
 def test_probabilities_add_up(page):
@@ -280,7 +328,7 @@ def test_the_page_prints(page):
 
 
 def test_the_page_of_one_sequence(browser, tmp_path):
-    from mvdfq.pages.single import explanation_page
+    from mvdfq.pages.report import explanation_page
 
     frames, _ = tones()
     y = np.arange(len(frames)) % 2

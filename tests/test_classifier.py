@@ -286,6 +286,15 @@ def test_a_training_sequence_is_not_its_own_neighbour(vowels):
     assert clf.training_places([X[50], X[51], X_test[0]]) == [[50], [], []]  # 51 has no weight
 
 
+def test_a_training_sequence_with_a_constant_channel_is_not_its_own_neighbour(vowels):
+    (X, y), _ = vowels
+    X = [np.vstack([x, np.full(x.shape[1], 7.0)]) for x in X]
+    with pytest.warns(UserWarning, match="do not change in channel"):
+        clf = SequenceClassifier(kernel=Spectrum([1, 2]), C=1).fit(X, y)
+    assert clf.training_places([X[50]]) == [[50]]
+    assert 50 not in {one.index for one in clf.neighbours(X[50], 3)}
+
+
 def test_equal_training_sequences_are_found_in_any_type_of_numbers():
     X = [np.array([[0, 1, 2, 3, i]]) for i in (1, 2, 1, 3)] * 3
     clf = SequenceClassifier("fast").fit(X, ["a", "b", "a", "b"] * 3)

@@ -457,6 +457,31 @@ def test_who_has_read_enough_may_leave(series, tmp_path):
     assert done.stdout == "name,label,probability,true\n"
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-"])
+@pytest.mark.parametrize("command", ["--version", "version", "--help", "doctor"])
+def test_a_closed_stream_leads_nowhere(command, closed):
+    program = f"{sys.executable} -m mvdfq {command} {closed}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) == (closed in ("2>&-", "<&-"))
+
+
+def test_training_says_which_model_it_replaces(series, tmp_path):
+    model, data = tmp_path / "m.mvdfq", series / "made.ts"
+    assert "replaced" not in run("train", data, "-o", model)[1]
+    _, err = run("train", data, "-o", model)
+    assert f"{model} exists and will be replaced: a model of 2 classes, trained on 24 seq" in err
+    assert run("train", data, "-o", model, "-q")[1] == ""
+
+
+def test_training_replaces_no_other_file(series, tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("a thought")
+    _, err = run("train", series / "made.ts", "-o", notes, code=6)
+    assert "notes.txt exists and is not a model file" in err
+    assert notes.read_text() == "a thought"
+
+
 @pytest.mark.parametrize("command", ["inspect", "doctor"])
 def test_facts_as_a_table_for_machines(command, series):
     data = [series / "made.ts"] if command == "inspect" else []

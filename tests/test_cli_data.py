@@ -178,7 +178,7 @@ def test_one_file_may_look_as_the_training_files_did(tmp_path, text):
     header = text.partition("\n")[0] if "\n" in text else "x,y"
     names = header.replace(";", ",").split(",")
     for i in range(8):
-        rows = [{"x": x, "y": -x, "note": "dry", "frame": t, "extra": 1, "id": i, "": t}
+        rows = [{"x": x, "y": -x, "note": "dry", "frame": t, "extra": t * t % 3, "id": i, "": t}
                 for t, x in enumerate(wave(i))]  # fmt: skip
         lines = [",".join(str(row[name]) for name in names) for row in rows]
         body = "\n".join(line.replace(",", ";") if ";" in header else line for line in lines)
@@ -332,6 +332,17 @@ def test_people_see_the_unit_of_lengths_and_that_labels_are_missing(tmp_path):
     assert re.search("^longest +20000 letters$", out, re.MULTILINE)
     assert "the data have no labels; mvdfq train needs --label, --labels or" in err
     assert json.loads(run("inspect", path, "--format", "json")[0])["longest"] == 20000
+
+
+def test_constant_channels_keep_their_names(tmp_path):
+    rows = [
+        f"{i},{t},{'ab'[i % 2]},0.1,7,red,{(i + 3 * t) % 5}" for i in range(6) for t in range(8)
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text('id,time,label,"a, b",none,colour,x\n' + "\n".join(rows) + "\n")
+    facts = json.loads(run("inspect", table, "--format", "json")[0])
+    assert facts["constant_channels"] == ["a, b", "none", "colour"]
+    assert '"a, b", "none", colour' in run("inspect", table)[0]
 
 
 # Names ------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import soundfile
 import mvdfq
 import naive
 from commands import RATE, run, tone, write_sounds
-from mvdfq.cli.reasons import Reasons
+from mvdfq.cli.explain import Reasons
 from mvdfq.explain.moments import Moment, Pattern, find_moments, find_patterns
 from mvdfq.io import write_npz
 

@@ -176,17 +176,6 @@ def test_the_digest_is_that_of_values_lengths_and_labels():
     assert new.fit(X[::-1], y).training_["digest"] != first
 
 
-def test_models_without_a_record_say_what_is_not_recorded(tmp_path):
-    clf = mvdfq.load(STORED / "vq.mvdfq")
-    clf.training_, path = None, tmp_path / "vq.mvdfq"
-    clf.save(path)
-    out, err = run("inspect", path)
-    assert out.count("not recorded") == 3  # lengths, digest and versions
-    assert "earlier version" in err
-    facts = json.loads(run("inspect", path, "--format", "json")[0])
-    assert facts["training"] is None
-
-
 @pytest.mark.parametrize(
     ("kinds", "is_known", "says"),
     [

@@ -14,8 +14,8 @@ import soundfile
 
 import mvdfq
 from commands import run
-from mvdfq.cli import confusion, output
-from mvdfq.cli.confusion import show_confusion
+from mvdfq.cli import output
+from mvdfq.cli.output import show_confusion
 from mvdfq.cli.remarks import one_line_warnings
 from mvdfq.io import write_npz
 
@@ -29,8 +29,7 @@ def width(monkeypatch):
     """Sets the width of the terminal; None stands for a pipe."""
 
     def set_width(columns):
-        for module in (confusion, output):
-            monkeypatch.setattr(module, "screen_width", lambda: columns)
+        monkeypatch.setattr(output, "screen_width", lambda: columns)
 
     return set_width
 
@@ -189,3 +188,10 @@ def test_the_same_warning_is_said_once(capsys):
         warnings.warn("another", stacklevel=1)
     said = capsys.readouterr().err
     assert said == "warning: rows [1] are constant\nwarning: another\n"
+
+
+def test_confusions_of_a_thousand_classes(width, capsys):
+    names = [f"class {i}" for i in range(1000)]
+    counts = [[int(j == (i + 1) % 1000) for j in range(1000)] for i in range(1000)]
+    width(80)
+    assert "the 10 largest confusions" in shown(capsys, names, counts)[0]

@@ -11,7 +11,7 @@ import mvdfq
 from commands import run
 from mvdfq.classifier.registry import EXPORTED, NAMED
 from mvdfq.classifier.spec import SpecError, named_parts, parse
-from mvdfq.cli import choices
+from mvdfq.cli import values
 from mvdfq.cli.errors import described
 from mvdfq.io import write_npz
 
@@ -159,15 +159,15 @@ def test_the_lists_of_values_are_those_of_the_library():
     from mvdfq.reproduce.cells import READINGS
     from mvdfq.reproduce.published import TITLES
 
-    kinds = {"frames": choices.FRAMES, "symbols": choices.SYMBOLS, "kernel": choices.KERNELS}
+    kinds = {"frames": values.FRAMES, "symbols": values.SYMBOLS, "kernel": values.KERNELS}
     for kind, names in kinds.items():
         assert list(names) == sorted({*NAMED[kind], *named_parts(kind)})
         assert set(EXPORTED[kind].values()) >= set(named_parts(kind).values())
-    assert sorted(choices.PRESETS) == sorted(mvdfq.list_presets())
-    assert choices.FORMATS == mvdfq.io.FORMATS
-    assert choices.RECIPES == tuple(AUDIO_RECIPES)
-    assert choices.READINGS == READINGS
-    assert choices.TABLES == tuple(TITLES)
+    assert sorted(values.PRESETS) == sorted(mvdfq.list_presets())
+    assert values.FORMATS == mvdfq.io.FORMATS
+    assert values.RECIPES == tuple(AUDIO_RECIPES)
+    assert values.READINGS == READINGS
+    assert values.TABLES == tuple(TITLES)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_the_lists_of_values_are_those_of_the_library():
     [
         ("train --kernel ga", ["gapped", "gappy"]),
         ("evaluate --symbols d", ["direct"]),
-        ("gram --frames ", [*choices.FRAMES, "help"]),
+        ("gram --frames ", [*values.FRAMES, "help"]),
         ("train --preset mus", ["music"]),
         ("train --recipe t", ["telephone"]),
         ("train --as wide", ["wide-csv"]),

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive_numbers
-from mvdfq.cli.columns import number_or_name
+from mvdfq.cli.options import number_or_name
 from mvdfq.io import ReadError, read, read_series, recognise
 from mvdfq.io.resampling import resampled
 from mvdfq.io.times import moments, split_unit

@@ -118,7 +118,7 @@ def test_lags_match_naive(X, n_lags, step):
         (Smooth(2.5), TypeError, "window must be an instance of"),
         (Lags(0), ValueError, "n_lags == 0, must be >= 1"),
         (Lags(2, step=-1), ValueError, "step == -1, must be >= 1"),
-        (Rotate(2), ValueError, "n_components == 2, must be <= 1"),
+        (Rotate(0), ValueError, "n_components == 0, must be >= 1"),
         (Stack([]), ValueError, "views must hold at least one view"),
         (
             Stack([("a", Delta()), ("a", Delta())]),

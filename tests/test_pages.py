@@ -13,11 +13,11 @@ from numpy.testing import assert_allclose
 import mvdfq
 import naive_pages
 from mvdfq.evaluation import evaluate
-from mvdfq.pages import api, choice, curves, health, html, run as runs, trust
-from mvdfq.pages.atlas import kernel_pca
-from mvdfq.pages.baselines import describe
+from mvdfq.pages import details, health, html, outcome, report as reports, run as runs
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
+from mvdfq.pages.outcome import describe
+from mvdfq.pages.similar import kernel_pca
 
 NAMES = [
     "<script>alert(1)</script>",
@@ -55,7 +55,7 @@ def run():
     clf, recorder = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10), runs.Recorder()
     X = mvdfq.check_sequences(X)
     result = evaluate(clf, X, y, protocol="3-fold", visit=recorder)
-    return api.run_of(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
+    return reports.run_of(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
 
 
 def test_the_verdict_is_the_evaluation(made):
@@ -89,7 +89,7 @@ def test_evidence_adds_up_to_the_difference_of_decision_values(made):
 
 
 def test_evidence_is_that_of_the_classifier_that_had_not_seen_the_sequence(run):
-    detail = api.finish(run, {}, details=1).data["details"][0]
+    detail = reports.finish(run, {}, details=1).data["details"][0]
     place = detail["sequence"]
     clf = run.model(int(run.fold_of[place]))
     assert int(run.tested[place]) not in run.recorder.trains[run.fold_of[place]]
@@ -176,27 +176,27 @@ def test_a_map_without_spread_is_one_place(K):
 def test_curves_keep_peaks_and_evidence_keeps_its_sum():
     row = np.zeros(10_000)
     row[7777], row[123] = 5.0, np.nan
-    points = curves.curve(row, 300)
+    points = details.curve(row, 300)
     assert len(points) == 300
     assert max(point for point in points if point is not None) == 5.0
-    edges = curves.bin_edges(10_000, 150)
-    assert_allclose(curves.sums(np.arange(10_000.0), edges).sum(), np.arange(10_000).sum())
+    edges = details.bin_edges(10_000, 150)
+    assert_allclose(details.sums(np.arange(10_000.0), edges).sum(), np.arange(10_000).sum())
     assert edges[0] == 0
     assert edges[-1] == 10_000
-    assert curves.curve(np.array([1.0, np.nan]), 300) == [1.0, None]
+    assert details.curve(np.array([1.0, np.nan]), 300) == [1.0, None]
 
 
 def test_chosen_sequences_tell_most(run):
-    picked = choice.chosen(run, 12).tolist()
+    picked = details.chosen(run, 12).tolist()
     assert len(set(picked)) == 12
     wrong = np.flatnonzero(run.truth != run.predicted)
     assert set(wrong[np.argsort(-run.confidence[wrong])][:8].tolist()) <= set(picked)
-    assert len(choice.chosen(run, None)) == len(run.tested)
-    assert len(choice.chosen(run, 1)) == 1
+    assert len(details.chosen(run, None)) == len(run.tested)
+    assert len(details.chosen(run, 1)) == 1
 
 
 def test_trust_against_its_slow_twin(run):
-    found = trust.trust(run)
+    found = outcome.trust(run)
     sure, right = run.confidence.tolist(), (run.truth == run.predicted).tolist()
     expected = naive_pages.calibration(sure, right)
     assert [(b["n"], round(b["confidence"], 9), b["accuracy"]) for b in found["bins"]] == expected
@@ -206,6 +206,60 @@ def test_trust_against_its_slow_twin(run):
     assert found["least_sure"][0] == int(np.argmin(run.confidence))
 
 
+def test_strongest_words_are_ranked_over_the_whole_class():
+    # One word speaks for one sequence of class 0 loudly; another is in every sequence of class 0.
+    random = np.random.default_rng(1)
+    X = ["".join(random.choice(list("ACDE"), 60)) for _ in range(40)]
+    y = np.arange(40) % 2
+    X = [x[:20] + "WWWW" + x[24:] if c == 0 else x for x, c in zip(X, y, strict=True)]
+    X[1] = X[1][:30] + "WWWW" + X[1][34:]  # one of the others holds the word, too
+    clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(3), C=10).fit(X, y)
+    words = mvdfq.report(clf, X, y, path=None, details=1).data["class_words"]
+    first = words[0][0]
+    assert first["symbols"] == ["W"] * 3
+    assert first["in_class"] == [20, 20]
+    assert first["in_others"] == [1, 20]
+    assert first["looked_at"] == 20
+    for c, word in [(c, word) for c, mine in enumerate(words) for word in mine]:
+        held = naive_pages.holders(X, word["symbols"], word["offsets"])
+        inside = [i for i in held if y[i] == c]
+        assert word["in_class"] == [len(inside), 20]
+        assert word["in_others"] == [len(held) - len(inside), 20]
+        spelled = X[word["sequence"]][word["frame"] :]
+        assert [spelled[o] for o in word["offsets"]] == word["symbols"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", [None, "music", "mvdfqm-sssk", "mvdfq-spectrum"])
+def test_evidence_of_words_is_the_mean_over_the_class(preset):
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
+    data = mvdfq.report(clf, X, y, names, None, details=1).data
+    whys = clf.explain_all(X)
+    for c, words in enumerate(data["class_words"]):
+        label = data["classes"][c]
+        mine = [why.top(10**6, label) for why, truth in zip(whys, y, strict=True) if truth == label]
+        for word in words:
+            held = [[reason for reason in reasons if reason.row == word["row"]
+                     and list(reason.symbols) == word["symbols"]
+                     and list(reason.offsets) == word["offsets"]] for reasons in mine]  # fmt: skip
+            mean = sum(r.evidence for reasons in held for r in reasons) / len(mine)
+            assert word["evidence"] == pytest.approx(mean, rel=1e-3)
+            assert word["in_class"] == [sum(map(bool, held)), 12]
+            assert word["in_others"][1] == 24
+
+
+def test_words_of_a_large_collection_come_from_some_sequences_of_every_class(monkeypatch):
+    from mvdfq.pages import class_words
+
+    monkeypatch.setattr(class_words, "MOST_FRAMES", 3 * 5 * 34)
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)
+    data = mvdfq.report(clf, X, y, names, None, details=1).data
+    assert {word["looked_at"] for mine in data["class_words"] for word in mine} == {5}
+    assert {word["in_class"][1] for mine in data["class_words"] for word in mine} == {12}
+
+
 def test_health_sees_duplicates_gaps_and_groups(run):
     found = health.health(run)
     assert found["sequences_with_gaps"] == 1
@@ -213,6 +267,33 @@ def test_health_sees_duplicates_gaps_and_groups(run):
     assert found["groups_on_both_sides"] > 0
     assert sum(found["lengths"]["counts"]) == 36
     assert found["classes"] == [12, 12, 12]
+
+
+@pytest.mark.parametrize(("preset", "kinds"), [
+    ("mvdfq-sssk", {"single rows"}),
+    (None, {"single rows", "pairs of rows", "slope components, single rows", "filters"}),
+])  # fmt: skip
+def test_kinds_of_rows_do_not_depend_on_the_names_of_channels(preset, kinds):
+    X, y, _ = walks()
+    names = ["filters on z", "speed: left", "drag & lift"]
+    X = mvdfq.check_sequences(X, channel_names=names)
+    clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
+    matters = mvdfq.report(clf, X, y, path=None, details=1).data["matters"]
+    assert {one["name"] for one in matters["views"]} == kinds
+    assert sum(one["share"] for one in matters["views"]) == pytest.approx(1, abs=1e-3)
+    has_filters = any(one["name"].startswith("filters") for one in matters["layouts"])
+    assert has_filters == ("filters" in kinds)
+
+
+def test_constant_channels_are_numbers_whatever_their_names_are():
+    X, y, _ = walks()
+    for x in X:
+        x[1:] = 0.1
+    X = mvdfq.check_sequences(X, channel_names=["x", "a, b", "none"])
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10)
+    with pytest.warns(UserWarning, match="do not change in channels 'a, b', 'none'"):
+        data = mvdfq.report(clf, X, y, path=None, protocol="2-fold", details=1).data
+    assert data["health"]["constant_channels"] == [1, 2]
 
 
 def test_health_sees_sequences_on_both_sides():
@@ -261,6 +342,7 @@ def test_letters_are_shown_as_letters():
     assert_allclose(shares, [[2 / 3, 1 / 3], [0, 1]])
 
 
+@pytest.mark.filterwarnings("ignore:No known word")
 def test_a_kernel_without_words_gives_a_page_without_evidence():
     X, y, _ = walks(18, 2, 20)
     clf = mvdfq.SequenceClassifier("mvdfqm-mismatch", C=10)
@@ -270,6 +352,7 @@ def test_a_kernel_without_words_gives_a_page_without_evidence():
     assert "cannot be traced" in html.page(made.data)
 
 
+@pytest.mark.filterwarnings("ignore:No known word")
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -190,3 +190,14 @@ def test_rows_that_are_read_together_have_no_importance():
     clf.fit(X / X.sum(axis=1, keepdims=True), [0, 1] * 4)
     with pytest.raises(AttributeError, match="Profile reads all rows together"):
         clf.row_importance_  # noqa: B018
+
+
+def test_the_advice_about_hashed_words_helps():
+    X, y = mvdfq.load_japanese_vowels(split="train")
+    clf = SequenceClassifier("mvdfq-1d", solver="linear", C=1).fit(X[:60], y[:60])
+    assert clf.n_features is None
+    with pytest.raises(AttributeError, match=r"are hashed .* pass solver='kernel'") as found:
+        clf.feature_importance_  # noqa: B018
+    assert "n_features" not in str(found.value)
+    clf = clf.set_params(solver="kernel").fit(X[:60], y[:60])
+    assert clf.feature_importance_.sum() == pytest.approx(1)

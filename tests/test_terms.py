@@ -265,9 +265,9 @@ def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
     every = np.arange(len(X))
     collection = check_sequences(X)
     assert [term.name for term in compared_terms(clf.sum_)] == ["words", "filters"]
-    assert_allclose(kernel_sum(clf.sum_, collection, every), expected, atol=1e-5)
+    assert_allclose(kernel_sum(clf, collection, every), expected, atol=1e-5)
     some, others = np.array([3, 1]), np.array([0, 3, 5])
-    found = kernel_sum(clf.sum_, collection, some, others)
+    found = kernel_sum(clf, collection, some, others)
     assert_allclose(found, expected[np.ix_(some, others)], atol=1e-5)
     # a model file holds no means and deviations of filters: the words remain
     clf.save(tmp_path / "m.mvdfq")
@@ -275,9 +275,7 @@ def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
     assert [term.name for term in compared_terms(loaded.sum_)] == ["words"]
     words = clf.terms_[0]
     read = words.read(collection)
-    assert_allclose(
-        kernel_sum(loaded.sum_, collection, every), words.compare(read, read), atol=1e-6
-    )
+    assert_allclose(kernel_sum(loaded, collection, every), words.compare(read, read), atol=1e-6)
 
 
 def test_importance_finds_the_channel_that_tells():

@@ -52,7 +52,7 @@ import mvdfq
 import mvdfq.cli.app
 import mvdfq.gram.checkpoint
 import mvdfq.io.reading
-import mvdfq.pages.api
+import mvdfq.pages.report
 import mvdfq.reproduce.api
 from mvdfq.cli import main
 

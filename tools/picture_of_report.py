@@ -11,7 +11,7 @@ from pathlib import Path
 from selenium import webdriver
 
 import mvdfq
-from mvdfq.pages.api import finish, fitted_run
+from mvdfq.pages.report import finish, fitted_run
 
 TARGET = Path(__file__).parents[1] / "docs" / "report.png"
 WIDTH, HEIGHT = 1200, 1360

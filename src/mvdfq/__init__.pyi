@@ -43,7 +43,7 @@ from .kernels import (
     Wildcard as Wildcard,
     Words as Words,
 )
-from .pages.api import Report as Report, report as report
+from .pages.report import Report as Report, report as report
 from .sequences import Sequences as Sequences, check_sequences as check_sequences
 from .sequences.converters import (
     from_long_table as from_long_table,

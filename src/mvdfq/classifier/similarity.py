@@ -60,7 +60,7 @@ def nearest(
 
 
 def kernel_sum(
-    total: FittedSum, X: Sequences, rows: np.ndarray, columns: np.ndarray | None = None
+    clf: Any, X: Sequences, rows: np.ndarray, columns: np.ndarray | None = None
 ) -> np.ndarray:
     r"""Return the kernel values of the sequences ``X[rows]`` with ``X[columns]``, or with all.
 
@@ -70,8 +70,8 @@ def kernel_sum(
     with the shares of the terms. The time of the filters is about that of `predict`, the time of
     the products is ``len(rows) * len(columns)`` per word.
     """
-    columns = np.arange(len(X)) if columns is None else columns
-    terms = compared_terms(total)
+    columns, X = np.arange(len(X)) if columns is None else columns, clf.varying(X)
+    terms = compared_terms(clf.sum_)
     if len(terms) == 1 and not terms[0].has_dense_features:
         left = terms[0].read(X[rows])
         return terms[0].compare(left, left if rows is columns else terms[0].read(X[columns]))

@@ -15,6 +15,7 @@ SAID = "error: interrupted.\n"
 
 def main() -> None:
     """Run the program; Ctrl-C while it starts or ends is said as Ctrl-C within a command is."""
+    _open_closed_streams()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _end_at_once)
         # The last thing at exit: all is done, and Python is about to forget the handler.
@@ -32,3 +33,14 @@ def _end_at_once(number: int, frame: Any) -> None:
     """End without a traceback: outside of commands there is nothing to lose or to tidy up."""
     os.write(2, SAID.encode())
     os._exit(INTERRUPTED)
+
+
+def _open_closed_streams() -> None:
+    """Let a standard stream that the shell has closed (``>&-``) lead nowhere.
+
+    The next file that is opened would take its number, and output would go into this file.
+    """
+    for number, (name, mode) in enumerate([("stdin", "r"), ("stdout", "w"), ("stderr", "w")]):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))

@@ -12,18 +12,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from mvdfq.cli.cache import cache
 from mvdfq.cli.demo import demo
-from mvdfq.cli.doctor import doctor
+from mvdfq.cli.doctor import cache, doctor
 from mvdfq.cli.errors import Described, described
 from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
-from mvdfq.cli.interrupts import watched_interrupts
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
-from mvdfq.cli.remarks import one_line_warnings
+from mvdfq.cli.remarks import one_line_warnings, watched_interrupts
 from mvdfq.cli.reproduce import reproduce
 from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train

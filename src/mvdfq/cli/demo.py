@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
+from mvdfq.cli.explain import Reasons, signed
 from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
-from mvdfq.cli.reasons import Reasons, signed
 
 __all__ = ["demo"]
 
@@ -112,7 +112,7 @@ def _comparison(rows: list[dict[str, Any]], n_test: int) -> str:
 
 def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
     """Write the page about the default classifier on the test part."""
-    from mvdfq.pages.api import finish, fitted_run
+    from mvdfq.pages.report import finish, fitted_run
 
     names = [f"training utterance {i}" for i in range(len(train[0]))]
     names += [f"utterance {i}" for i in range(len(test[0]))]

@@ -1,13 +1,18 @@
-"""``mvdfq doctor``: versions, compiler, sound formats and engines of this installation."""
+"""``mvdfq doctor``: what is installed; ``mvdfq cache``: kept features of sound files."""
 
 import os
 import platform
-from typing import Any
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, show_facts
 
-__all__ = ["doctor"]
+__all__ = ["cache", "doctor"]
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "soundfile", "rich", "typer")
 OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
@@ -76,3 +81,39 @@ def _further() -> dict[str, Any]:
     if find_spec("distributed"):
         cluster = "with --scheduler ADDRESS"
     return {"GPU": gpu, "cluster": cluster}
+
+
+class Action(StrEnum):
+    """What to do with the cache."""
+
+    show = "show"
+    clear = "clear"
+
+
+def cache(
+    action: Annotated[Action, typer.Argument(help="show or clear.")] = Action.show,
+    folder: Annotated[
+        Path | None, typer.Option("--cache", help="Another folder, as given to --cache before.")
+    ] = None,
+    format: o.Output = Format.human,
+) -> None:
+    """Show or clear the cache of audio features.
+
+    The variable MVDFQ_CACHE_SIZE sets the largest size (2GiB); the features that were used longest
+    ago are removed first. MVDFQ_CACHE names another folder.
+    Example: mvdfq cache clear
+    """
+    from mvdfq.io.cache import FeatureCache, features_folder, size_limit
+
+    place = folder or features_folder()
+    entries = FeatureCache(place).entries() if place.is_dir() else []
+    facts = {"folder": str(place), "recordings": len(entries)}
+    size = sum(entry.size for entry in entries)
+    if action is Action.clear:
+        removed = FeatureCache(place).trim(0) if entries else 0
+        facts = {"folder": str(place), "removed recordings": removed, "freed bytes": size}
+    else:
+        oldest = entries[0].used if entries else None
+        day = None if oldest is None else time.strftime("%Y-%m-%d", time.localtime(oldest))
+        facts |= {"bytes": size, "limit in bytes": size_limit(), "oldest use": day}
+    show_facts({k: v for k, v in facts.items() if v is not None}, format)

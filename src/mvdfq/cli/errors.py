@@ -1,12 +1,12 @@
-"""Errors as users see them: one sentence, a hint, a fixed exit code."""
+"""Errors as users see them: one sentence, a hint, a fixed exit code; keywords become options."""
 
 import errno
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mvdfq._utils.errors import HintedError
 from mvdfq.cli import INTERRUPTED
-from mvdfq.cli.flags import as_flags
 
 __all__ = [
     "CANNOT_READ_MODEL",
@@ -14,6 +14,7 @@ __all__ = [
     "USAGE",
     "Described",
     "Refused",
+    "as_flags",
     "check_name",
     "described",
 ]
@@ -26,8 +27,6 @@ CANNOT_WRITE = 6
 
 # Errors of the system while something is written.
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
-
-
 # Errors of the system about a name, whether or not there is a file of that name.
 BAD_NAME = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}
 
@@ -105,3 +104,33 @@ def _of_spec(error: Any) -> Described:
     more = f"--{error.kind} help lists all names and parameters"
     hint = f"{error.hint} ({more})" if error.hint else more
     return Described(f"--{error.message}", hint, USAGE, (error.text, error.column))
+
+
+# The parameters of mvdfq.io.read and mvdfq.evaluate that have an option.
+FLAGS = {
+    "format": "--as",
+    **{name: f"--{name}" for name in ("label", "id", "time", "group", "channels", "resample")},
+    "protocol": "--protocol",
+    **{name: f"--{name}" for name in ("drop", "silence", "labels", "strands", "recipe", "cache")},
+    "group_pattern": "--group-pattern",
+    "skip_bad": "--skip-bad",
+}
+NAMES = "|".join(FLAGS)
+GIVEN = re.compile(rf"(?<![\w.('\"])({NAMES})=('[^']*'|[^\s,;]+)")
+ALONE = re.compile(rf"^({NAMES}) has no meaning(.*); remove \1\.$")
+
+
+def as_flags(text: str) -> str:
+    """Return a message with the options of the program instead of the keywords of the library.
+
+    >>> as_flags("label=0 is the first column, label=None means no labels")
+    '--label 0 is the first column, --label none means no labels'
+    """
+    text = ALONE.sub(lambda match: f"{FLAGS[match[1]]} has no meaning{match[2]}; remove it.", text)
+    text = GIVEN.sub(lambda match: f"{FLAGS[match[1]]} {_value(match[2])}", text)
+    return text.replace("--skip-bad True", "--skip-bad")  # the only option without a value
+
+
+def _value(text: str) -> str:
+    text = text.strip("'")
+    return "none" if text == "None" else text

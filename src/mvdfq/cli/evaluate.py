@@ -9,11 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq._utils.short import counted
-from mvdfq.cli import options as o, page, parts as p
-from mvdfq.cli.as_trained import warn_of_training_data
-from mvdfq.cli.choices import PROTOCOLS, completed
-from mvdfq.cli.errors import USAGE, Refused
-from mvdfq.cli.flags import as_flags
+from mvdfq.cli import options as o
+from mvdfq.cli.errors import USAGE, Refused, as_flags
+from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import (
     Format,
     note,
@@ -22,9 +20,11 @@ from mvdfq.cli.output import (
     show_rows,
     working,
 )
-from mvdfq.cli.predict import load, new_data
+from mvdfq.cli.page import PageOptions
+from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.scores import show_scores
 from mvdfq.cli.train import labelled
+from mvdfq.cli.values import PROTOCOLS, completed
 
 __all__ = ["evaluate"]
 
@@ -35,6 +35,7 @@ LONG = 60.0
 
 def evaluate(
     data: o.DataPath,
+    *,
     protocol: Annotated[
         str,
         typer.Option(
@@ -58,29 +59,10 @@ def evaluate(
         Path | None,
         typer.Option(help="Train on DATA and test on this file or folder.", rich_help_panel=TEST),
     ] = None,
-    preset: p.PresetName = None,
-    frames: p.FramesName = None,
-    symbols: p.SymbolsName = None,
-    kernel: p.KernelName = None,
-    c: p.Penalty = None,
-    balanced: p.Balanced = False,
-    as_: o.DataFormat = None,
-    recipe: o.Recipe = None,
-    label: o.Label = None,
-    labels: o.Labels = None,
-    group_pattern: o.GroupPattern = None,
-    skip_bad: o.SkipBad = False,
-    strands: o.Strands = "one",
-    cache: o.Cache = None,
+    parts: Parts,
+    reading: o.DataOptions,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    seed: o.Seed = 0,
-    n_jobs: o.Jobs = -1,
-    memory_limit: o.Memory = None,
-    report: page.ReportPath = None,
-    details: page.Details = "60",
-    no_audio: page.NoAudio = False,
-    remove_channels: page.RemoveChannels = False,
+    page: PageOptions,
 ) -> None:
     """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 
@@ -88,41 +70,34 @@ def evaluate(
     --model tests a saved model, --test trains on DATA and tests on other data.
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
-    parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
     if model is not None:
         given = {"--protocol": protocol, "--seeds": seeds > 1, "--splits": splits, "--test": test}
-        given["--report"] = report
-        given |= {"--recipe": recipe, "--group-pattern": group_pattern, **parts.given()}
+        given |= {"--report": page.report, "--recipe": reading.recipe}
+        given |= {"--group-pattern": reading.group_pattern, **parts.given()}
         _refuse_with_model(given)
-        show_scores(
-            *_tested(model, data, as_, label, labels, skip_bad, cache, n_jobs, quiet), format
-        )
+        show_scores(*_tested(model, data, reading), format)
         return
-    options = o.DataOptions(
-        as_, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
-    )
     parts.check()
     _check_protocol(protocol, splits, seeds, test)
-    if report is not None and protocol == "homology":
+    if page.report is not None and protocol == "homology":
         raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
-    wanted = page.PageOptions(report, details, no_audio, remove_channels)
-    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=False)
-    read = options.read(data)
+    page.check()
+    clf, read = parts.classifier(verbose=False), reading.read(data)
     if protocol == "homology":
-        _homology(clf, read, splits, format, quiet)
+        _homology(clf, read, splits, format, reading.quiet)
         return
     read = labelled(read, data)
     if test is not None:
-        read = _with_test_part(read, labelled(options.read(test), test), data)
+        read = _with_test_part(read, labelled(reading.read(test), test), data)
     _check_groups(protocol, read.groups)
     rules = {
         "protocol": protocol or None,
         "groups": read.groups,
         "split": read.split,
-        "seeds": range(seed, seed + seeds),
+        "seeds": range(parts.seed, parts.seed + seeds),
     }
     settings = {"data": str(data), **({} if test is None else {"test": str(test)})}
-    _measured(clf, read, data, rules, settings, wanted, format, quiet)
+    _measured(clf, read, data, rules, settings, page, format, reading.quiet)
 
 
 def _measured(
@@ -131,7 +106,7 @@ def _measured(
     data: Path,
     rules: dict[str, Any],
     settings: dict[str, Any],
-    wanted: page.PageOptions,
+    wanted: PageOptions,
     format: Format,
     quiet: bool,
 ) -> None:
@@ -149,7 +124,7 @@ def _measured(
     show_scores(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
     if format is Format.human:
         note(f"classifier: {classifier}", quiet)
-    with working("page", quiet or wanted.path is None):
+    with working("page", quiet or wanted.report is None):
         written = wanted.write(clf, read, data, result, recorder, rules)
     if written is not None:
         note(f"report: {written}", quiet)
@@ -186,14 +161,12 @@ def _refuse_with_model(given: dict[str, Any]) -> None:
         )
 
 
-def _tested(model: Path, data: Path, *reading: Any) -> tuple[Any, dict[str, Any]]:
+def _tested(model: Path, data: Path, reading: o.DataOptions) -> tuple[Any, dict[str, Any]]:
     """Test a model file on data; return the result and the settings."""
     from mvdfq.evaluation import evaluate_fitted
 
-    as_, label, labels, skip_bad, cache, n_jobs, quiet = reading
-    clf = load(model)
-    read = new_data(clf, [data], as_, label, skip_bad, cache, n_jobs, quiet, labels)
-    read = labelled(read, data)
+    clf, quiet = load(model), reading.quiet
+    read = labelled(new_data(clf, [data], reading), data)
     if read.split is not None and "test" in read.split:
         note("Testing on the test part that the data name.", quiet)
         read = read.take((read.split == "test").nonzero()[0])

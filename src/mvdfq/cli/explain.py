@@ -1,6 +1,7 @@
-"""``mvdfq explain``: why the classifier puts a sequence into its class."""
+"""``mvdfq explain``: why the classifier puts a sequence into its class, in the words of users."""
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,22 +9,166 @@ import typer
 
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
-from mvdfq.cli.as_trained import warn_of_training_data
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
 from mvdfq.cli.page import write_explanation
-from mvdfq.cli.predict import ModelPath, load, new_data
-from mvdfq.cli.reasons import Reasons, signed
+from mvdfq.cli.predict import ModelPath, load, new_data, warn_of_training_data
+from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
-__all__ = ["explain"]
+__all__ = ["Reasons", "explain", "signed", "word_row"]
 
+# Neither files that are left out nor another cache matter for one sequence.
+WITHOUT = ("skip_bad", "cache", "recipe", "labels", "group_pattern", "strands")
+NewSequence = Annotated[o.DataOptions, Without(*WITHOUT)]
 PICTURES = (".png", ".svg", ".pdf")
+
+
+class Reasons:
+    """The lines and tables that `mvdfq explain` shows about one explanation."""
+
+    def __init__(self, clf: Any, explanation: Any, name: str, top: int) -> None:
+        self.clf, self.explanation, self.name, self.top = clf, explanation, name, top
+        self.column, self.sign = explanation.column()
+
+    @cached_property
+    def chances(self) -> list[tuple[str, float]]:
+        """The classes and their probabilities, the most probable first."""
+        decision = self.clf.problems_.decision(self.explanation.margins[None])
+        chances = self.clf.probabilities(decision)[0]
+        order = chances.argsort()[::-1]
+        return [(str(self.clf.classes_[i]), float(chances[i])) for i in order]
+
+    @cached_property
+    def sums(self) -> dict[str, float]:
+        """The decision value and its parts: evidence for, evidence against, constant."""
+        over_time = self.sign * self.explanation.by_time[self.column]
+        return {
+            "decision_value": float(self.sign * self.explanation.margins[self.column]),
+            "evidence_for": float(over_time[over_time > 0].sum()),
+            "evidence_against": float(over_time[over_time < 0].sum()),
+            "evidence_constant": float(self.sign * self.explanation.constant[self.column]),
+        }
+
+    @property
+    def constant_decides(self) -> bool:
+        """Whether the decision value without the constant would speak against the class."""
+        s = self.sums
+        return s["decision_value"] > 0 > s["decision_value"] - s["evidence_constant"]
+
+    def verdict(self) -> str:
+        """Return class, probability, runner-up and the sum in two lines."""
+        (best, p), (second, q), *_ = self.chances
+        said, s = str(self.explanation.predicted), self.sums
+        if said != best:  # votes of pairs may disagree with probabilities
+            p = dict(self.chances)[said]
+            second, q = best, self.chances[0][1]
+        return (
+            f"class {said}, probability {p:.1%}; next is {second}, {q:.1%}\n"
+            f"decision value {s['decision_value']:+.3f} for {self.explanation.title()} = "
+            f"{s['evidence_for']:+.3f} for, {s['evidence_against']:+.3f} against, "
+            f"{s['evidence_constant']:+.3f} constant"
+        )
+
+    @cached_property
+    def has_letters(self) -> bool:
+        """Whether the sequence is a string of letters."""
+        return self.explanation.are_letters
+
+    def heading(self) -> str:
+        """Return what the table of `rows` shows."""
+        title = self.explanation.title()
+        if self.has_letters:
+            return f"letters that speak for (+) or against (-) {title}; positions count from 1"
+        what = "moments" if self.explanation.symbols.sampling_rate else "frames, counted from 0,"
+        return f"{what} that speak for (+) or against (-) {title}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the lines of the main table: moments, or patterns of letters."""
+        from mvdfq.explain.moments import find_patterns
+
+        if self.has_letters:
+            found = find_patterns(self.explanation, self.top)
+            return [self._letters_row(one) for one in found]
+        return [
+            {"evidence": round(one.evidence, 4), "when": one.when, "channels": one.what}
+            for one in self._moments
+        ]
+
+    @cached_property
+    def _moments(self) -> list[Any]:
+        from mvdfq.explain.moments import find_moments
+
+        return find_moments(self.explanation, self.top)
+
+    def _letters_row(self, one: Any) -> dict[str, Any]:
+        first, *more = one.positions
+        where = self._position(first, len(one))
+        where += f" and {len(more)} more" if more else ""
+        return {"evidence": round(one.evidence, 4), "letters": one.text, "where": where}
+
+    def _position(self, start: int, length: int) -> str:
+        """Return a position counted from 1 on the given strand."""
+        n_frames = self.explanation.by_time.shape[1]
+        is_joined = getattr(self.clf, "source_", {}).get("strands") == "both"
+        strand = n_frames // 2 if is_joined else n_frames
+        if start < strand:
+            return f"position {start + 1}"
+        # the reverse complement follows the strand and a gap, and runs backwards
+        end = start - strand - 1 + length
+        return f"position {strand - end + 1} of the reverse strand"
+
+    def word_rows(self) -> list[dict[str, Any]]:
+        """Return the words with the most evidence, as they were counted."""
+        return [word_row(reason) for reason in self.explanation.top(self.top)]
+
+    def row_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of symbols with the most evidence."""
+        evidence = self.sign * self.explanation.by_row[self.column]
+        order = abs(evidence).argsort()[::-1][: self.top]
+        return [
+            {"evidence": round(float(evidence[r]), 4), "row": self.explanation.row_names[r]}
+            for r in order
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything for programs."""
+        chances = dict(self.chances)
+        return {
+            "name": self.name,
+            "probability": chances[str(self.explanation.predicted)],
+            "probabilities": chances,
+            **self.sums,
+            "moments": [] if self.has_letters else [_plain(one) for one in self._moments],
+            "letters": self.rows() if self.has_letters else [],
+        }
+
+
+def _plain(moment: Any) -> dict[str, Any]:
+    first, stop = moment.frames
+    return {
+        "evidence": moment.evidence,
+        "first_frame": first,
+        "last_frame": stop - 1,
+        "seconds": None if moment.seconds is None else list(moment.seconds),
+        "channels": list(moment.channels),
+    }
+
+
+def word_row(reason: Any) -> dict[str, Any]:
+    """Return one line of output: a word as text."""
+    return {"evidence": round(reason.evidence, 4), "what": reason.text}
+
+
+def signed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of output for people: the evidence has its sign and four decimals."""
+    return [{**row, "evidence": f"{row['evidence']:+.4f}"} for row in rows]
 
 
 def explain(
     model: ModelPath,
     data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
+    reading: NewSequence,
     which: Annotated[
         str,
         typer.Option(help="Number of the sequence in the file, counted from 1, or its name."),
@@ -41,11 +186,7 @@ def explain(
     details: Annotated[
         bool, typer.Option("--details", help="Show words and rows of symbols, too.")
     ] = False,
-    as_: o.DataFormat = None,
-    label: o.Label = None,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    n_jobs: o.Jobs = -1,
 ) -> None:
     """Show which moments and channels decided the class of one sequence, with exact evidence.
 
@@ -57,7 +198,7 @@ def explain(
             message = f"{output} must end in .html, .json, .png, .svg or .pdf."
             raise Refused(message, "name another file")
     clf = load(model)
-    read = new_data(clf, [data], as_, label, False, None, n_jobs, quiet)
+    quiet, read = reading.quiet, new_data(clf, [data], reading)
     place = find_sequence(read.names, which, data)
     x = read.X[place] if isinstance(read.X, list) else read.X[[place]]
     one = [x] if isinstance(x, str) else x

@@ -10,9 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq._utils.files import replace_file
-from mvdfq.cli import options as o, parts as p
+from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
+from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
+from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
 __all__ = ["gram"]
@@ -28,19 +30,9 @@ class Number(StrEnum):
 def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
-    preset: p.PresetName = None,
-    frames: p.FramesName = None,
-    symbols: p.SymbolsName = None,
-    kernel: p.KernelName = None,
-    as_: o.DataFormat = None,
-    recipe: o.Recipe = None,
-    label: o.Label = None,
-    skip_bad: o.SkipBad = False,
-    cache: o.Cache = None,
+    parts: Annotated[Parts, Without("C", "balanced", "seed")],
+    reading: Annotated[o.DataOptions, Without("labels", "group_pattern", "strands")],
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    n_jobs: o.Jobs = -1,
-    memory_limit: o.Memory = None,
     dtype: Annotated[
         Number, typer.Option(help="Type of the stored values; float32 takes half the space.")
     ] = Number.float64,
@@ -55,19 +47,15 @@ def gram(
     check_output(output, data)
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.", "name another output")
-    options = o.DataOptions(
-        as_, recipe, label, skip_bad=skip_bad, cache=cache, n_jobs=n_jobs, quiet=quiet
-    )
-    parts = p.Parts(preset, frames, symbols, kernel)
     parts.check()
-    clf = parts.classifier(0, n_jobs, memory_limit, verbose=False)
-    fitted, names = _fitted(clf, data, options, output)
-    with progress_bar("kernel", quiet) as progress:
+    clf = parts.classifier(verbose=False)
+    fitted, names = _fitted(clf, data, reading, output)
+    with progress_bar("kernel", reading.quiet) as progress:
         stored = _stored(fitted, output, dtype, progress)
     lines = "".join(f"{printable(name)}\n" for name in names)
     replace_file(output.with_suffix(".names.txt"), lines)
     if stored.n_found:
-        note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", quiet)
+        note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", reading.quiet)
     facts = {
         "matrix": str(output),
         "sequences": len(names),

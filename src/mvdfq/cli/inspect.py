@@ -1,35 +1,47 @@
-"""``mvdfq inspect``: the contents of a data set, before training."""
+"""``mvdfq inspect``: the contents of a data set; what a model expects and was trained on."""
 
+import zipfile
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused
-from mvdfq.cli.flags import as_flags
-from mvdfq.cli.model_facts import inspect_model, is_model
-from mvdfq.cli.output import Format, note, note_some, progress_bar, show_facts, show_text, table
+from mvdfq.cli.errors import Refused, as_flags
+from mvdfq.cli.output import (
+    Format,
+    key_of,
+    note,
+    note_some,
+    progress_bar,
+    show_facts,
+    show_json,
+    show_text,
+    table,
+)
+from mvdfq.cli.predict import load
+from mvdfq.cli.shared import Without
 
-__all__ = ["inspect"]
+__all__ = ["class_counts", "inner_facts", "inspect", "inspect_model", "is_model"]
 
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
+MOST_NAMES = 6
+# Letters of a kernel that people see: a kernel of many layouts would fill the screen.
+MOST_LETTERS = 150
 # Facts that hold one number per class.
 IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
     data: o.DataPath,
-    as_: o.DataFormat = None,
-    label: o.Label = None,
-    labels: o.Labels = None,
-    group_pattern: o.GroupPattern = None,
-    recipe: o.Recipe = None,
+    reading: Annotated[o.DataOptions, Without("skip_bad", "strands", "cache", "n_jobs")],
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
     ] = False,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 
@@ -42,29 +54,34 @@ def inspect(
     if is_model(data):
         inspect_model(data, format)
         return
-    from mvdfq.io import recognise
     from mvdfq.io.base import check_kept
-    from mvdfq.io.inspection import facts_of, facts_of_audio
+    from mvdfq.io.inspection import facts_of
+
+    kind = reading.kind(data)
+    if kind == "audio":
+        facts = _facts_of_audio(data, reading, deep)
+    else:
+        facts = facts_of(replace(reading, as_=kind, skip_bad=True, n_jobs=1).dataset(data))
+    facts = {"data": str(data), "format": kind, **facts}
+    _show(facts, format, reading.quiet)
+    check_kept(data, facts["sequences"], facts["bad"])
+
+
+def _facts_of_audio(data: Path, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
+    """Return the facts of sound files; refuse options that sound files do not have."""
+    from mvdfq.io.inspection import facts_of_audio
     from mvdfq.io.recipes import audio_recipe
 
-    kind = as_ or recognise(data, **o.given_columns())
-    if kind == "audio":
-        given = o.given_columns() | {"label": label, "labels": labels}
-        given.pop("silence", None)
-        for name in (name for name, value in given.items() if value is not None):
-            raise Refused(f"--{name} has no meaning for the format audio; remove it.")
-        with progress_bar("looking", quiet) as progress:
-            read_as = audio_recipe(recipe, o.given_columns().get("silence"))
-            how: dict[str, Any] = {"recipe": read_as, "deep": deep, "n_jobs": o.processes(data)}
-            facts = facts_of_audio(data, group_pattern, progress, **how)
-        if not deep:
-            facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
-    else:
-        options = o.DataOptions(kind, None, label, labels, group_pattern, True, None, 1, quiet)
-        facts = facts_of(options.dataset(data))
-    facts = {"data": str(data), "format": kind, **facts}
-    _show(facts, format, quiet)
-    check_kept(data, facts["sequences"], facts["bad"])
+    given = reading.columns | {"label": reading.label, "labels": reading.labels, "silence": None}
+    for name in (name for name, value in given.items() if value is not None):
+        raise Refused(f"--{name} has no meaning for the format audio; remove it.")
+    with progress_bar("looking", reading.quiet) as progress:
+        recipe = audio_recipe(reading.recipe, reading.silence)
+        how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
+        facts = facts_of_audio(data, reading.group_pattern, progress, **how)
+    if not deep:
+        facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
+    return facts
 
 
 def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
@@ -98,11 +115,142 @@ def _row(key: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts for people: every length has its unit."""
+    """Return the facts for people: every length has its unit, names are listed as text."""
     unit = facts.get("unit of lengths", "letters" if "letters" in facts else "frames")
     lengths = [key for key in ("shortest", "median length", "longest") if key in facts]
-    return (
-        facts
-        | {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
-        | {"unit of lengths": ""}
-    )
+    shown: dict[str, str] = {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
+    if "constant channels" in facts:
+        shown["constant channels"] = _listed(facts["constant channels"]) or "none"
+    return facts | shown | {"unit of lengths": ""}
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as text; a name that could be read as two names stands in quotes."""
+    return ", ".join(f'"{one}"' if "," in one or one == "none" else one for one in names)
+
+
+def is_model(path: Path) -> bool:
+    """Tell whether a file is a model file; arrays in an .npz file are a zip file too."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return DESCRIPTION in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def inspect_model(path: Path, format: Format) -> None:
+    """Show the facts of a model file."""
+    clf = load(path)
+    facts = _facts(path, clf, format)
+    if format is Format.json:
+        show_json({key_of(name): value for name, value in facts.items()})
+        return
+    training = facts.pop("training")
+    classes = facts.pop("classes")
+    versions = training.pop("versions")
+    facts |= {
+        "channel_names": _some(facts["channel_names"]),
+        "recipe": _in_words(facts["recipe"]),
+        "terms": ", ".join(facts["terms"]),
+        "kernel": _short(facts["kernel"] or "") if format is Format.human else facts["kernel"],
+        "training sequences": sum(classes.values()),
+        "training lengths": _lengths(training, "letters" if facts["letters"] else "frames"),
+        "training data": f"SHA-256 {training['digest'][:16]}",
+        "versions": _in_words(versions),
+    }
+    show_facts({k.replace("_", " "): v for k, v in facts.items() if v is not None}, format)
+    if format is Format.human:
+        show_text("")
+        table([{"class": k, "training sequences": n} for k, n in classes.items()])
+
+
+def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:
+    source, training = clf.source_, dict(clf.training_)
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "format": source.get("format"),
+        "strands": source.get("strands"),
+        "recipe": source.get("recipe"),
+        "letters": _letters(clf),
+        "channels": clf.n_channels_in_,
+        "channel_names": list(clf.channel_names_in_ or []) or None,
+        "classes": class_counts(clf),
+        "settings": " ".join(repr(clf).split()),
+        "terms": [term.name for term in clf.terms_],
+        "kernel": _kernel(clf),
+        "C": clf.C_,
+        **inner_facts(clf, format),
+        "training": training,
+    }
+
+
+def _kernel(clf: Any) -> str | None:
+    """Return the kernel of the first term that reads symbols."""
+    readers = [term.reader for term in clf.terms_ if hasattr(term, "reader")]
+    return " ".join(repr(readers[0].kernel).split()) if readers else None
+
+
+def _letters(clf: Any) -> str | None:
+    steps = [step for term in clf.terms_ for step in term.encoders]
+    alphabets = next((a for step in steps if (a := getattr(step, "alphabets_", None))), None)
+    return ", ".join(alphabets) if alphabets else None
+
+
+def _some(names: list[str] | None) -> str | None:
+    if names is None:
+        return None
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ... (--format json)"
+
+
+def _in_words(values: dict[str, Any] | None) -> str | None:
+    if values is None:
+        return None
+    return ", ".join(f"{key} {value}" for key, value in values.items())
+
+
+def _lengths(training: dict[str, Any], unit: str) -> str:
+    """Return the lengths of the training sequences as text, in seconds if the rate is known."""
+    low, middle, high = (training[key] for key in ("shortest", "median_length", "longest"))
+    shown = f"{low} to {high} {unit}, median {middle:g}"
+    rate = training["sampling_rate"]
+    if rate is None:
+        return shown
+    seconds = f"{low / rate:.2f} to {high / rate:.2f} s, median {middle / rate:.2f} s"
+    return f"{seconds} ({shown}, {rate:g} frames per second)"
+
+
+def _inner_accuracy(clf: Any) -> dict[str, Any]:
+    """Return `inner_accuracy`, and `inner_accuracy_remark` if it is None or not of all classes."""
+    score, counts = float(clf.validation_score_), class_counts(clf)
+    single = [label for label, n in counts.items() if n == 1]
+    is_known = score == score and len(counts) - len(single) > 1  # NaN is not equal to itself
+    facts: dict[str, Any] = {"inner_accuracy": score if is_known else None}
+    if single:
+        names = ", ".join(single[:3]) + (" ..." if len(single) > 3 else "")
+        who = f"class {names} has" if len(single) == 1 else f"classes {names} have"
+        facts["inner_accuracy_remark"] = f"{who} one training sequence, which cannot be tested"
+    elif not is_known:
+        facts["inner_accuracy_remark"] = "the groups do not allow two inner folds"
+    return facts
+
+
+def inner_facts(clf: Any, format: Format) -> dict[str, Any]:
+    """Return the inner accuracy as facts; for people, the remark stands beside the number."""
+    facts = _inner_accuracy(clf)
+    if format is not Format.human or "inner_accuracy_remark" not in facts:
+        return facts
+    score, remark = facts.values()
+    return {"inner_accuracy": f"{'unknown' if score is None else f'{score:.4f}'}: {remark}"}
+
+
+def class_counts(clf: Any) -> dict[str, int]:
+    """Return the number of training sequences of every class."""
+    codes = clf.train_y_.tolist()
+    return {str(label): codes.count(i) for i, label in enumerate(clf.classes_.tolist())}

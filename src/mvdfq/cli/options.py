@@ -1,108 +1,27 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli.choices import FORMATS, RECIPES, completed, in_words
-from mvdfq.cli.columns import given_columns, number_or_name
-from mvdfq.cli.flags import as_flags
+from mvdfq.cli.errors import as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
-from mvdfq.cli.shared import default_cache
+from mvdfq.cli.shared import option
+from mvdfq.cli.values import FORMATS, RECIPES, in_words
 
-__all__ = [
-    "Cache",
-    "DataFormat",
-    "DataOptions",
-    "DataPath",
-    "GroupPattern",
-    "Jobs",
-    "Label",
-    "Labels",
-    "Memory",
-    "Output",
-    "Quiet",
-    "Recipe",
-    "Seed",
-    "SkipBad",
-    "Strands",
-    "given_columns",
-    "processes",
-]
+__all__ = ["DataOptions", "DataPath", "Jobs", "Memory", "Output", "Quiet", "Seed", "processes"]
 
 READ = "Reading data"
+COLUMNS = "Columns of tables, by name or number (0 is the first)"
 # Bytes of audio that one process reads in about a second.
 MANY_BYTES = 50_000_000
 
 DataPath = Annotated[
     Path,
     typer.Argument(help="File or folder: audio, .ts, .arff, .npz, .npy, .csv, .parquet, FASTA."),
-]
-DataFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--as",
-        help=f"Format of the data: {in_words(FORMATS)}; default: recognised by content.",
-        autocompletion=completed(FORMATS),
-        rich_help_panel=READ,
-    ),
-]
-Recipe = Annotated[
-    str | None,
-    typer.Option(
-        help=f"How sound becomes numbers: {in_words(RECIPES)}; +delta and +fft64 after the name "
-        f"add rows.",
-        autocompletion=completed(RECIPES),
-        rich_help_panel=READ,
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of labels: its name or number, or none. For FASTA: the number of a word in "
-        "the header, or a regular expression.",
-        rich_help_panel=READ,
-    ),
-]
-Labels = Annotated[
-    Path | None,
-    typer.Option(
-        help="Table with the columns id,label[,group], for FASTA and profiles.",
-        rich_help_panel=READ,
-    ),
-]
-GroupPattern = Annotated[
-    str | None,
-    typer.Option(
-        help="Regular expression whose first group finds the group in a name, such as _(.+)_ .",
-        rich_help_panel=READ,
-    ),
-]
-SkipBad = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad",
-        help="Leave out files that cannot be read, and list them.",
-        rich_help_panel=READ,
-    ),
-]
-Strands = Annotated[
-    str,
-    typer.Option(
-        help="one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
-        autocompletion=completed(("one", "both")),
-        rich_help_panel=READ,
-    ),
-]
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder that keeps audio features; default: the folder that mvdfq cache shows.",
-        rich_help_panel=READ,
-    ),
 ]
 Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
@@ -119,20 +38,98 @@ Memory = Annotated[
 
 @dataclass(frozen=True)
 class DataOptions:
-    """The options that say how data are read."""
+    """The options that say how data are read; `with_shared` makes an option of every field."""
 
-    format: str | None = None
-    recipe: Any = None
-    label: str | None = None
-    labels: Path | None = None
-    group_pattern: str | None = None
-    skip_bad: bool = False
-    cache: Path | None = None
-    n_jobs: int = 1
-    quiet: bool = False
-    strands: str = "one"
-    # The columns of a table that the user names.
-    columns: Mapping[str, Any] = field(default_factory=given_columns)
+    as_: str | None = option(
+        None,
+        f"Format of the data: {in_words(FORMATS)}; default: recognised by content.",
+        "--as",
+        panel=READ,
+        values=FORMATS,
+    )
+    recipe: str | None = option(
+        None,
+        f"How sound becomes numbers: {in_words(RECIPES)}; +delta and +fft64 after the name add "
+        f"rows.",
+        panel=READ,
+        values=RECIPES,
+    )
+    label: str | None = option(
+        None,
+        "Column of labels: its name or number, or none. For FASTA: the number of a word in the "
+        "header, or a regular expression.",
+        panel=READ,
+    )
+    labels: Path | None = option(
+        None, "Table with the columns id,label[,group], for FASTA and profiles.", panel=READ
+    )
+    group_pattern: str | None = option(
+        None,
+        "Regular expression whose first group finds the group in a name, such as _(.+)_ .",
+        panel=READ,
+    )
+    skip_bad: bool = option(
+        False, "Leave out files that cannot be read, and list them.", "--skip-bad", panel=READ
+    )
+    strands: str = option(
+        "one",
+        "one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
+        panel=READ,
+        values=("one", "both"),
+    )
+    cache: Path | None = option(
+        None,
+        "Folder that keeps audio features; default: the folder that mvdfq cache shows.",
+        panel=READ,
+    )
+    silence: str | None = option(
+        None,
+        "Frames of digital silence in sound: missing or keep; default: as the recipe says.",
+        panel=READ,
+        values=("missing", "keep"),
+    )
+    no_cache: bool = option(
+        False,
+        "Do not use or keep audio features in the cache; see mvdfq cache.",
+        "--no-cache",
+        panel=READ,
+    )
+    id: str | None = option(None, "Column that names the sequence of each row.", panel=COLUMNS)
+    time: str | None = option(
+        None,
+        "Column of times, or none: rows in order; NAME:ms says the unit: s, ms, us or ns.",
+        panel=COLUMNS,
+    )
+    group: str | None = option(
+        None, "Column of groups (subjects, devices), or none.", panel=COLUMNS
+    )
+    channels: str | None = option(
+        None,
+        "Columns that are channels, such as x,y,z; default: all columns without another role.",
+        panel=COLUMNS,
+    )
+    drop: str | None = option(None, "Columns that are left out, such as note,index.", panel=COLUMNS)
+    resample: float | None = option(
+        None,
+        "Rows per second that all sequences are brought to; gaps stay gaps.",
+        panel=COLUMNS,
+        min=0,
+    )
+    n_jobs: Jobs = -1
+    quiet: Quiet = False
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that the user names, as keywords of `mvdfq.io.read`."""
+        names = ("id", "time", "group", "channels", "drop", "resample", "silence")
+        given = {name: getattr(self, name) for name in names}
+        return {name: _parsed(name, value) for name, value in given.items() if value is not None}
+
+    def kind(self, path: Path) -> str:
+        """Return the format of the data, recognised by content if the user does not say it."""
+        from mvdfq.io import recognise
+
+        return self.as_ or recognise(path, **self.columns)
 
     def read(self, path: Any) -> Any:
         """Read a data set; print what was left out and what the reader decided by itself."""
@@ -151,13 +148,13 @@ class DataOptions:
         from mvdfq.io import read
 
         with progress_bar("reading", self.quiet) as progress:
-            return read(path, self.format, progress=progress, **self._keywords(path))
+            return read(path, self.as_, progress=progress, **self._keywords(path))
 
     def blocks(self, path: Path, limit: int) -> Any:
         """Return what reads a folder of more than `limit` bytes block by block; None for others."""
-        from mvdfq.io import FolderBlocks, recognise
+        from mvdfq.io import FolderBlocks
 
-        kind = self.format or recognise(path, **given_columns())
+        kind = self.kind(path)
         if not path.is_dir() or kind not in ("audio", "csv-folder"):
             return None
         blocks = FolderBlocks(path, kind, **self._keywords(path))
@@ -167,23 +164,42 @@ class DataOptions:
         """Return the options as keywords of `mvdfq.io.read`."""
         return {
             "recipe": self.recipe,
-            "label": None if self.label is None else number_or_name(self.label),
+            "label": None if self.label is None else _parsed("label", self.label),
             "labels": self.labels,
             "strands": self.strands,
             "group_pattern": self.group_pattern,
             "skip_bad": self.skip_bad,
             "n_jobs": processes(path) if self.n_jobs == -1 else self.n_jobs,
-            "cache": self.cache or _cache_for(path, self.format),
+            "cache": self.cache or self._default_cache(path),
             **self.columns,
         }
 
+    def _default_cache(self, path: Any) -> Path | None:
+        """Return the default folder if the data are sound; None if it cannot be created."""
+        from mvdfq.io.cache import features_folder
 
-def _cache_for(path: Any, format: str | None) -> Path | None:
-    """Return the default cache if the data are sound; other formats have no features to keep."""
-    from mvdfq.io import recognise
+        if self.no_cache or self.kind(path[0] if isinstance(path, list) else path) != "audio":
+            return None
+        folder = features_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:  # a home without the right to write: the cache only saves time
+            return None
+        return folder
 
-    kind = format or recognise(path[0] if isinstance(path, list) else path, **given_columns())
-    return default_cache() if kind == "audio" else None
+
+def _parsed(name: str, value: Any) -> Any:
+    """Return a column as the library takes it; a value that was read before stays as it is."""
+    if not isinstance(value, str) or name == "silence":
+        return value
+    if name in ("channels", "drop"):
+        return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
+    return number_or_name(value)
+
+
+def number_or_name(text: str) -> str | int:
+    """Return a column as the library takes it: a number counts from 0, or from the end."""
+    return int(text) if re.fullmatch("-?[0-9]{1,18}", text) else text
 
 
 def processes(path: Any) -> int:

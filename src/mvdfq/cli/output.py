@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from itertools import product
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from mvdfq._utils.short import csv_cell
@@ -21,6 +23,7 @@ __all__ = [
     "printable",
     "progress_bar",
     "screen_width",
+    "show_confusion",
     "show_facts",
     "show_json",
     "show_rows",
@@ -29,13 +32,15 @@ __all__ = [
     "working",
 ]
 
-
 # Longer lists of remarks are cut off; --format json shows everything.
 MOST_LINES, MOST_LETTERS = 10, 300
 # Lines of a pipe are never wrapped: no table is as wide as this.
 ANY_WIDTH = 1_000_000
 # Decimals of numbers in a column.
 MOST_DIGITS = 4
+# People do not read a matrix with more classes; a pipe still gets the whole matrix.
+MOST_CLASSES = 40
+LARGEST = 10
 
 
 class Format(StrEnum):
@@ -196,3 +201,50 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
         yield
         if progress is not None:
             progress(1, 1)
+
+
+def show_confusion(names: list[str], counts: list[list[int]]) -> None:
+    """Print how often a class (row) was predicted as a class (column).
+
+    A matrix that does not fit the terminal has letters in place of names, or shrinks to the
+    largest confusions.
+    """
+    width, letters = screen_width(), (ascii_lowercase + ascii_uppercase)[: len(names)]
+    lettered = [f"{a} = {name}" for a, name in zip(letters, names, strict=False)]
+    few = len(names) <= MOST_CLASSES
+    for rows, columns in [(names, names), (lettered, list(letters))]:
+        if width is None or (few and _width(rows, columns, counts) <= width):
+            title = "\nconfusions: true class, and how often each class was predicted"
+            table(_matrix(rows, columns, counts), title, plain=True)
+            return
+    if largest := _largest(names, counts):
+        title = f"\nthe {len(largest)} largest confusions; --format json has the whole table"
+        table(largest, title)
+
+
+def _matrix(rows: list[str], columns: list[str], counts: list[list[int]]) -> list[dict[str, Any]]:
+    # the heading of the first column must differ from all classes
+    heading = "true \\ predicted"
+    return [
+        {heading: row, **{f"{name}": n for name, n in zip(columns, line, strict=True)}}
+        for row, line in zip(rows, counts, strict=True)
+    ]
+
+
+def _width(rows: list[str], columns: list[str], counts: list[list[int]]) -> int:
+    """Return the width of the matrix in characters, two between columns."""
+    widths = [
+        max(len(name), *(len(str(line[c])) for line in counts)) for c, name in enumerate(columns)
+    ]
+    return max(len("true \\ predicted"), *map(len, rows)) + sum(2 + width for width in widths)
+
+
+def _largest(names: list[str], counts: list[list[int]]) -> list[dict[str, Any]]:
+    """Return the most frequent errors, with their share of the true class."""
+    errors = [(counts[i][j], i, j) for i, j in product(range(len(names)), repeat=2) if i != j]
+    return [
+        {"true": names[i], "predicted": names[j], "times": n,
+         "share": f"{n / sum(counts[i]):.1%}"}
+        for n, i, j in sorted(errors, key=lambda one: (-one[0], one[1:]))[:LARGEST]
+        if n
+    ]  # fmt: skip

@@ -2,65 +2,46 @@
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from mvdfq._utils.files import replace_file
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name
 from mvdfq.cli.output import note
+from mvdfq.cli.shared import option
 
-__all__ = [
-    "Details",
-    "NoAudio",
-    "PageOptions",
-    "RemoveChannels",
-    "ReportPath",
-    "command_line",
-    "write_explanation",
-]
+__all__ = ["PageOptions", "command_line", "write_explanation"]
 
 PANEL = "The page"
-ReportPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        help="Page to write, a file that ends in .html; .json and .csv with its numbers are "
-        "written beside it.",
-        rich_help_panel=PANEL,
-    ),
-]
-Details = Annotated[
-    str,
-    typer.Option(
-        "--details",
-        help="Number of sequences that the page shows with curves and evidence, or all.",
-        rich_help_panel=PANEL,
-    ),
-]
-NoAudio = Annotated[
-    bool,
-    typer.Option("--no-audio", help="Put no sound clips into the page.", rich_help_panel=PANEL),
-]
-RemoveChannels = Annotated[
-    bool,
-    typer.Option(
-        "--remove-channels",
-        help="Evaluate again without each channel; this takes one evaluation per channel.",
-        rich_help_panel=PANEL,
-    ),
-]
 
 
+@dataclass(frozen=True)
 class PageOptions:
     """What the command line says about the page; checked before data are read."""
 
-    def __init__(
-        self, path: Path | None, details: str, no_audio: bool, remove_channels: bool
-    ) -> None:
-        self.path, self.no_audio, self.remove_channels = path, no_audio, remove_channels
-        self.details: int | str = details
+    report: Path | None = option(
+        None,
+        "Page to write, a file that ends in .html; .json and .csv with its numbers are written "
+        "beside it.",
+        panel=PANEL,
+    )
+    details: str = option(
+        "60",
+        "Number of sequences that the page shows with curves and evidence, or all.",
+        panel=PANEL,
+    )
+    no_audio: bool = option(False, "Put no sound clips into the page.", "--no-audio", panel=PANEL)
+    remove_channels: bool = option(
+        False,
+        "Evaluate again without each channel; this takes one evaluation per channel.",
+        "--remove-channels",
+        panel=PANEL,
+    )
+
+    def check(self) -> None:
+        """Raise an error for a page that cannot or must not be written."""
+        path, details = self.report, self.details
         if path is None:
             return
         if path.suffix not in (".html", ".htm"):
@@ -68,16 +49,14 @@ class PageOptions:
         check_name(path.with_suffix(".json"))  # the longest of the names beside the page
         if not path.absolute().parent.is_dir():
             raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
-        check_beside(path)
-        if details != "all":
-            if not details.isdecimal() or int(details) < 1:
-                message = f"--details must be a whole number above 0 or all, got {details}."
-                raise Refused(message, "for example --details 60", USAGE)
-            self.details = int(details)
+        _check_beside(path)
+        if details != "all" and (not details.isdecimal() or int(details) < 1):
+            message = f"--details must be a whole number above 0 or all, got {details}."
+            raise Refused(message, "for example --details 60", USAGE)
 
     def recorder(self) -> Any:
         """Return what `mvdfq.evaluate` calls after every fold; None if no page is wanted."""
-        if self.path is None:
+        if self.report is None:
             return None
         from mvdfq.pages.run import Recorder
 
@@ -86,28 +65,29 @@ class PageOptions:
     def n_removed(self, X: Any) -> int:
         """Return how many evaluations without one channel are wanted."""
         n_channels = 1 if isinstance(X, list) else X.n_rows
-        return n_channels if self.path and self.remove_channels and n_channels > 1 else 0
+        return n_channels if self.report and self.remove_channels and n_channels > 1 else 0
 
     def write(
         self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: dict[str, Any]
     ) -> Path | None:
         """Write the page of an evaluation, if one is wanted; return its path."""
-        if self.path is None:
+        if self.report is None:
             return None
-        from mvdfq.pages.api import finish, run_of
         from mvdfq.pages.clips import sound_files
+        from mvdfq.pages.report import finish, run_of
 
         run = run_of(clf, read.X, read.y, read.names or None, read.groups, result, recorder)
         about = {"title": data.absolute().name, "command": command_line()}
         audio = None if self.no_audio else sound_files(data, run.names)
         wanted = rules if self.remove_channels else None
-        finish(run, about, self.details, wanted, audio, self.path)
-        return self.path
+        details = "all" if self.details == "all" else int(self.details)
+        finish(run, about, details, wanted, audio, self.report)
+        return self.report
 
 
-def check_beside(path: Path) -> None:
+def _check_beside(path: Path) -> None:
     """Refuse a page whose .json or .csv would replace a file of the user."""
-    from mvdfq.pages.files import foreign_files
+    from mvdfq.pages.html import foreign_files
 
     if foreign := foreign_files(path):
         message = f"--report {path} would replace {foreign[0]}, which is not part of a report."
@@ -125,7 +105,7 @@ def write_explanation(
 ) -> None:
     """Write the page of one sequence."""
     from mvdfq.pages.clips import sound_files
-    from mvdfq.pages.single import explanation_page
+    from mvdfq.pages.report import explanation_page
 
     names = read.names or [str(i) for i in range(len(read))]
     files = sound_files(data, [names[which]])

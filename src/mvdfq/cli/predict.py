@@ -1,44 +1,42 @@
-"""``mvdfq predict``: model file and new data -> labels."""
+"""``mvdfq predict``: model file and new data -> labels; data are read as in training."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.as_trained import (
-    reading_as_trained,
-    remark_other_rate,
-    warn_of_training_data,
-)
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
+from mvdfq.cli.shared import Without
 
-__all__ = ["load", "new_data", "predict"]
+__all__ = ["ModelPath", "NewData", "load", "new_data", "predict", "warn_of_training_data"]
 
+# What a model remembers is no option where new data are read.
+NewData = Annotated[o.DataOptions, Without("recipe", "labels", "group_pattern", "strands")]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
+# Tables of text, which look alike: one row is a series, a time point, or a row of one series.
+TEXT = ("long-csv", "wide-csv", "csv-folder")
+# Tables of time points, whose columns are channels.
+TIMES = ("long-csv", "csv-folder", "parquet")
 
 
 def predict(
     model: ModelPath,
     data: Annotated[list[Path], typer.Argument(help="Files or a folder, as in training.")],
-    as_: o.DataFormat = None,
-    label: o.Label = None,
-    skip_bad: o.SkipBad = False,
-    cache: o.Cache = None,
+    reading: NewData,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
     ] = False,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    n_jobs: o.Jobs = -1,
 ) -> None:
     """Predict the classes of new sequences.
 
     Example: mvdfq predict genres.mvdfq new/*.wav --format json
     """
     clf = load(model)
-    read = new_data(clf, data, as_, label, skip_bad, cache, n_jobs, quiet)
+    quiet, read = reading.quiet, new_data(clf, data, reading)
     warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
         chances = clf.predict_proba(read.X)
@@ -104,28 +102,85 @@ def load(model: Path) -> Any:
         raise Refused(problem, hint, CANNOT_READ_MODEL) from None
 
 
-def new_data(
-    clf: Any,
-    paths: list[Path],
-    format: str | None,
-    label: str | None,
-    skip_bad: bool,
-    cache: Path | None,
-    n_jobs: int,
-    quiet: bool,
-    labels: Path | None = None,
-) -> Any:
+def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     """Read new sequences as the training sequences of the model were read."""
     from mvdfq.io.recipes import stored_recipe
 
     source = getattr(clf, "source_", {})
-    kind, label, columns = reading_as_trained(clf, paths[0], format, label)
-    is_sound = kind == "audio" and source.get("recipe")
-    recipe = stored_recipe(source["recipe"]) if is_sound else None
-    strands = source.get("strands", "one") if kind == "fasta" else "one"
-    options = o.DataOptions(
-        kind, recipe, label, labels, None, skip_bad, cache, n_jobs, quiet, strands, columns
-    )
-    read = options.read(paths[0] if len(paths) == 1 else paths)
-    remark_other_rate(clf, read.X, quiet)
+    reading = _as_trained(clf, paths[0], reading)
+    if reading.as_ == "audio" and source.get("recipe"):
+        recipe: Any = stored_recipe(source["recipe"])
+        reading = replace(reading, recipe=recipe)
+    if reading.as_ == "fasta":
+        reading = replace(reading, strands=source.get("strands", "one"))
+    read = reading.read(paths[0] if len(paths) == 1 else paths)
+    _remark_other_rate(clf, read.X, reading.quiet)
     return read
+
+
+def _as_trained(clf: Any, path: Path, reading: o.DataOptions) -> o.DataOptions:
+    """Return format, label and columns that new data are read with.
+
+    What the user says now comes first, then what the user said in training.
+    """
+    source, given = getattr(clf, "source_", {}), reading.columns
+    stored = source.get("columns") or {}
+    columns = {key: stored[key] for key in ("id", "time", "resample") if key in stored} | given
+    stored_kind = None if "id" in given else source.get("format")
+    kind = reading.as_ or _kind(path, stored_kind, columns)
+    if kind in TIMES and clf.channel_names_in_ is not None:
+        columns.setdefault("channels", list(clf.channel_names_in_))
+    elif "drop" in stored:  # without a header, columns have numbers
+        columns.setdefault("drop", stored["drop"])
+    if kind not in TIMES:
+        columns = given
+    elif kind != source.get("format"):  # only channels and rate mean the same in another format
+        columns = {key: columns[key] for key in ("channels", "resample") if key in columns} | given
+    if kind == "csv-folder":
+        columns["id"] = None
+    label = reading.label
+    if label is None and kind == source.get("format") and kind in (*TEXT, "parquet"):
+        label = _label_in(path, stored.get("label"))
+    return replace(reading, as_=kind, label=label, **columns)
+
+
+def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:
+    """Return the format of new data; a table of text has the format of the training table."""
+    from mvdfq.io import ReadError, recognise
+
+    try:
+        found = recognise(path, **columns)
+    except ReadError:
+        if stored not in TEXT or not path.is_file():
+            raise
+        return stored
+    return stored if stored in TEXT and found in TEXT and path.is_file() else found
+
+
+def _label_in(path: Path, label: str | None) -> str | None:
+    """Return the label of the training table if the new table has this column, too."""
+    from mvdfq.io.columns import looked_at
+    from mvdfq.io.formats import Glimpse
+
+    looked = looked_at(Glimpse(path)) if path.is_file() else None
+    return label if looked is not None and label in looked[0].header else None
+
+
+def _remark_other_rate(clf: Any, X: Any, quiet: bool) -> None:
+    """Say if new data have another sampling rate than the training data."""
+    trained = (getattr(clf, "training_", None) or {}).get("sampling_rate")
+    found = getattr(X, "sampling_rate", None)
+    if trained and found and not 0.9 < found / trained < 1.1:
+        note(
+            f"the training data have {trained:g} rows per second, these data {found:g}; "
+            f"--resample {trained:g} brings them to the rate of the training data",
+            quiet,
+        )
+
+
+def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = False) -> None:
+    """Say how many of these sequences the model has learned from."""
+    n = sum(bool(places) for places in clf.training_places(X))
+    if n:
+        which = "this sequence" if n == len(X) == 1 else f"{n} of these {len(X)} sequences"
+        note(f"warning: the model was trained on {which}; {consequence}.", quiet)

@@ -10,9 +10,9 @@ import typer
 
 from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
-from mvdfq.cli.choices import READINGS, TABLES, completed
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
+from mvdfq.cli.values import READINGS, TABLES, completed
 
 __all__ = ["reproduce"]
 

@@ -3,8 +3,15 @@
 from typing import Any
 
 from mvdfq._utils.short import counted
-from mvdfq.cli.confusion import show_confusion
-from mvdfq.cli.output import Format, screen_width, show_facts, show_json, show_rows, table
+from mvdfq.cli.output import (
+    Format,
+    screen_width,
+    show_confusion,
+    show_facts,
+    show_json,
+    show_rows,
+    table,
+)
 
 __all__ = ["show_scores"]
 

@@ -1,25 +1,25 @@
-"""Options that hold for a whole command: progress, the cache of features, columns of tables.
+"""Options that hold for a whole command: progress, engine, cluster; dataclasses as options.
 
 `with_shared` adds the options to a command and carries them out, so that the command itself does
 not have to pass them on.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
-from inspect import Parameter, signature
-from pathlib import Path
-from typing import Annotated, Any
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from mvdfq.cli.columns import OPTIONS, set_columns
 from mvdfq.cli.errors import Refused
+from mvdfq.cli.values import completed
 
-__all__ = ["default_cache", "with_shared"]
+__all__ = ["Without", "option", "with_shared"]
 
 
 class Mode(StrEnum):
@@ -39,15 +39,6 @@ ProgressMode = Annotated[
         "else lines for work of more than 2 s.",
     ),
 ]
-NoCache = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        help="Do not use or keep audio features in the cache; see mvdfq cache.",
-        rich_help_panel="Reading data",
-    ),
-]
-
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -78,45 +69,105 @@ EngineName = Annotated[
 ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 ON_CARD = (*ON_CLUSTER, "reproduce")
 
-IS_CACHED: ContextVar[bool] = ContextVar("IS_CACHED", default=True)
+
+class Without(tuple[str, ...]):
+    """Fields of a dataclass that are no options: ``Annotated[Parts, Without("seed")]``."""
+
+    def __new__(cls, *names: str) -> "Without":
+        """Return the names of the fields."""
+        return super().__new__(cls, names)
+
+
+def option(
+    default: Any, help: str, *names: str, panel: str, values: Iterable[str] = (), **more: Any
+) -> Any:
+    """Return a field of a dataclass that is an option; `values` are what the tab key offers."""
+    if values:
+        more["autocompletion"] = completed(values)
+    info = typer.Option(*names, help=help, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"option": info})
 
 
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the options that hold for whole commands, where they fit."""
-    known = signature(command).parameters
-    added: dict[str, tuple[Any, Any]] = {}
-    if "quiet" in known:
-        added["progress"] = ProgressMode, Mode.auto
-    if "as_" in known:
-        added["no_cache"] = NoCache, False
-        added |= {name: (kind, None) for name, kind in OPTIONS.items()}
-    if command.__name__ in ON_CLUSTER:
-        added["scheduler"] = Scheduler, None
-    if command.__name__ in ON_CARD:
-        added["engine"] = EngineName, Device.cpu
+    """Return the command with the options that hold for whole commands, where they fit.
+
+    A parameter that is a dataclass becomes one option for each field; equal names are one option.
+    """
+    own = signature(command).parameters
+    records = {name: found for name, one in own.items() if (found := _Record.of(one.annotation))}
+    options: dict[str, Parameter] = {}
+    for name, one in own.items():
+        for each in records[name].parameters() if name in records else [one]:
+            options.setdefault(each.name, each.replace(kind=Parameter.KEYWORD_ONLY))
+    added = _added(command.__name__, options)
 
     @wraps(command)
-    def run(*arguments: Any, **options: Any) -> None:
-        own = {name: options.pop(name, default) for name, (_, default) in added.items()}
+    def run(**given: Any) -> None:
+        whole = {each.name: given.pop(each.name, each.default) for each in added}
+        arguments = {
+            name: records[name].filled(given) if name in records else given[name] for name in own
+        }
 
         def carry_out() -> None:
-            _show_progress(own.get("progress", Mode.none))
-            IS_CACHED.set(not own.get("no_cache", False))
-            set_columns(own)
-            with _card(own.get("engine")), _cluster(own.get("scheduler")):
-                command(*arguments, **options)
+            _show_progress(whole.get("progress", Mode.none))
+            with _card(whole.get("engine")), _cluster(whole.get("scheduler")):
+                command(**arguments)
 
         copy_context().run(carry_out)  # the settings end with the command
 
-    more = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in added.items()
-    ]
-    run.__signature__ = signature(command).replace(  # type: ignore[attr-defined]
-        parameters=[*known.values(), *more]
-    )
-    run.__annotations__ = command.__annotations__ | {k: kind for k, (kind, _) in added.items()}
+    every = [*options.values(), *added]
+    run.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in every}
     return run
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A dataclass that a command takes, and the names of its fields that are options."""
+
+    cls: Any
+    names: list[str]
+
+    @classmethod
+    def of(cls, annotation: Any) -> "_Record | None":
+        """Return the record of a parameter; None if the parameter takes no dataclass."""
+        is_noted = get_origin(annotation) is Annotated
+        kind, *notes = get_args(annotation) if is_noted else (annotation,)
+        if not is_dataclass(kind):
+            return None
+        without = {name for one in notes if isinstance(one, Without) for name in one}
+        return cls(kind, [one.name for one in fields(kind) if one.name not in without])
+
+    def parameters(self) -> list[Parameter]:
+        """Return the fields as parameters of a command."""
+        known = {one.name: one for one in fields(self.cls)}
+        return [_parameter(name, known[name].default, _annotation(known[name]))
+                for name in self.names]  # fmt: skip
+
+    def filled(self, given: dict[str, Any]) -> Any:
+        """Return the dataclass with the values that the user gives."""
+        return self.cls(**{name: given[name] for name in self.names})
+
+
+def _annotation(one: Field[Any]) -> Any:
+    info = one.metadata.get("option")
+    return one.type if info is None else Annotated[one.type, info]
+
+
+def _parameter(name: str, default: Any, annotation: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _added(command: str, options: dict[str, Parameter]) -> list[Parameter]:
+    """Return the options that hold for a whole command."""
+    found = []
+    if "quiet" in options:
+        found.append(_parameter("progress", Mode.auto, ProgressMode))
+    if command in ON_CLUSTER:
+        found.append(_parameter("scheduler", None, Scheduler))
+    if command in ON_CARD:
+        found.append(_parameter("engine", Device.cpu, EngineName))
+    return found
 
 
 @contextmanager
@@ -130,9 +181,13 @@ def _card(engine: Device | None) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             stack.enter_context(use_engine(str(engine)))
-        except (ImportError, RuntimeError) as error:
-            text = str(error).replace("engine='gpu'", "--engine gpu")
-            raise Refused(text.replace("pass engine='cpu'", "pass --engine cpu")) from None
+        except ImportError:
+            message = "--engine gpu needs torch, which is not installed."
+            raise Refused(message, "pip install 'mvdfq[gpu]', or pass --engine cpu") from None
+        except RuntimeError:
+            message = "--engine gpu needs a graphics card that torch can use, but torch finds none."
+            hint = "install a build of torch for the card, or pass --engine cpu"
+            raise Refused(message, hint) from None
         yield
 
 
@@ -166,17 +221,3 @@ def _show_progress(mode: Mode) -> None:
         BARS.set(lambda transient: None)
     else:
         BARS.set(lambda transient: rich_bar(transient, force=True))
-
-
-def default_cache() -> Path | None:
-    """Return the folder of the cache; None if it is switched off or cannot be created."""
-    from mvdfq.io.cache import features_folder
-
-    if not IS_CACHED.get():
-        return None
-    folder = features_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a home without the right to write: the cache only saves time
-        return None
-    return folder

@@ -1,71 +1,52 @@
 """``mvdfq train``: data -> model file."""
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli import options as o, parts as p
+from mvdfq._utils.short import counted
+from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_name
-from mvdfq.cli.inner import inner_facts
+from mvdfq.cli.inspect import inner_facts
+from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, show_facts
 
-__all__ = ["labelled", "source_of", "train"]
+__all__ = ["check_output", "labelled", "train"]
 
 
 def train(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
-    preset: p.PresetName = None,
-    frames: p.FramesName = None,
-    symbols: p.SymbolsName = None,
-    kernel: p.KernelName = None,
-    c: p.Penalty = None,
-    balanced: p.Balanced = False,
-    as_: o.DataFormat = None,
-    recipe: o.Recipe = None,
-    label: o.Label = None,
-    labels: o.Labels = None,
-    group_pattern: o.GroupPattern = None,
-    skip_bad: o.SkipBad = False,
-    strands: o.Strands = "one",
-    cache: o.Cache = None,
+    parts: Parts,
+    reading: o.DataOptions,
     format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    seed: o.Seed = 0,
-    n_jobs: o.Jobs = -1,
-    memory_limit: o.Memory = None,
 ) -> None:
     """Train a classifier on a data set and write a model file.
 
     Example: mvdfq train recordings/ -o digits.mvdfq
     """
     from mvdfq.evaluation import useful_groups
-    from mvdfq.io import recognise
 
     check_output(output, data)
-    parts = p.Parts(preset, frames, symbols, kernel, c, balanced)
+    _tell_replaced(output, reading.quiet)
     parts.check()
-    kind = as_ or recognise(data, **o.given_columns())
-    options = o.DataOptions(
-        kind, recipe, label, labels, group_pattern, skip_bad, cache, n_jobs, quiet, strands
-    )
-    read = labelled(options.read(data), data)
+    reading = replace(reading, as_=reading.kind(data))
+    read = labelled(reading.read(data), data)
     if read.split is not None:
-        note("Training on the training part that the data name.", quiet)
+        note("Training on the training part that the data name.", reading.quiet)
         read = read.take((read.split == "train").nonzero()[0])
-    clf = parts.classifier(seed, n_jobs, memory_limit, verbose=not quiet)
+    clf = parts.classifier(verbose=not reading.quiet)
     groups = useful_groups(read.groups, read.y)
     if read.groups is not None:
-        _tell_groups(groups, quiet)
+        _tell_groups(groups, reading.quiet)
     clf.fit(read.X, read.y, groups=groups)
-    clf.source_ = source_of(kind, recipe) | {"names": read.names, "strands": strands}
-    clf.source_["columns"] = o.given_columns() | {"label": label}
+    clf.source_ = _source(reading) | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
-    _show(clf, read, output, format, quiet)
+    _show(clf, read, output, format, reading.quiet)
 
 
 def _tell_groups(groups: Any, quiet: bool) -> None:
@@ -113,6 +94,25 @@ def check_output(path: Path, data: Path) -> None:
         raise Refused(problem, hint, CANNOT_WRITE)
 
 
+def _tell_replaced(path: Path, quiet: bool) -> None:
+    """Say which model the new model will replace; refuse to replace a file that is no model."""
+    from mvdfq.classifier.saving.file import ModelFileError, load
+    from mvdfq.cli.inspect import is_model
+
+    if not path.exists() or not path.stat().st_size:
+        return
+    if not is_model(path):
+        message = f"{path} exists and is not a model file, so it is not replaced."
+        raise Refused(message, "name another output, or remove the file first", CANNOT_WRITE)
+    try:
+        old = load(path)
+        sizes = counted(len(old.classes_), "class"), counted(len(old.train_y_), "sequence")
+        what = f"a model of {sizes[0]}, trained on {sizes[1]}"
+    except ModelFileError:
+        what = "a model file that cannot be read"
+    note(f"{path} exists and will be replaced: {what}.", quiet)
+
+
 def labelled(data: Any, path: Any) -> Any:
     """Return the data, or raise an error if the data have no labels."""
     if data.y is None:
@@ -123,10 +123,14 @@ def labelled(data: Any, path: Any) -> Any:
     return data
 
 
-def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
-    """Return the format and the audio recipe, which a model file remembers."""
+def _source(reading: o.DataOptions) -> dict[str, Any]:
+    """Return how the data were read, which a model file remembers."""
     from mvdfq.io.recipes import audio_recipe
 
-    silence = o.given_columns().get("silence")
-    stored = asdict(audio_recipe(recipe, silence)) if kind == "audio" else None
-    return {"format": kind, "recipe": stored}
+    stored = audio_recipe(reading.recipe, reading.silence) if reading.as_ == "audio" else None
+    return {
+        "format": reading.as_,
+        "recipe": None if stored is None else asdict(stored),
+        "strands": reading.strands,
+        "columns": reading.columns | {"label": reading.label},
+    }

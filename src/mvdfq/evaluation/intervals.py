@@ -49,7 +49,7 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
     >>> [round(bound, 3) for bound in share_interval(right)]
     [0.49, 0.943]
     >>> [round(bound, 3) for bound in share_interval(right, [1, 1, 1, 1, 1, 2, 2, 2, 2, 2])]
-    [0.045, 0.996]
+    [0.015, 0.999]
     """
     right = np.asarray(right, dtype=float)
     p, n, quantile = float(right.mean()), len(right) / repeats, float(norm.ppf(0.975))

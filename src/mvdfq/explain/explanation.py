@@ -15,7 +15,7 @@ from mvdfq.terms.base import TermRows
 from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.total import FittedSum
 
-__all__ = ["Explanation", "explanations"]
+__all__ = ["Explanation", "explanations", "largest_channels"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -248,7 +248,7 @@ class Explanation:
         rate = self.symbols.sampling_rate
         return Reason(
             self.row_names[row],
-            self._largest_channels(row),
+            largest_channels(self, row),
             tuple(self._name(row, int(code)) for code in codes),
             tuple((offsets - offsets[0]).tolist()),
             tuple(frames.tolist()),
@@ -261,17 +261,6 @@ class Explanation:
     def are_letters(self) -> bool:
         """Whether all symbols are letters: one character, or a group of them such as [KR]."""
         return all(LETTER.fullmatch(name) for names in self.names for name in names)
-
-    def _largest_channels(self, row: int) -> tuple[str, ...]:
-        """Return the channels that make up at least half of a row; () if shares are unknown."""
-        if self._known_shares is None:
-            return ()
-        shares = self._known_shares[row]
-        order = np.argsort(-shares, kind="stable")
-        enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
-        if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
-            enough = len(order) if len(order) < 4 else 0
-        return tuple(self.channels[c] for c in order[:enough])
 
     def _name(self, row: int, code: int) -> str:
         names = self.names[row]
@@ -444,6 +433,18 @@ def _joined_symbols(parts: list[Symbols]) -> Symbols:
         n_symbols=np.concatenate([part.n_symbols for part in parts]),
         channel_names=None,
     )
+
+
+def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:
+    """Return the channels that make up at least half of a row; () if shares are unknown."""
+    if why._known_shares is None:
+        return ()
+    shares = why._known_shares[row]
+    order = np.argsort(-shares, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
+    if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
+        enough = len(order) if len(order) < 4 else 0
+    return tuple(why.channels[c] for c in order[:enough])
 
 
 def _reversed(label: Any) -> Any:

@@ -14,7 +14,7 @@ from mvdfq.io.decoding import Header
 from mvdfq.io.listing import list_audio
 from mvdfq.io.recipes import audio_recipe
 from mvdfq.io.silence import differ, extremes, idle_frames, shares_of, silence_in_words
-from mvdfq.sequences.ranges import constant_channels, ranges_of
+from mvdfq.sequences.ranges import bounds_of, constant_channels
 
 __all__ = ["equal_sequences", "facts_of", "facts_of_audio", "idle_shares"]
 
@@ -65,13 +65,13 @@ def _inspect_strings(X: list[str]) -> dict[str, Any]:
 def _inspect_numbers(X: Any) -> dict[str, Any]:
     missing = np.isnan(X.data)
     names = X.channel_names or [str(c) for c in range(X.n_rows)]
-    constant = [names[c] for c in constant_channels(ranges_of(X))]
+    constant = [names[c] for c in constant_channels(bounds_of(X))]
     return _lengths(X.lengths) | {
         "channels": X.n_rows,
         "frames per second": X.sampling_rate or "unknown",
         "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
         "sequences with gaps": int(sum(np.isnan(x).any() for x in X)),
-        "constant channels": ", ".join(constant) or "none",
+        "constant channels": constant,
     }
 
 

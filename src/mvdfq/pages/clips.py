@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["sound_clips", "sound_files"]
+from mvdfq.pages.contents import tidy
+from mvdfq.pages.run import Run
+
+__all__ = ["clips_of", "sound_clips", "sound_files"]
 
 # Together the clips stay below 1.5 MB: a page with sound still travels by mail.
 MOST_CLIPS, MOST_BYTES = 80, 1_500_000
@@ -28,6 +31,25 @@ def sound_files(path: Path, names: Sequence[str]) -> list[Path | None] | None:
     except (RuntimeError, OSError, TypeError):  # TypeError: a raw file does not say its format
         return None
     return [file if file.is_file() else None for file in found]
+
+
+def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:
+    """Return the clips of the sequences in detail, then of others, around the most evidence."""
+    if len(audio) != len(run.X):
+        message = f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}."
+        raise ValueError(message)
+    moments = {one["sequence"]: _moment(one, data["sampling_rate"]) for one in data["details"]}
+    places = list(dict.fromkeys([*moments, *range(len(run.tested))]))
+    files = [None if audio[i] is None else Path(audio[i]) for i in run.tested]
+    return tidy(sound_clips(files, places, [moments.get(p, 0.0) for p in places]))
+
+
+def _moment(detail: dict[str, Any], rate: float | None) -> float:
+    """Return the second of the strongest evidence of a sequence; 0 if the rate is not known."""
+    if not rate or not detail["total"]:
+        return 0.0
+    strongest = int(np.argmax(np.abs(detail["total"])))
+    return float(detail["edges"][strongest] / rate)
 
 
 def sound_clips(

@@ -6,16 +6,15 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.version import __version__
-from mvdfq.pages.atlas import atlas
+from mvdfq.pages.class_words import class_words, tallied
 from mvdfq.pages.details import details
 from mvdfq.pages.health import health
 from mvdfq.pages.matters import matters
+from mvdfq.pages.outcome import confusions, trust, verdict
 from mvdfq.pages.run import Run
-from mvdfq.pages.trust import trust
-from mvdfq.pages.verdict import confusions, verdict
-from mvdfq.pages.words import class_words, explained
+from mvdfq.pages.similar import atlas
 
-__all__ = ["SCHEMA", "contents", "tidy"]
+__all__ = ["contents", "names_of", "tidy"]
 
 SCHEMA = "mvdfq report 1"
 NUMBERS = {float, type(None)}
@@ -26,30 +25,34 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
 
     `about` holds title, data and command; `n_details` is the number of sequences in detail.
     """
-    whys = explained(run)
+    tally = tallied(run)
     place = atlas(run)
+    about = {**about, "classifier": " ".join(repr(run.estimator).split())}
     found = {
-        "schema": SCHEMA,
-        "about": {**about, "version": __version__, "classifier": _classifier(run)},
-        "classes": [str(label) for label in run.labels],
-        "channels": run.channel_names,
-        "units": run.units,
-        "sampling_rate": run.X.sampling_rate,
+        **names_of(run, about),
         "verdict": verdict(run),
         "confusions": confusions(run),
         "sequences": _sequences(run, place.pop("x"), place.pop("y")),
         "map": place,
         "details": details(run, n_details),
-        "matters": matters(run, list(whys.values())),
-        "class_words": class_words(run, whys),
+        "matters": matters(run, tally),
+        "class_words": class_words(run, tally),
         "trust": trust(run),
         "health": health(run),
     }
     return tidy(found)
 
 
-def _classifier(run: Run) -> str:
-    return " ".join(repr(run.estimator).split())
+def names_of(run: Run, about: dict[str, Any]) -> dict[str, Any]:
+    """Return what every page begins with: what it is about, classes and channels."""
+    return {
+        "schema": SCHEMA,
+        "about": {**about, "version": __version__},
+        "classes": [str(label) for label in run.labels],
+        "channels": run.channel_names,
+        "units": run.units,
+        "sampling_rate": run.X.sampling_rate,
+    }
 
 
 def _sequences(run: Run, x: list[float], y: list[float]) -> dict[str, Any]:

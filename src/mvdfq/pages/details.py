@@ -1,6 +1,7 @@
-"""One sequence in the user's own terms: curves, exact evidence, words, neighbours."""
+"""Sequences in the user's own terms: which are shown, curves, exact evidence, words, neighbours."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,23 @@ import numpy as np
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.reason import Reason
 from mvdfq.frames.steps import UnknownShares
-from mvdfq.pages.batches import explanations
-from mvdfq.pages.choice import chosen
-from mvdfq.pages.curves import bin_edges, curve, letters_of, sums
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
+from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["details", "other_class"]
+__all__ = [
+    "bin_edges",
+    "blocks",
+    "chosen",
+    "curve",
+    "details",
+    "explanations",
+    "letters_of",
+    "other_class",
+    "sums",
+    "typical",
+]
 
 # Points of a curve, and the bytes that all curves of a page may take.
 MOST_POINTS = 300
@@ -23,6 +33,8 @@ MOST_BYTES = 560_000
 # A sequence shows this many channels; the evidence of further channels is added up.
 MOST_CHANNELS = 40
 WORDS, NEIGHBOURS = 12, 3
+# 4096 frames of 100 rows and 10 classes take about 200 MB while they are explained.
+BLOCK_FRAMES = 2**12
 
 
 def details(run: Run, n: int | None) -> list[dict[str, Any]]:
@@ -149,3 +161,85 @@ def _holds(train: Any, index: int, reason: Reason, why: Explanation) -> bool:
     n = len(values) - span
     hits = [values[o : o + n] == code for o, code in zip(reason.offsets, codes, strict=True)]
     return bool(np.all(hits, axis=0).any())
+
+
+def chosen(run: Run, n: int | None) -> np.ndarray:
+    """Return the places of at most `n` judged sequences, those that tell most first.
+
+    First one typical sequence of each class, which get at most a third of the places; then wrong
+    sequences, the most confidently wrong first; then the least sure. None means all sequences.
+    """
+    right = run.truth == run.predicted
+    doubt = np.argsort(run.confidence, kind="stable")
+    total = len(right) if n is None else min(n, len(right))
+    first = [place for places in typical(run, 1) for place in places][: max(total // 3, 1)]
+    wrong = doubt[~right[doubt]][::-1]
+    order = dict.fromkeys([*first, *wrong.tolist(), *doubt.tolist()])
+    return np.array(list(order)[:total], dtype=np.int64)
+
+
+def typical(run: Run, n: int) -> list[list[int]]:
+    """Return for each class the `n` judged members that are recognised most surely."""
+    found = []
+    for c in range(len(run.labels)):
+        members = np.flatnonzero((run.truth == c) & (run.predicted == c))
+        order = members[np.argsort(-run.confidence[members], kind="stable")]
+        found.append(order[:n].tolist())
+    return found
+
+
+def bin_edges(n_frames: int, most: int) -> np.ndarray:
+    """Return the edges of at most `most` bins of nearly equal numbers of frames."""
+    n = max(min(n_frames, most), 1)
+    return np.arange(n + 1) * n_frames // n
+
+
+def sums(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Return the sum of the last axis in every bin: the sum of all bins stays the same."""
+    if not values.shape[-1]:
+        return np.zeros((*values.shape[:-1], 1))
+    return np.add.reduceat(values, edges[:-1], axis=-1)
+
+
+def curve(row: np.ndarray, most: int) -> list[float | None]:
+    """Return a row in at most `most` points; a longer row as the extremes of its pieces.
+
+    Every piece gives its lowest and its highest value, in the order of time, so that a short peak
+    stays visible. None marks a missing value.
+    """
+    if len(row) <= most:
+        return [_plain(value) for value in row.tolist()]
+    edges = bin_edges(len(row), most // 2)
+    points: list[float | None] = []
+    for a, b in pairwise(edges.tolist()):
+        piece = row[a:b]
+        known = np.flatnonzero(~np.isnan(piece))
+        if not known.size:
+            points += [None, None]
+            continue
+        low, high = known[piece[known].argmin()], known[piece[known].argmax()]
+        points += [float(piece[i]) for i in sorted((low, high))]
+    return points
+
+
+def _plain(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def letters_of(row: np.ndarray) -> str | None:
+    """Return a row of letters as text; None if the symbols are not letters."""
+    codes = np.where(np.isnan(row), ord("?"), row).astype(int)
+    text = "".join(map(chr, codes.tolist())) if codes.min(initial=32) >= 32 else ""
+    return text if text.isprintable() and text else None
+
+
+def blocks(X: Sequences) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last place, exclusive, of a few sequences at a time."""
+    block = X.offsets[:-1] // BLOCK_FRAMES
+    return pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(X)])
+
+
+def explanations(clf: Any, X: Sequences) -> Iterator[Explanation]:
+    """Yield the explanation of each sequence; ValueError if the kernel does not count words."""
+    for a, b in blocks(X):
+        yield from clf.explain_all(X[a:b])

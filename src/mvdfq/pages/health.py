@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.base import Dataset
-from mvdfq.io.inspection import equal_sequences, facts_of, idle_shares
+from mvdfq.io.inspection import equal_sequences, idle_shares
 from mvdfq.io.silence import differ
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
+from mvdfq.sequences.ranges import bounds_of, constant_channels
 
 __all__ = ["health"]
 
@@ -19,18 +20,17 @@ LISTED = 50
 
 def health(run: Run) -> dict[str, Any]:
     """Return lengths, gaps, constant channels, class balance, duplicates and mixed groups."""
-    X, n = run.X, len(run.X)
-    read = Dataset(X, run.y, [str(i) for i in range(n)])
-    facts, idle = facts_of(read), idle_shares(read)
-    constant = facts["constant channels"]
+    X = run.X
+    read = Dataset(X, run.y, [str(i) for i in range(len(X))])
+    idle = idle_shares(read)
     return {
-        "n_sequences": n,
+        "n_sequences": len(X),
         "n_channels": X.n_rows,
         "sampling_rate": X.sampling_rate,
         "lengths": _histogram(X.lengths),
         "missing": np.isnan(X.data).mean(axis=1).tolist() if X.data.size else [0.0] * X.n_rows,
-        "sequences_with_gaps": facts["sequences with gaps"],
-        "constant_channels": [] if constant == "none" else constant.split(", "),
+        "sequences_with_gaps": int(sum(np.isnan(x).any() for x in X)),
+        "constant_channels": constant_channels(bounds_of(X)).tolist(),
         "classes": [int(np.sum(run.y == label)) for label in run.labels],
         "idle": [idle.get(str(label), 0.0) for label in run.labels],
         "idle_differs": differ(idle),

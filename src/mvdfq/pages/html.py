@@ -1,16 +1,22 @@
-"""The page: template, styles, scripts and data joined into one file that needs no network."""
+"""The files of a report: one page that needs no network, and its numbers as JSON and CSV."""
 
 import base64
+import csv
 import hashlib
 import json
 import re
 from collections.abc import Sequence
 from importlib.resources import files
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-__all__ = ["document", "embedded", "page"]
+from mvdfq._utils.files import replace_file
+from mvdfq._utils.short import csv_cell
+
+__all__ = ["document", "embedded", "foreign_files", "page", "write_csv", "write_json"]
 
 SHELL = "shell.js"
 NO_SCRIPT = (
@@ -35,6 +41,8 @@ SCRIPTS = [
 ]
 # Text of the data that could end the element or the line it stands in.
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+# How the files of a report begin; other files of these names belong to the user.
+OURS = {".json": '{"schema":"mvdfq report', ".csv": "name,truth,predicted,"}
 
 
 def page(data: dict[str, Any], clips: dict[str, Any] | None = None) -> str:
@@ -132,3 +140,37 @@ def _hash(text: str) -> str:
     """Return the hash by which a security policy allows an inline script or style."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def foreign_files(page: Path) -> list[Path]:
+    """Return the files beside a page that writing its numbers would destroy."""
+    beside = {page.with_suffix(suffix): start for suffix, start in OURS.items()}
+    return [path for path, start in beside.items() if path.exists() and not _begins(path, start)]
+
+
+def _begins(path: Path, start: str) -> bool:
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        found = file.read(len(start))
+    return not found or found == start.encode()
+
+
+def write_json(data: dict[str, Any], path: Path) -> None:
+    """Write all numbers of a report."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    replace_file(path, (text + "\n").encode())
+
+
+def write_csv(data: dict[str, Any], path: Path) -> None:
+    """Write one line per judged sequence."""
+    columns, classes = data["sequences"], data["classes"]
+    file = StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([*columns, "correct"])
+    for line in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, line, strict=True))
+        correct = row["truth"] == row["predicted"]
+        row["truth"], row["predicted"] = classes[row["truth"]], classes[row["predicted"]]
+        writer.writerow([*map(csv_cell, row.values()), int(correct)])
+    replace_file(path, file.getvalue().encode("utf-8", "backslashreplace"))

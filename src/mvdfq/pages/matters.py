@@ -7,73 +7,61 @@ from sklearn.base import clone
 
 from mvdfq.evaluation import evaluate
 from mvdfq.frames.steps import UnknownShares
+from mvdfq.pages.class_words import Tally
 from mvdfq.pages.run import Run
 
 __all__ = ["matters", "removal"]
 
-# How the names of the rows of filters begin.
-FILTERS = "filters on "
 
-
-def matters(run: Run, whys: list[Any]) -> dict[str, Any]:
-    """Return the importance of channels and rows, and shares of views and layouts in evidence.
-
-    `whys` are explanations by the reference, which the shares of views and layouts come from.
-    """
+def matters(run: Run, tally: Tally | None) -> dict[str, Any]:
+    """Return the importance of channels, and shares of rows, views and layouts in evidence."""
     found: dict[str, Any] = {"channels": None, "rows": [], "views": [], "layouts": [], "note": ""}
     try:
         found["channels"] = run.reference.feature_importance_.tolist()
     except (AttributeError, UnknownShares, ValueError) as error:
         found["note"] = str(error)
-    if whys:
-        found["rows"] = _rows(whys)
-        found["views"] = _grouped(found["rows"])
-        found["layouts"] = _layouts(whys)
+    if tally is not None:
+        terms, names = tally.first.row_terms, tally.first.row_names
+        kinds = [_kind(run, *row) for row in zip(terms, names, strict=True)]
+        found["rows"] = _shares(names, tally.rows)
+        found["views"] = _shares(kinds, tally.rows)
+        found["layouts"] = _layouts(run, tally)
     return found
 
 
-def _rows(whys: list[Any]) -> list[dict[str, Any]]:
-    """Return the share of every row in the evidence, largest first."""
-    strength = np.mean([np.abs(why.by_frame).sum(axis=(0, 2)) for why in whys], axis=0)
-    shares = strength / max(strength.sum(), 1e-300)
-    order = np.argsort(-shares, kind="stable")
-    names = whys[0].row_names
-    return [{"name": names[r], "share": float(shares[r])} for r in order.tolist()]
-
-
-def _grouped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add up rows by kind: pairs of rows, filters, views by the name before the colon."""
+def _shares(names: list[str], strengths: np.ndarray, ordered: bool = True) -> list[dict[str, Any]]:
+    """Add up what has the same name; return the share of each name, largest first."""
     total: dict[str, float] = {}
-    for row in rows:
-        kind = _kind(row["name"])
-        total[kind] = total.get(kind, 0.0) + row["share"]
-    return [{"name": name, "share": share} for name, share in
-            sorted(total.items(), key=lambda pair: -pair[1])]  # fmt: skip
+    for name, share in zip(names, strengths / max(strengths.sum(), 1e-300), strict=True):
+        total[name] = total.get(name, 0.0) + float(share)
+    order = sorted(total, key=lambda name: -total[name]) if ordered else total
+    return [{"name": name, "share": total[name]} for name in order]
 
 
-def _kind(name: str) -> str:
-    if name.startswith(FILTERS):
-        return "filters"
-    view, colon, rest = name.partition(": ")
-    kind = "pairs of rows" if "&" in (rest or name) else "single rows"
-    return f"{view}, {kind}" if colon else kind
+def _kind(run: Run, term: str, name: str) -> str:
+    """Return what a row is: filters, or single rows or pairs of rows of a term or a view."""
+    if not _reads_symbols(run, term):
+        return term
+    encoders = next(one.encoders for one in run.reference.terms_ if one.name == term)
+    views = {term} | {view for step in encoders for view, _ in getattr(step, "views_", [])}
+    view, _, rest = name.partition(": ")
+    view, rest = (view, rest) if view in views else ("", name)
+    kind = "pairs of rows" if " & " in rest and rest not in run.channel_names else "single rows"
+    return f"{view}, {kind}" if view else kind
 
 
-def _layouts(whys: list[Any]) -> list[dict[str, Any]]:
+def _reads_symbols(run: Run, term: str) -> bool:
+    return any(one.name == term and hasattr(one, "reader") for one in run.reference.terms_)
+
+
+def _layouts(run: Run, tally: Tally) -> list[dict[str, Any]]:
     """Return the share of every group of layouts in the evidence, in the order of groups."""
-    strength = np.mean([np.abs(why.evidence.by_layout).sum(axis=(0, 1)) for why in whys], axis=0)
-    shares = strength / max(strength.sum(), 1e-300)
-    by_row = np.sum([np.abs(why.evidence.by_layout).sum(axis=0) for why in whys], axis=0)
-    filters = [name.startswith(FILTERS) for name in whys[0].row_names]
-    of_filters = by_row[filters].sum(axis=0) > by_row[np.logical_not(filters)].sum(axis=0)
+    pairs = zip(tally.first.group_terms, tally.first.offsets, strict=True)
     names = [
-        f"filters, {_layout_name(group)}" if mine else _layout_name(group)
-        for group, mine in zip(whys[0].offsets, of_filters, strict=True)
+        _layout_name(group) if _reads_symbols(run, term) else f"{term}, {_layout_name(group)}"
+        for term, group in pairs
     ]
-    total: dict[str, float] = {}
-    for name, share in zip(names, shares.tolist(), strict=True):
-        total[name] = total.get(name, 0.0) + share
-    return [{"name": name, "share": share} for name, share in total.items()]
+    return _shares(names, tally.layouts.sum(axis=0), ordered=False)
 
 
 def _layout_name(group: list[tuple[int, ...]]) -> str:

@@ -9,7 +9,14 @@ from mvdfq._utils.rounding import is_constant
 from mvdfq._utils.short import counted
 from mvdfq.sequences.containers import Sequences
 
-__all__ = ["constant_channels", "ranges_of", "warn_constant", "warn_outside", "without_constants"]
+__all__ = [
+    "bounds_of",
+    "constant_channels",
+    "ranges_of",
+    "warn_constant",
+    "warn_outside",
+    "without_constants",
+]
 
 # A value is far outside if its distance from the range is more than so many times the range.
 FAR = 10
@@ -17,14 +24,18 @@ FAR = 10
 NAMED = 12
 
 
-def ranges_of(X: Sequences) -> np.ndarray:
-    """Return the smallest and the largest value of every channel, (2, n_channels).
+def bounds_of(X: Sequences) -> np.ndarray:
+    """Return the smallest and the largest value or code of every channel, (2, n_channels).
 
-    NaN for a channel of symbols; infinity and minus infinity for a channel without values.
+    Infinity and minus infinity for a channel without values.
     """
     low = np.fmin.reduce(X.data, axis=1, initial=np.inf)
-    high = np.fmax.reduce(X.data, axis=1, initial=-np.inf)
-    return np.where(X.symbolic_mask, np.nan, [low, high])
+    return np.stack([low, np.fmax.reduce(X.data, axis=1, initial=-np.inf)])
+
+
+def ranges_of(X: Sequences) -> np.ndarray:
+    """Return the bounds of the channels of numbers, (2, n_channels); NaN for symbols."""
+    return np.where(X.symbolic_mask, np.nan, bounds_of(X))
 
 
 def constant_channels(ranges: np.ndarray) -> np.ndarray:

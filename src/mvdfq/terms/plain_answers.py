@@ -236,7 +236,7 @@ def _linear_norms(features: Any, coefficients: np.ndarray) -> np.ndarray:
     if not isinstance(columns, Vocabulary):
         raise AttributeError(
             "The words of all rows are hashed to the same columns, so the importance of a row is "
-            "not known; pass n_features=None, which gives every word its own column."
+            "not known; pass solver='kernel', which keeps the words of each row apart."
         )
     norms = np.zeros(len(features.plan_.row_weights))
     for (r, t), words in columns.words.items():

@@ -1,10 +1,15 @@
 // Small charts: bars as lists that screen readers read, axes and lines as SVG.
+// Bars of values below 0 lead to the left of the place of 0: a small kernel value is not alike.
 function bars(items, shown = (value) => percent(value), bad = () => false) {
-  const largest = Math.max(...items.map((item) => Math.abs(item.value)), 1e-12);
+  const values = items.map((item) => item.value), low = Math.min(...values, 0), width = Math.max(...values, 0) - low || 1;
+  const zero = `linear-gradient(var(--soft), var(--soft)) ${(-100 * low) / width}% 0 / 1px 100% no-repeat`;
   return h("ul", { class: "bars" }, items.map((item) => {
     const bar = h("i", { class: bad(item) ? "bad" : null });
-    bar.style.width = `${(100 * Math.abs(item.value)) / largest}%`;
-    return h("li", {}, h("span", { title: item.name }, item.name), h("div", {}, bar), h("b", {}, item.text || shown(item.value)));
+    bar.style.marginLeft = `${(100 * (Math.min(item.value, 0) - low)) / width}%`;
+    bar.style.width = `${(100 * Math.abs(item.value)) / width}%`;
+    const box = h("div", {}, bar);
+    if (low < 0) box.style.background = zero;
+    return h("li", {}, h("span", { title: item.name }, item.name), box, h("b", {}, item.text || shown(item.value)));
   }));
 }
 

@@ -7,7 +7,7 @@ function classesPanel() {
     tabs.forEach((tab, k) => tab.setAttribute("aria-pressed", String(k === c)));
     const words = data.class_words[c];
     box.replaceChildren(h("h3", {}, `Strongest words of ${className(c)}`),
-      words.length ? h("div", { class: "words" }, words.map(wordFigure)) : h("p", {}, "No sequence of this class was recognised, so no word speaks for it."));
+      words.length ? h("div", { class: "words" }, words.map(wordFigure)) : h("p", {}, "No word speaks for this class."));
   }
   panel("classes", "Classes", "What each class looks like",
     known ? h("p", { class: "lead" }, isText ? "Words that speak for the class; a dot stands for any letter." : "Each picture is a word that speaks for the class: the mean course of its channel where the word occurs, in the units of the channel. Dots mark the frames that the word reads.") : h("p", { class: "warn" }, "This kernel does not count words, so there are none to show."),
@@ -16,13 +16,14 @@ function classesPanel() {
 }
 
 function wordFigure(word) {
-  const where = h("span", {}, "in ", sequenceButton(word.sequence, word.frame), ` at ${moment(word.frame)}`);
-  const text = word.symbols.join("-");
-  if (!word.curve) {
-    return h("figure", {}, h("div", { class: "word" }, spelled(word)), h("figcaption", {}, `${isText ? "" : `${word.row}, `}evidence ${signed(word.evidence)}, `, where));
-  }
-  return h("figure", {}, wordCurve(word), h("figcaption", {}, h("b", {}, plainName(word.channel)), ` (${word.row}: ${text}), evidence ${signed(word.evidence)}, `, where));
+  const some = word.looked_at < word.in_class[1] ? ` over ${word.looked_at} of them` : "";
+  const about = h("figcaption", {}, word.curve && h("b", {}, plainName(word.channel)),
+    word.curve ? ` (${word.row}: ${word.symbols.join("-")}): ` : isText ? null : `${word.row}: `,
+    `in ${nOf(word.in_class)} of its sequences, in ${nOf(word.in_others)} of the others; mean evidence ${signed(word.evidence)}${some}; `,
+    h("span", {}, "for example in ", sequenceButton(word.sequence, word.frame), ` at ${moment(word.frame)}`));
+  return h("figure", {}, word.curve ? wordCurve(word) : h("div", { class: "word" }, spelled(word)), about);
 }
+const nOf = ([n, all]) => `${n} of ${all}`;
 
 // Letters at their places, dots in the gaps.
 function spelled(word) {
@@ -84,5 +85,5 @@ function closest(kernel) {
   const pairs = [];
   kernel.means.forEach((row, a) => row.forEach((value, b) => { if (b > a) pairs.push({ name: `${className(kernel.classes[a])} and ${className(kernel.classes[b])}`, value }); }));
   pairs.sort((p, q) => q.value - p.value);
-  return bars(pairs.slice(0, 6), number);
+  return bars(pairs.slice(0, 6), number, (pair) => pair.value < 0);
 }

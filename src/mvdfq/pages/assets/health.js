@@ -9,7 +9,7 @@ function healthPanel() {
       h("div", {}, h("h3", {}, "Class balance"), longCounts(d)),
       h("div", {}, h("h3", {}, "Facts"), h("dl", { class: "facts" }, [
         ["sequences", d.n_sequences], ["channels", d.n_channels], ["frames per second", d.sampling_rate || "unknown"],
-        ["sequences with gaps", d.sequences_with_gaps], ["constant channels", d.constant_channels.join(", ") || "none"],
+        ["sequences with gaps", d.sequences_with_gaps], ["constant channels", listed(d.constant_channels) || "none"],
         ["equal sequences", d.exact_duplicates.n], ["near duplicates across folds", near ? near.n_sequences : "not computed: too many pairs"],
         ["groups on both sides", d.groups_on_both_sides === null ? "no groups known" : d.groups_on_both_sides],
       ].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]).flat())),
@@ -19,6 +19,9 @@ function healthPanel() {
         d.missing.some((m) => m > 0) && [h("h3", {}, "Missing values"), longBars(d.missing.map((value, c) => ({ name: data.channels[c], value })).sort((a, b) => b.value - a.value), 12, ["channel", "missing"])])));
 }
 
+// Names of channels; a name that could be read as two names stands in quotes.
+const listed = (channels) => channels.map((c) => data.channels[c]).map((name) => (/[,"]|^none$/.test(name) ? JSON.stringify(name) : name)).join(", ");
+
 function findings(d) {
   const found = [], sizes = d.classes.filter((n) => n > 0), near = d.near_duplicates;
   const most = Math.max(...sizes), least = Math.min(...sizes);
@@ -26,7 +29,7 @@ function findings(d) {
   if (d.exact_duplicates.n_labels_differ) found.push(`${plural(d.exact_duplicates.n_labels_differ, "set")} of equal sequences with different labels.`);
   if (near && near.n_sequences) found.push(`${plural(near.n_sequences, "sequence")} nearly equal to a training sequence (kernel value at least ${near.threshold}).`);
   if (d.groups_on_both_sides) found.push(`${plural(d.groups_on_both_sides, "group")} on both sides of a fold: evaluate with --protocol group.`);
-  if (d.constant_channels.length) found.push(`${plural(d.constant_channels.length, "channel")} without any change: ${d.constant_channels.join(", ")}.`);
+  if (d.constant_channels.length) found.push(`${plural(d.constant_channels.length, "channel")} without any change: ${listed(d.constant_channels)}.`);
   if (d.sequences_with_gaps) found.push(`${plural(d.sequences_with_gaps, "sequence")} with missing values.`);
   if (d.idle_differs) {
     const order = d.idle.map((share, c) => c).filter((c) => d.classes[c] > 0).sort((a, b) => d.idle[b] - d.idle[a]), last = order[order.length - 1];

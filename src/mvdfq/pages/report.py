@@ -1,4 +1,4 @@
-"""`mvdfq.report`: evaluate or judge, gather the numbers, write the page."""
+"""`mvdfq.report`: evaluate or judge, gather numbers, write the page; a page of one sequence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
-from mvdfq.pages.clips import sound_clips
-from mvdfq.pages.contents import contents, tidy
-from mvdfq.pages.files import foreign_files, write_csv, write_json
-from mvdfq.pages.html import page
-from mvdfq.pages.matters import removal
+from mvdfq.pages.clips import clips_of
+from mvdfq.pages.contents import contents, names_of, tidy
+from mvdfq.pages.details import details
+from mvdfq.pages.html import foreign_files, page, write_csv, write_json
+from mvdfq.pages.matters import matters, removal
 from mvdfq.pages.run import Recorder, Run
 from mvdfq.sequences import check_sequences
 from mvdfq.terms.validation import check_groups
 
-__all__ = ["Report", "clips_of", "finish", "fitted_run", "report", "run_of"]
+__all__ = ["Report", "explanation_page", "finish", "fitted_run", "report", "run_of"]
 
 DETAILS = 60
 AS_GIVEN = "fitted classifier"
@@ -261,20 +261,29 @@ def _is_fitted(clf: Any) -> bool:
     return hasattr(clf, "sum_") or hasattr(clf, "best_estimator_")
 
 
-def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:
-    """Return the clips of the sequences in detail, then of others, around the most evidence."""
-    if len(audio) != len(run.X):
-        message = f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}."
-        raise ValueError(message)
-    moments = {one["sequence"]: _moment(one, data["sampling_rate"]) for one in data["details"]}
-    places = list(dict.fromkeys([*moments, *range(len(run.tested))]))
-    files = [None if audio[i] is None else Path(audio[i]) for i in run.tested]
-    return tidy(sound_clips(files, places, [moments.get(p, 0.0) for p in places]))
-
-
-def _moment(detail: dict[str, Any], rate: float | None) -> float:
-    """Return the second of the strongest evidence of a sequence; 0 if the rate is not known."""
-    if not rate or not detail["total"]:
-        return 0.0
-    strongest = int(np.argmax(np.abs(detail["total"])))
-    return float(detail["edges"][strongest] / rate)
+def explanation_page(
+    clf: Any,
+    X: Any,
+    which: int,
+    name: str,
+    command: str = "",
+    audio: list[Path | None] | None = None,
+) -> str:
+    """Return the page about sequence `which` of `X`; its true class is not known."""
+    x = check_sequences(X)[[which]]
+    run = fitted_run(clf, x, clf.predict(x), [name])
+    found = matters(run, None)
+    data = {
+        **names_of(run, {"title": name, "command": command}),
+        "sequences": {
+            "name": run.names,
+            "truth": [None],
+            "predicted": run.predicted.tolist(),
+            "confidence": run.confidence.tolist(),
+            "length": run.X.lengths.tolist(),
+        },
+        "details": details(run, 1),
+        "matters": found if clf.n_channels_in_ > 1 and found["channels"] else None,
+    }
+    data = tidy(data)
+    return page(data, {} if audio is None else clips_of(run, data, audio))

@@ -1,0 +1,151 @@
+"""How good the answers are: the verdict, what it must beat, confusions, and how sure to be."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from mvdfq.pages.run import Run
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.summary import mean_and_variance
+
+__all__ = ["confusions", "describe", "trust", "verdict"]
+
+# Penalties that the inner folds of a baseline choose from.
+PENALTIES = [1.0, 10.0, 100.0]
+BINS = 10
+LISTED = 10
+
+
+def verdict(run: Run) -> dict[str, Any]:
+    """Return accuracy with its interval, folds and groups, the baselines, and the protocol."""
+    plain = run.evaluation.to_dict()
+    elsewhere = "classes", "confusion"
+    found = {key: value for key, value in plain.items() if key not in elsewhere}
+    return {**found, "n_folds": len(plain["folds"]), "baselines": _baselines(run)}
+
+
+def _baselines(run: Run) -> list[dict[str, Any]]:
+    """Return name, what it knows, and accuracy of every baseline, in the folds of the run.
+
+    The accuracy counts the predictions of all test parts together, as the accuracy of the run.
+    A report about a fitted classifier has no training labels, so it has no baseline but the
+    largest class of the judged sequences.
+    """
+    if not run.recorder.trains[0].size:
+        return [_largest_class(run.truth == np.bincount(run.truth).argmax())]
+    vectors, what = describe(run.X)
+    largest: list[bool] = []
+    summary: list[bool] = []
+    for fold, train in zip(run.evaluation.folds, run.recorder.trains, strict=True):
+        names, counts = np.unique(run.y[train], return_counts=True)
+        largest += (fold.truth == names[counts.argmax()]).tolist()
+        machine = _machine(run.y[train]).fit(vectors[train], run.y[train])
+        summary += (fold.truth == machine.predict(vectors[fold.test])).tolist()
+    about = "an SVM that does not see time"
+    return [
+        _largest_class(largest),
+        {"name": what, "about": about, "accuracy": float(np.mean(summary))},
+    ]
+
+
+def _largest_class(hits: Any) -> dict[str, Any]:
+    about = "always predicts this class"
+    return {"name": "largest class", "about": about, "accuracy": float(np.mean(hits))}
+
+
+def describe(X: Sequences) -> tuple[np.ndarray, str]:
+    """Return one vector per sequence, and its name: shares of letters, or mean and variance."""
+    if not X.symbolic_mask.all():
+        return np.array([mean_and_variance(x.astype(float)) for x in X]), "mean and variance"
+    letters = [np.unique(row[~np.isnan(row)]) for row in X.data]
+    return np.array([_composition(x, letters) for x in X]), "composition"
+
+
+def _composition(x: np.ndarray, letters: list[np.ndarray]) -> np.ndarray:
+    """Return the share of every letter of every row."""
+    counts = [(row[:, None] == mine).sum(axis=0) for row, mine in zip(x, letters, strict=True)]
+    return np.concatenate(counts) / max(x.shape[1], 1)
+
+
+def _machine(y: np.ndarray) -> Any:
+    """Return a machine on standardized vectors; inner folds choose `C` where classes allow."""
+    steps = SimpleImputer(keep_empty_features=True), StandardScaler()
+    smallest = int(np.unique(y, return_counts=True)[1].min())
+    if smallest < 2:
+        return make_pipeline(*steps, SVC(C=10.0))
+    search = GridSearchCV(SVC(), {"C": PENALTIES}, cv=min(3, smallest))
+    return make_pipeline(*steps, search)
+
+
+def confusions(run: Run) -> dict[str, Any]:
+    """Return the confusion matrix of the judged sequences, and recall with interval per class."""
+    k = len(run.labels)
+    matrix = np.zeros((k, k), dtype=int)
+    np.add.at(matrix, (run.truth, run.predicted), 1)
+    return {"matrix": matrix.tolist(), "classes": [_class(run, matrix, c) for c in range(k)]}
+
+
+def _class(run: Run, matrix: np.ndarray, c: int) -> dict[str, Any]:
+    n, right, predicted = int(matrix[c].sum()), int(matrix[c, c]), int(matrix[:, c].sum())
+    recall, precision = right / n if n else None, right / predicted if predicted else None
+    return {
+        "n": n,
+        "recall": recall,
+        "recall_95": run.interval_of(run.truth == c) if n else None,
+        "precision": precision,
+        "f1": 2 * right / (n + predicted) if n + predicted else None,
+    }
+
+
+def trust(run: Run) -> dict[str, Any]:
+    """Return calibration, the least sure, the most confidently wrong, and abstention."""
+    sure, right = run.confidence, run.truth == run.predicted
+    order = np.argsort(sure, kind="stable")
+    wrong = order[~right[order]][::-1]
+    bins = _calibration(run)
+    gaps = [b["n"] * abs(b["confidence"] - b["accuracy"]) for b in bins]
+    kept = order[len(order) // 10 :]
+    return {
+        "bins": bins,
+        "calibration_error": float(sum(gaps) / len(sure)),
+        "least_sure": order[:LISTED].tolist(),
+        "confidently_wrong": wrong[:LISTED].tolist(),
+        "without_doubtful_tenth": {"accuracy": float(right[kept].mean()), "n": len(kept)},
+        "coverage": _coverage(right[order]),
+    }
+
+
+def _calibration(run: Run) -> list[dict[str, Any]]:
+    """Return mean confidence and accuracy in `BINS` bins of equal width; no empty bins."""
+    sure, right = run.confidence, run.truth == run.predicted
+    place = np.minimum((sure * BINS).astype(int), BINS - 1)
+    return [
+        {
+            "low": b / BINS,
+            "high": (b + 1) / BINS,
+            "n": int(mine.sum()),
+            "confidence": float(sure[mine].mean()),
+            "accuracy": float(right[mine].mean()),
+            "accuracy_95": run.interval_of(mine),
+        }
+        for b in range(BINS)
+        if (mine := place == b).any()
+    ]
+
+
+def _coverage(right: np.ndarray) -> list[dict[str, Any]]:
+    """Return the accuracy if the doubtful sequences are left out, in steps of a tenth.
+
+    `right` is in the order of confidence, least sure first.
+    """
+    n = len(right)
+    return [
+        {"left_out": tenth / 10, "accuracy": float(right[n * tenth // 10 :].mean())}
+        for tenth in range(10)
+        if n * tenth // 10 < n
+    ]

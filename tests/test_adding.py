@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 COPIED = ["pyproject.toml", "docs/guide", "docs/api.rst", "src/mvdfq"]
 TESTS = ["test_parts", "test_site", "test_cli_parts"]
 COPIED += [f"tests/{name}.py" for name in ("naive", "naive_numbers", "naive_views", "twins")]
-COPIED += [f"tests/{name}.py" for name in ("commands", *TESTS)]
+COPIED += [f"tests/{name}.py" for name in ("commands", "naive_pages", "test_cli", "test_pages")]
+COPIED += [f"tests/{name}.py" for name in TESTS]
 
 # A step: the path of a file in backticks, what is done, a colon, and the block of text.
 STEP = re.compile(r"^`([^`\n]+)`, ([^\n]*):\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -42,11 +43,12 @@ def package(tmp_path):
     return tmp_path
 
 
-# The words of a step that name a variable, the place in the file, and what stands there then.
+# The words of a step that name a place, the place in the file, and what stands there then.
 CHANGES = [
-    (r" in `(\w+)`$", r"^{}(: .*)? = [{{(\[]\n", lambda place, text: place + text),
+    (r" in `(\w+)`$", r"^ *{}(: .*)? = [{{(\[]\n", lambda place, text: place + text),
     (r" before `(\w+)`$", r"^(#.*\n)*{}\b.* = ", lambda place, text: f"{text}\n\n{place}"),
-    (r" the line of `(\w+)`$", r"^{} = .*\n", lambda place, text: text),
+    (r" before the line of `(.+)`$", r"^ *{}.*\n", lambda place, text: text + place),
+    (r" in place of the line of `(.+)`$", r"^ *{}.*\n", lambda place, text: text),
 ]
 
 
@@ -57,20 +59,25 @@ def carry_out(package, path, action, text):
     before = file.read_text() if file.exists() else ""
     for words, place, put in CHANGES:
         if found := re.search(words, action):
-            (at,) = re.finditer(place.format(found[1]), before, re.MULTILINE)
+            (at,) = re.finditer(place.format(re.escape(found[1])), before, re.MULTILINE)
             file.write_text(before[: at.start()] + put(at[0], text) + before[at.end() :])
             return
     file.write_text(f"{before}\n\n{text}" if before else text)
 
 
 def check_parts(package, name, *files):
-    """Run the tests of one part, without the compiler, which would start anew in the copy."""
+    """Run the tests of one part."""
     tests = [*(f"tests/{one}.py" for one in TESTS), *files]
-    tests += ["-k", f"{name} or {OF_ALL}", "-x", "-q"]
+    return run_tests(package, *tests, "-k", f"{name} or {OF_ALL}")
+
+
+def run_tests(package, *tests):
+    """Run tests in the copy, without the compiler, which would start anew in the copy."""
     paths = os.pathsep.join(str(package / folder) for folder in ("src", "tests"))
     environment = os.environ | {"PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # starts sooner
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x", "-q", *tests]
+    command += ["-W", "ignore:overflow encountered"]  # compiled loops let hashes overflow
     return subprocess.run(command, cwd=package, env=environment, capture_output=True, text=True)
 
 
@@ -98,6 +105,32 @@ def test_a_step_that_is_forgotten_is_noticed(title, forgotten, package):
         if number != forgotten:
             carry_out(package, *step)
     assert check_parts(package, EXAMPLES[title]).returncode in (1, 2)
+
+
+# Tests that a recipe must pass, by the title of the recipe.
+DEMANDED = {
+    "A command-line option": ("tests/test_cli.py", "not_sure or help_shows_an_example"),
+    "A panel of the page": ("tests/test_pages.py", "sssk and (by_length or schema or policy)"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", DEMANDED)
+def test_an_option_and_a_panel_work(title, package):
+    for path, action, text in steps(title):
+        carry_out(package, path, action, text)
+    file, names = DEMANDED[title]
+    done = run_tests(package, file, "-k", names)
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 2
+
+
+@pytest.mark.long
+def test_a_panel_that_the_guide_does_not_describe_is_noticed(package):
+    for path, action, text in steps("A panel of the page"):
+        if not path.startswith("docs"):
+            carry_out(package, path, action, text)
+    assert run_tests(package, "tests/test_pages.py", "-k", "sssk and schema").returncode == 1
 
 
 def test_files_that_the_page_names_exist():

@@ -127,3 +127,22 @@ def test_a_star_marks_a_difference_beyond_two_standard_errors(load):
     assert marked(np.array([1.0, 2.0, 3.0])) == "  +2.00*"  # standard error 0.58
     assert marked(np.array([-1.0, 2.0, 3.0])) == "  +1.33 "  # standard error 1.2
     assert marked(np.array([5.0])) == "  +5.00 "  # one value has no standard error
+
+
+@pytest.mark.slow
+def test_probabilities_of_few_cases_are_measured(load):
+    bench = load("bench_probabilities")
+    X, y = mvdfq.make_autoregressive(n_sequences=60, n_classes=3, random_state=0)
+    y = np.asarray(y)
+    train, test = bench.drawn(y, 15, seed=1)
+    assert Counter(y[train]) == dict.fromkeys(np.unique(y), 5)
+    assert not set(train) & set(test)
+    assert bench.drawn(y, 60, seed=1)[0].size == 0  # too few are left to test
+    n_classes, shares, _, shrunk = bench.measure(X, y, 15, "true", 1)
+    assert n_classes == 3
+    assert float(shares) == pytest.approx(np.log(3), abs=1e-4)
+    model = mvdfq.SequenceClassifier("fast").fit([X[i] for i in train], y[train])
+    chances = model.predict_proba([X[i] for i in test])
+    assert float(shrunk) == pytest.approx(bench.log_loss(model, chances, y[test]), abs=1e-4)
+    _, _, plain, shrunk = bench.measure(X, y, 15, "shuffled", 1)
+    assert plain != shrunk

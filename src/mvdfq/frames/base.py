@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq.frames.learned import require
+from mvdfq.frames.learned import learned_names, require
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["MOST_CHANNELS", "SequenceTransformer", "channel_index", "channel_names", "renamed"]
@@ -23,6 +23,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     `fit` remembers the number of channels, their names and which channels hold symbols;
     `transform` refuses other channels and adds names and flags that a plain list does not have.
+    A subclass writes `_fit` and `_transform`, which take checked sequences.
 
     The rest of the package does not test which class a transformer is; it calls methods: streams
     call `reach`, explanations call `channel_shares` and, for quantizers, `symbol_names`; model
@@ -50,7 +51,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         # The output is not an array, so scikit-learn must not put it into a data frame.
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the training sequences.
 
         Parameters
@@ -58,16 +59,62 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         X : list of array-like of shape (n_channels, n_timepoints)
             Training sequences, or any other input of `mvdfq.check_sequences`.
 
-        y : None
-            Ignored.
+        y : array-like of shape (n_sequences,), default=None
+            Labels. A transformer of several views passes the labels on to its views; other
+            transformers ignore the labels.
 
         Returns
         -------
         self : object
             The fitted transformer.
         """
-        self._read_training(X)
+        self._fit(self._read_training(X), y)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Transform sequences with what `fit` learned.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences or Symbols
+            The transformed sequences, in the same order: numbers, or the symbols of a quantizer.
+        """
+        return self._transform(self._read(X))
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from the training sequences and transform them; the sequences are read once.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or any other input of `mvdfq.check_sequences`.
+
+        y : array-like of shape (n_sequences,), default=None
+            Labels, as in `fit`.
+
+        Returns
+        -------
+        Z : Sequences or Symbols
+            The transformed training sequences, as `transform` returns them.
+        """
+        return self._fit_transform(self._read_training(X), y)
+
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn from checked sequences; a subclass that learns something overrides this method."""
+
+    def _transform(self, X: Sequences) -> Any:
+        """Transform checked sequences, which have the channels seen in `fit`."""
+        raise NotImplementedError(f"{type(self).__name__} must define _transform.")
+
+    def _fit_transform(self, X: Sequences, y: Any) -> Any:
+        """Learn from checked sequences and transform them."""
+        self._fit(X, y)
+        return self._transform(self._read(X))  # `_fit` may have marked channels as symbolic
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the rows that `transform` returns.
@@ -181,6 +228,11 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} needs numbers, but channel {channel_names(X)[j]} holds "
                 f"symbols; leave out the channel, or use mvdfq.DirectQuantizer, which takes both."
             )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # `fit` remembers the channels first, and may then refuse the values or a parameter
+        cls: Any = type(self)
+        return all(hasattr(self, name) for name in learned_names(cls))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

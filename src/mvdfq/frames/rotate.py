@@ -33,8 +33,9 @@ class Rotate(SequenceTransformer):
     where the rows of :math:`W` are the eigenvectors of the covariance of the training frames,
     by decreasing variance. The largest entry of each eigenvector is positive, so that the same
     data give the same signs. A frame with any NaN becomes NaN in all components, and `fit` leaves
-    the frame out. Symbolic channels pass through, after the components. Cost of `fit` and
-    `transform`: O(:math:`n R^2`) for :math:`R` channels and :math:`n` frames.
+    the frame out. The components are called ``pc0``, ``pc1``, ...; symbolic channels pass through,
+    after the components. Cost of `fit` and `transform`: O(:math:`n R^2`) for :math:`R` channels
+    and :math:`n` frames.
 
     Parameters
     ----------
@@ -73,43 +74,16 @@ class Rotate(SequenceTransformer):
         self.n_components = n_components
         self.deltas = deltas
 
-    def fit(self, X: Any, y: Any = None) -> "Rotate":
-        """Learn the principal axes of the training frames.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : Rotate
-            The fitted transformer.
-        """
-        frames = self._frames(self._read_training(X))
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the principal axes of the training frames."""
+        frames = self._frames(X)
         self.mean_, axes, variances = principal_axes(frames)
         kept = len(frames) if self.n_components is None else self.n_components
         check_scalar(kept, "n_components", Integral, min_val=1)
         self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
-        return self
 
-    def transform(self, X: Any) -> Sequences:
-        """Rotate the frames.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            The components ``pc0``, ``pc1``, ... as channels.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Rotate the frames."""
         n_components, symbolic = len(self.components_), X.symbolic_mask
         rotated = _projected(self._frames(X), self.mean_, self.components_)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]

@@ -19,8 +19,8 @@ class Standardize(SequenceTransformer):
     .. math:: z = (x - \mu_c) / \sigma_c
 
     NaN stays NaN and does not count. A channel whose training values differ by no more than
-    rounding is constant: all its values become 0, new values too. Symbolic channels pass through.
-    Cost: O(n) in the number of values.
+    rounding is constant: all its values become 0, new values too. Symbolic channels pass through;
+    channels keep their names. Cost: O(n) in the number of values.
 
     Attributes
     ----------
@@ -41,45 +41,17 @@ class Standardize(SequenceTransformer):
     mean_: np.ndarray
     scale_: np.ndarray
 
-    def fit(self, X: Any, y: Any = None) -> "Standardize":
-        """Learn mean and standard deviation of each channel.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : Standardize
-            The fitted transformer.
-        """
-        X = self._read_training(X)
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn mean and standard deviation of each channel."""
         means, deviations = moments(X.data, X.offsets[[0, -1]])
         check_spread(deviations[~X.symbolic_mask], "X")
         self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
         constant = deviations[:, 0] == 0
         scale = np.where(constant, np.inf, deviations[:, 0])
         self.scale_ = np.where(X.symbolic_mask, 1.0, scale)
-        return self
 
-    def transform(self, X: Any) -> Sequences:
-        """Shift and scale the channels.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            The standardized sequences; channels keep their names.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Shift and scale the channels."""
         scaled = np.empty_like(X.data)
         shift_and_scale(X.data, self.mean_, self.scale_, scaled)
         return X.with_data(scaled)
@@ -107,8 +79,8 @@ class Centre(SequenceTransformer):
     .. math:: z_t = x_t - \frac{1}{n} \sum_u x_u
 
     Centring removes a constant that the recording adds to all frames (cepstral mean
-    normalization). NaN stays NaN and does not count; symbolic channels pass through.
-    Cost: O(n) in the number of values.
+    normalization). NaN stays NaN and does not count; symbolic channels pass through. Channel ``a``
+    becomes ``centred a``. Cost: O(n) in the number of values.
 
     Parameters
     ----------
@@ -127,20 +99,8 @@ class Centre(SequenceTransformer):
     def __init__(self, *, scale: bool = False) -> None:
         self.scale = scale
 
-    def transform(self, X: Any) -> Sequences:
-        """Centre each sequence.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            The centred sequences; channel ``a`` becomes ``centred a``.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Centre each sequence."""
         return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
 
     def reach(self) -> None:

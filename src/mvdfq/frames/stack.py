@@ -18,7 +18,7 @@ __all__ = ["Stack", "check_lengths", "named_views"]
 
 
 class Stack(SequenceTransformer):
-    """Put the channels of several views of the same sequences side by side.
+    """Put the channels of several views of the same sequences side by side, in their order.
 
     Parameters
     ----------
@@ -58,49 +58,21 @@ class Stack(SequenceTransformer):
     def __init__(self, views: Any) -> None:
         self.views = views
 
-    def fit(self, X: Any, y: Any = None) -> "Stack":
-        """Fit every view.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : array-like of shape (n_sequences,), default=None
-            Labels, passed on to the views.
-
-        Returns
-        -------
-        self : Stack
-            The fitted transformer.
-        """
-        X = self._read_training(X)
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Fit every view."""
 
         def fitted(named: tuple[str, Any]) -> tuple[str, Any]:
             name, view = named
             return name, None if view is None else clone(view).fit(X, y)
 
         self.views_ = list(side_by_side(fitted, self._named(X)))
-        return self
 
     def _named(self, X: Sequences) -> list[tuple[str, Any]]:
         """Return the views for these sequences, with their names."""
         return named_views(self.views)
 
-    def transform(self, X: Any) -> Sequences:
-        """Compute the views.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            The channels of all views, in the order of the views.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Compute the views."""
         parts = self._parts(X)
         check_lengths(parts)
         return _side_by_side(X, parts)

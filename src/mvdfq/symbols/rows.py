@@ -11,6 +11,7 @@ from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import channel_names
 from mvdfq.frames.stack import Stack, check_lengths
 from mvdfq.frames.steps import shares_of
+from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 from mvdfq.symbols.naming import names_of
 
@@ -49,38 +50,12 @@ class Rows(Stack):
            [2, 2, 1, 1]], dtype=uint8)
     """
 
-    def transform(self, X: Any) -> Symbols:  # type: ignore[override]
-        """Encode the sequences by every quantizer.
+    def _transform(self, X: Sequences) -> Symbols:  # type: ignore[override]
+        """Encode the sequences by every quantizer."""
+        return _joined(self._encoded(X))
 
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        symbols : Symbols
-            The rows of all quantizers, in the order of `views`.
-        """
-        return _joined(self._encoded(self._read(X)))
-
-    def fit_transform(self, X: Any, y: Any = None) -> Symbols:
-        """Fit every quantizer and encode the training sequences, in one pass.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : array-like of shape (n_sequences,), default=None
-            Labels, passed on to the quantizers.
-
-        Returns
-        -------
-        symbols : Symbols
-            The rows of all quantizers, in the order of `views`.
-        """
-        X = self._read_training(X)
+    def _fit_transform(self, X: Sequences, y: Any) -> Symbols:
+        """Fit every quantizer and encode the training sequences, in one pass."""
 
         def fitted(named: tuple[str, Any]) -> tuple[str, Any, Symbols]:
             name, view = named

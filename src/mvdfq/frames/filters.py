@@ -16,7 +16,7 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Ragged, Sequences
-from mvdfq.sequences.ranges import ranges_of
+from mvdfq.sequences.statistics import ranges_of
 
 __all__ = ["Filters", "auto_dilations"]
 

@@ -1,7 +1,6 @@
 """Several views of the same sequences side by side."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +8,19 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.base import (
+    SequenceTransformer,
+    channel_names,
+    combined_reach,
+    reach_of,
+    shares_of,
+    steps_of,
+)
 from mvdfq.frames.learned import require
-from mvdfq.frames.steps import combined_reach, reach_of, shares_of, steps_of
-from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.containers import check_lengths
 
-__all__ = ["Stack", "check_lengths", "named_views"]
+__all__ = ["Stack", "named_views"]
 
 
 class Stack(SequenceTransformer):
@@ -188,19 +194,6 @@ def _passes(view: Any) -> bool:
 
 def _class_name(view: Any) -> str:
     return "passthrough" if _passes(view) else type(view).__name__.lower()
-
-
-def check_lengths(parts: Mapping[str, Ragged]) -> None:
-    """Raise an error if two views return different numbers of frames."""
-    (first, reference), *others = parts.items()
-    for name, part in others:
-        if not np.array_equal(part.offsets, reference.offsets):
-            i = int(np.argmax(part.lengths != reference.lengths))
-            raise ValueError(
-                f"Views {first!r} and {name!r} differ in length: sequence {i} has "
-                f"{reference.lengths[i]} and {part.lengths[i]} frames; put a transformer that "
-                f"shortens sequences before or after the stack."
-            )
 
 
 def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:

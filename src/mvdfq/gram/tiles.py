@@ -22,7 +22,8 @@ from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, Tile, plan_tiles
 from mvdfq.gram.sums import Gram, Products, add_row, mirror_tiles
-from mvdfq.kernels.counting import Counted, GroupTask, Row
+from mvdfq.kernels.base import Row
+from mvdfq.kernels.counting import Counted, GroupTask
 from mvdfq.sequences import Ragged
 
 __all__ = ["KeptCounts", "compute_tiles", "gram"]

@@ -10,7 +10,6 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.sums import row_scale
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
@@ -148,7 +147,7 @@ def assemble(
             squares += part.weight * norms
         scale = np.ones(n_sequences)
         if plan.normalises_rows:
-            scale = row_scale(plan, squares, total)
+            scale = plan.row_scale(squares, total)
         own += row_weight * squares * scale**2
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
     data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))

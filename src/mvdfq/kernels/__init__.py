@@ -12,8 +12,7 @@ class. A kernel that is exported here can be saved in a model file and has a nam
 line.
 """
 
-from mvdfq.kernels.base import Kernel as Kernel
-from mvdfq.kernels.layouts import Group as Group, Layout as Layout
+from mvdfq.kernels.base import Group as Group, Kernel as Kernel, Layout as Layout
 from mvdfq.kernels.mismatch import Mismatch as Mismatch, MismatchPairs as MismatchPairs
 from mvdfq.kernels.neighbours import intersection_size as intersection_size
 from mvdfq.kernels.profile import Profile as Profile

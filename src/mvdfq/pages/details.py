@@ -7,7 +7,7 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.reason import Reason
-from mvdfq.frames.steps import UnknownShares
+from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.batches import explanations
 from mvdfq.pages.choice import chosen
 from mvdfq.pages.curves import bin_edges, curve, letters_of, sums

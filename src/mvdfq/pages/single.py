@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.version import __version__
-from mvdfq.frames.steps import UnknownShares
+from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.api import clips_of, fitted_run
 from mvdfq.pages.contents import SCHEMA, tidy
 from mvdfq.pages.details import details

@@ -9,11 +9,9 @@ from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import check_array, require
-from mvdfq.frames.scale import Standardize
+from mvdfq.frames.linear import Standardize
 from mvdfq.sequences import Sequences
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.naming import numbered
-from mvdfq.symbols.values import MISSING, to_symbols
+from mvdfq.symbols.base import MISSING, Symbols, numbered, to_symbols
 
 __all__ = ["CodebookQuantizer"]
 

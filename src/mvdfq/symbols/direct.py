@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.choice import on_card
+from mvdfq._engines.rows import count_thresholds
+from mvdfq._utils.checks import is_number
 from mvdfq._utils.rounding import is_constant, lowered, same_within
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
-from mvdfq.frames.scale import centred
-from mvdfq.sequences.check import is_number
+from mvdfq.frames.linear import centred
 from mvdfq.sequences.containers import Sequences
-from mvdfq.symbols._compiled import count_thresholds
-from mvdfq.symbols.base import Symbols, code_dtype
+from mvdfq.symbols.base import MISSING, Symbols, as_symbols, code_dtype, encode_values, level_names
 from mvdfq.symbols.bins import (
     adapted_n_bins,
     gaussian_edges,
@@ -21,8 +21,6 @@ from mvdfq.symbols.bins import (
     quantile_edges,
     uniform_edges,
 )
-from mvdfq.symbols.naming import level_names
-from mvdfq.symbols.values import MISSING, as_symbols, encode_values
 
 __all__ = ["DirectQuantizer"]
 

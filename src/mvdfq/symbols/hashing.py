@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from mvdfq.frames._compiled import project
+from mvdfq._engines.rows import project
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import require, require_array, require_axes
-from mvdfq.frames.rotate import principal_axes
+from mvdfq.frames.linear import principal_axes
 from mvdfq.sequences import Sequences
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.values import MISSING, to_symbols
+from mvdfq.symbols.base import MISSING, Symbols, to_symbols
 
 __all__ = ["HashingQuantizer"]
 

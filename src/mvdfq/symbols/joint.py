@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
+from mvdfq._engines.rows import join_digits
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.sequences import Sequences
-from mvdfq.symbols._compiled import join_digits
-from mvdfq.symbols.base import Symbols, code_dtype
+from mvdfq.symbols.base import (
+    MISSING,
+    JointNames,
+    Symbols,
+    as_symbols,
+    code_dtype,
+    encode_values,
+    numbered,
+    to_symbols,
+)
 from mvdfq.symbols.direct import DirectQuantizer
-from mvdfq.symbols.naming import JointNames, numbered
-from mvdfq.symbols.values import MISSING, as_symbols, encode_values, to_symbols
 
 __all__ = ["JointQuantizer"]
 

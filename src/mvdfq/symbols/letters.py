@@ -9,9 +9,7 @@ import numpy as np
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.naming import letter_name
-from mvdfq.symbols.values import MISSING, encode_values, to_symbols
+from mvdfq.symbols.base import MISSING, Symbols, encode_values, letter_name, to_symbols
 
 __all__ = ["Letters", "kind_of", "letters_of"]
 

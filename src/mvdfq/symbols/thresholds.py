@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._engines.rows import count_thresholds
 from mvdfq._utils.checks import check_whole
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
-from mvdfq.symbols._compiled import count_thresholds
-from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.base import Symbols, as_symbols
 from mvdfq.symbols.bins import cuts
-from mvdfq.symbols.values import as_symbols
 
 __all__ = ["ThresholdQuantizer"]
 

@@ -1,4 +1,4 @@
-"""The range of every channel in training: constant channels, and new values far outside."""
+"""Ranges, means and variances of channels: which channels are constant, what is far outside."""
 
 import warnings
 from collections.abc import Sequence
@@ -9,7 +9,14 @@ from mvdfq._utils.rounding import is_constant
 from mvdfq._utils.short import counted
 from mvdfq.sequences.containers import Sequences
 
-__all__ = ["constant_channels", "ranges_of", "warn_constant", "warn_outside", "without_constants"]
+__all__ = [
+    "constant_channels",
+    "mean_and_variance",
+    "ranges_of",
+    "warn_constant",
+    "warn_outside",
+    "without_constants",
+]
 
 # A value is far outside if its distance from the range is more than so many times the range.
 FAR = 10
@@ -25,6 +32,15 @@ def ranges_of(X: Sequences) -> np.ndarray:
     low = np.fmin.reduce(X.data, axis=1, initial=np.inf)
     high = np.fmax.reduce(X.data, axis=1, initial=-np.inf)
     return np.where(X.symbolic_mask, np.nan, [low, high])
+
+
+def mean_and_variance(x: np.ndarray) -> np.ndarray:
+    """Return the means of all rows, then their variances; NaN for a row that holds only NaN."""
+    known = ~np.isnan(x)
+    with np.errstate(invalid="ignore"):  # 0 / 0 gives this NaN
+        mean = np.where(known, x, 0.0).sum(axis=1) / known.sum(axis=1)
+        squares = np.where(known, (x - mean[:, None]) ** 2, 0.0)
+        return np.concatenate([mean, squares.sum(axis=1) / known.sum(axis=1)])
 
 
 def constant_channels(ranges: np.ndarray) -> np.ndarray:

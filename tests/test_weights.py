@@ -136,6 +136,7 @@ def test_little_memory_learns_from_some_of_the_sequences(telling_channel):
     assert np.argmax(clf.fit(X, y).terms_[0].reader.row_weights) == 1
 
 
+@pytest.mark.filterwarnings("ignore:The training sequences do not change")
 def test_rows_of_one_symbol_have_no_weight(telling_channel):
     X, y = telling_channel
     X = np.concatenate([X, np.zeros((40, 1, 50))], axis=1)

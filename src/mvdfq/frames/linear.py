@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
-from mvdfq._engines.rows import moments, project, shift_and_scale
+from mvdfq._engines.row_loops import moments, project, shift_and_scale
 from mvdfq._utils.checks import check_spread
 from mvdfq._utils.rounding import SAME, is_constant
 from mvdfq.frames.base import SequenceTransformer, channel_names, renamed

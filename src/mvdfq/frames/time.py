@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
-from mvdfq._engines.rows import moving_average
+from mvdfq._engines.row_loops import moving_average
 from mvdfq.frames.base import MOST_CHANNELS, SequenceTransformer, channel_names, renamed
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences

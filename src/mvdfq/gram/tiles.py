@@ -94,7 +94,7 @@ def _on_gpu(
     left: Ragged, right: Ragged | None, plan: Plan, device: str, limit: Any, progress: Any
 ) -> Gram | None:
     """Compute on the card, or return None for what only the processor can do."""
-    from mvdfq.gram.on_gpu import CannotCount, gpu_gram  # torch is optional, and slow to import
+    from mvdfq.gram.gram_on_gpu import CannotCount, gpu_gram  # torch is slow to import
 
     limit = None if limit is None else parse_memory(limit)
     try:

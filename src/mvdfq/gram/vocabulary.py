@@ -115,7 +115,7 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
 def _on_gpu(collection: Ragged, plan: Plan, device: str) -> list[WordCounts] | None:
     """Count on the card, or return None for what only the processor can count."""
     from mvdfq.gram.counts_on_gpu import count_tasks  # torch is optional, and slow to import
-    from mvdfq.gram.on_gpu import CannotCount
+    from mvdfq.gram.gram_on_gpu import CannotCount
 
     try:
         return [

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from mvdfq._engines.choice import on_card
-from mvdfq._engines.rows import split_costs
+from mvdfq._engines.row_loops import split_costs
 from mvdfq._utils.rounding import is_constant, same_within
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.choice import on_card
-from mvdfq._engines.rows import count_thresholds
+from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import is_number
 from mvdfq._utils.rounding import is_constant, lowered, same_within
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from mvdfq._engines.rows import project
+from mvdfq._engines.row_loops import project
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import require, require_array, require_axes
 from mvdfq.frames.linear import principal_axes

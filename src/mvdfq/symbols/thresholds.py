@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.rows import count_thresholds
+from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import check_whole
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array

@@ -114,7 +114,9 @@ def summary():
 
 def show():
     """Print the summary."""
-    print(f"{'labels':>9} {'cases':>5}", *(f"{name:>11}" for name in LOSSES), "  worst: not, shrunk")
+    print(
+        f"{'labels':>9} {'cases':>5}", *(f"{name:>11}" for name in LOSSES), "  worst: not, shrunk"
+    )
     for (labels, n), (means, worst) in summary().items():
         cells = [f"{value:11.3f}" for value in [*means, *worst]]
         print(f"{labels:>9} {n:5}", *cells)

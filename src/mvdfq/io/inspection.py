@@ -14,7 +14,7 @@ from mvdfq.io.decoding import Header
 from mvdfq.io.listing import list_audio
 from mvdfq.io.recipes import audio_recipe
 from mvdfq.io.silence import differ, extremes, idle_frames, shares_of, silence_in_words
-from mvdfq.sequences.ranges import bounds_of, constant_channels
+from mvdfq.sequences.statistics import bounds_of, constant_channels
 
 __all__ = ["equal_sequences", "facts_of", "facts_of_audio", "idle_shares"]
 

@@ -9,7 +9,7 @@ from mvdfq.io.inspection import equal_sequences, idle_shares
 from mvdfq.io.silence import differ
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
-from mvdfq.sequences.ranges import bounds_of, constant_channels
+from mvdfq.sequences.statistics import bounds_of, constant_channels
 
 __all__ = ["health"]
 

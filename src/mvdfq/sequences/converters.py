@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.sequences.check import check_collection, check_sampling_rate, check_sequences
+from mvdfq.sequences.check import (
+    as_array,
+    check_collection,
+    check_sampling_rate,
+    check_sequences,
+    unmasked,
+)
 from mvdfq.sequences.containers import Sequences
-from mvdfq.sequences.one import as_array, unmasked
 
 __all__ = ["from_long_table", "from_time_first"]
 

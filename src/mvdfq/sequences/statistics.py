@@ -1,4 +1,4 @@
-"""The range of every channel in training: constant channels, and new values far outside."""
+"""Ranges, means and variances of channels: which channels are constant, what is far outside."""
 
 import warnings
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from mvdfq.sequences.containers import Sequences
 __all__ = [
     "bounds_of",
     "constant_channels",
+    "mean_and_variance",
     "ranges_of",
     "warn_constant",
     "warn_outside",
@@ -36,6 +37,15 @@ def bounds_of(X: Sequences) -> np.ndarray:
 def ranges_of(X: Sequences) -> np.ndarray:
     """Return the bounds of the channels of numbers, (2, n_channels); NaN for symbols."""
     return np.where(X.symbolic_mask, np.nan, bounds_of(X))
+
+
+def mean_and_variance(x: np.ndarray) -> np.ndarray:
+    """Return the means of all rows, then their variances; NaN for a row that holds only NaN."""
+    known = ~np.isnan(x)
+    with np.errstate(invalid="ignore"):  # 0 / 0 gives this NaN
+        mean = np.where(known, x, 0.0).sum(axis=1) / known.sum(axis=1)
+        squares = np.where(known, (x - mean[:, None]) ** 2, 0.0)
+        return np.concatenate([mean, squares.sum(axis=1) / known.sum(axis=1)])
 
 
 def constant_channels(ranges: np.ndarray) -> np.ndarray:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_several, check_whole
-from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.layouts import LONGEST_WORD, MOST_LAYOUTS, Group, Layout, check_count
+from mvdfq.kernels.base import LONGEST_WORD, MOST_LAYOUTS, Group, Kernel, Layout, check_count
 
 __all__ = ["Spatial", "Spectrum", "Words"]
 

@@ -14,16 +14,17 @@ import scipy.signal
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
-from mvdfq.io import FolderBlocks, audio, audio_files, decoding, list_parts, read, spectral
-from mvdfq.io.audio import audio_features, read_audio
-from mvdfq.io.audio_files import holds_sound
-from mvdfq.io.bands import log_bands
-from mvdfq.io.base import ReadError
-from mvdfq.io.cache import FeatureCache
-from mvdfq.io.decoding import resampled
+from mvdfq.io import FolderBlocks, list_parts, read
+from mvdfq.io.dataset import ReadError
 from mvdfq.io.formats import Glimpse
-from mvdfq.io.listing import list_audio
-from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, stored_recipe
+from mvdfq.io.sound import audio, audio_files, decoding, spectral
+from mvdfq.io.sound.audio import audio_features, read_audio
+from mvdfq.io.sound.audio_files import holds_sound
+from mvdfq.io.sound.bands import log_bands
+from mvdfq.io.sound.decoding import resampled
+from mvdfq.io.sound.feature_cache import FeatureCache
+from mvdfq.io.sound.listing import list_audio
+from mvdfq.io.sound.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, stored_recipe
 
 soundfile = pytest.importorskip("soundfile")
 
@@ -238,7 +239,7 @@ def test_recipes_have_names_and_keys():
     assert stored_recipe(former) == kaiser
     with pytest.raises(ValueError, match="reads sound with lifter=22, which this version cannot"):
         stored_recipe(former | {"lifter": 22})
-    run = "from mvdfq.io.recipes import AudioRecipe; print(AudioRecipe(delta=True).key)"
+    run = "from mvdfq.io import AudioRecipe; print(AudioRecipe(delta=True).key)"
     assert python(run).strip() == AudioRecipe(delta=True).key  # the same in another process
 
 
@@ -321,8 +322,8 @@ def test_memory_does_not_grow_with_the_recording(tmp_path):
     code = """if True:
         import sys, tracemalloc
         from dataclasses import replace
-        from mvdfq.io.audio import audio_features
-        from mvdfq.io.recipes import AUDIO_RECIPES
+        from mvdfq.io.sound.audio import audio_features
+        from mvdfq.io.sound.recipes import AUDIO_RECIPES
         recipe = replace(AUDIO_RECIPES["telephone"], sr=4000, n_mels=20)
         audio_features(sys.argv[1] + "/short.wav", recipe)  # imports count for nothing
         tracemalloc.start()

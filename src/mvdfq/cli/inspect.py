@@ -43,9 +43,9 @@ def inspect(
         inspect_model(data, format)
         return
     from mvdfq.io import recognise
-    from mvdfq.io.base import check_kept
+    from mvdfq.io.dataset import check_kept
     from mvdfq.io.inspection import facts_of, facts_of_audio
-    from mvdfq.io.recipes import audio_recipe
+    from mvdfq.io.sound.recipes import audio_recipe
 
     kind = as_ or recognise(data, **o.given_columns())
     if kind == "audio":

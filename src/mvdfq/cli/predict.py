@@ -116,7 +116,7 @@ def new_data(
     labels: Path | None = None,
 ) -> Any:
     """Read new sequences as the training sequences of the model were read."""
-    from mvdfq.io.recipes import stored_recipe
+    from mvdfq.io.sound.recipes import stored_recipe
 
     source = getattr(clf, "source_", {})
     kind, label, columns = reading_as_trained(clf, paths[0], format, label)

@@ -170,7 +170,7 @@ def _show_progress(mode: Mode) -> None:
 
 def default_cache() -> Path | None:
     """Return the folder of the cache; None if it is switched off or cannot be created."""
-    from mvdfq.io.cache import features_folder
+    from mvdfq.io.sound.feature_cache import features_folder
 
     if not IS_CACHED.get():
         return None

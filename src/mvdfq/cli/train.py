@@ -125,7 +125,7 @@ def labelled(data: Any, path: Any) -> Any:
 
 def source_of(kind: str, recipe: str | None) -> dict[str, Any]:
     """Return the format and the audio recipe, which a model file remembers."""
-    from mvdfq.io.recipes import audio_recipe
+    from mvdfq.io.sound.recipes import audio_recipe
 
     silence = o.given_columns().get("silence")
     stored = asdict(audio_recipe(recipe, silence)) if kind == "audio" else None

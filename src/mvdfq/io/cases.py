@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.labels import columns_of
-from mvdfq.io.text import Source, as_sequences
+from mvdfq.io.dataset import Dataset, ReadError
+from mvdfq.io.letters.labels import columns_of
+from mvdfq.io.source import Source, as_sequences
 
 __all__ = ["Case", "dataset_of", "gather"]
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.base import Dataset
-from mvdfq.io.text import decoded, open_plain
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.source import decoded, open_plain
 
 __all__ = ["Format", "Glimpse"]
 

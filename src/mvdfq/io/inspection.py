@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.audio import headers
-from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.decoding import Header
-from mvdfq.io.listing import list_audio
-from mvdfq.io.recipes import audio_recipe
-from mvdfq.io.silence import differ, extremes, idle_frames, shares_of, silence_in_words
+from mvdfq.io.dataset import Dataset, ReadError
+from mvdfq.io.sound.audio import headers
+from mvdfq.io.sound.decoding import Header
+from mvdfq.io.sound.listing import list_audio
+from mvdfq.io.sound.recipes import audio_recipe
+from mvdfq.io.sound.silence import differ, extremes, idle_frames, shares_of, silence_in_words
 from mvdfq.sequences.ranges import constant_channels, ranges_of
 
 __all__ = ["equal_sequences", "facts_of", "facts_of_audio", "idle_shares"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError, check_inside
+from mvdfq.io.dataset import Dataset, ReadError, check_inside
 
 __all__ = ["joined_parts", "parts_of"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError, check_kept
-from mvdfq.io.columns import some
+from mvdfq.io.dataset import Dataset, ReadError, check_kept
 from mvdfq.io.formats import Format
-from mvdfq.io.listing import group_expression, group_in
 from mvdfq.io.parts import joined_parts, parts_of
-from mvdfq.io.records import RECORDS, file_endings, find_format, named_format
-from mvdfq.io.text import Source
+from mvdfq.io.recognition import RECORDS, file_endings, find_format, named_format
+from mvdfq.io.sound.listing import group_expression, group_in
+from mvdfq.io.source import Source
+from mvdfq.io.tables.column_roles import some
 
 __all__ = ["read", "read_series"]
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from mvdfq.io.base import ReadError
+from mvdfq.io.dataset import ReadError
 
 __all__ = ["State", "changed", "state_of", "unchanged"]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset
+from mvdfq.io.dataset import Dataset
 from mvdfq.io.inspection import equal_sequences, facts_of, idle_shares
-from mvdfq.io.silence import differ
+from mvdfq.io.sound.silence import differ
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
 

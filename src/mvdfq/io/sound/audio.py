@@ -1,0 +1,274 @@
+"""Sound files -> sequences of MFCC, read block by block in bounded memory.
+
+What a file holds (`audio_features`), and what all files of a folder hold, by several processes
+and with a cache (`read_audio`).
+"""
+
+import os
+import signal
+import warnings
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.threads import end_with_parent, n_threads, one_blas_thread
+from mvdfq.io.dataset import Dataset, ReadError
+from mvdfq.io.formats import Format
+from mvdfq.io.sound.audio_files import FORMATS, holds_sound, opened, shown
+from mvdfq.io.sound.decoding import Header, decoded_features, header_of
+from mvdfq.io.sound.feature_cache import FeatureCache, size_limit
+from mvdfq.io.sound.listing import AudioListing, list_audio
+from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
+from mvdfq.io.sound.silence import idle_frames, shares_of, silence_in_words
+from mvdfq.io.source import Source
+from mvdfq.sequences import Sequences, offsets_of
+
+__all__ = ["FORMAT", "audio_features", "headers", "read_audio"]
+
+
+def read_audio(
+    path: Any,
+    recipe: AudioRecipe | str | None = None,
+    *,
+    silence: str | None = None,
+    group_pattern: str | None = None,
+    skip_bad: bool = False,
+    n_jobs: int | None = None,
+    cache: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Dataset:
+    r"""Read sound files as sequences of MFCC.
+
+    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension. All channels are
+    mixed to one channel. `path` is a folder with one sub-folder per class (files may lie deeper),
+    a folder with a table ``metadata.csv`` (columns ``file_name,label[,group]``), or files without
+    labels: a folder of files, a list of files or a single file. Names that begin with a dot are
+    ignored. Files beside the class folders are ignored if they are not sound.
+
+    An error names a file that is empty, damaged, not sound, silent, shorter than a window or
+    longer than the recipe allows. A class with one file is read, with a warning.
+
+    Parameters
+    ----------
+    path : str, Path or list of these
+        A folder, a file, or several files.
+
+    recipe : AudioRecipe or str, default=None
+        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
+
+    silence : {"missing", "keep"}, default=None
+        Whether frames of digital silence, whose samples are all exactly zero, are missing values;
+        by default as the recipe says. `Dataset.remarks` names the share of such frames.
+
+    group_pattern : str, default=None
+        Regular expression that finds the group of a file: the part named ``group``, or else the
+        first part in parentheses. The expression is searched in the name of the file, or in the
+        path relative to the folder if the expression contains a slash. `group_pattern` replaces
+        the column ``group``.
+
+    skip_bad : bool, default=False
+        Leave out files that cannot be read and list them in `Dataset.skipped`. By default the
+        first problem is raised: first problems of the folder, then of the files, by name.
+
+    n_jobs : int, default=None
+        Number of processes; None means one process, -1 means one process per processor.
+
+    cache : str or Path, default=None
+        Folder that keeps features, found again by the content of the file and the recipe. The
+        variable MVDFQ_CACHE_SIZE limits its size (2 GiB); entries used longest ago go first.
+
+    progress : callable, default=None
+        Called with the number of files done and the number of all files.
+
+    Returns
+    -------
+    dataset : Dataset
+        Sequences in the order of their names, or in the order of `metadata.csv`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np, soundfile
+    >>> from mvdfq.io.sound.audio import read_audio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ["high/anna_1.wav", "high/ben_1.wav", "low/anna_1.wav", "low/ben_1.wav"]:
+    ...         hertz = 880 if name.startswith("high") else 110
+    ...         (Path(folder) / name).parent.mkdir(exist_ok=True)
+    ...         tone = np.sin(2 * np.pi * hertz * np.arange(8000) / 8000)
+    ...         soundfile.write(Path(folder) / name, tone, 8000)
+    ...     data = read_audio(folder, group_pattern=r"(\w+)_")
+    >>> data.X.n_rows, data.X.lengths, data.X.sampling_rate
+    (13, array([98, 98, 98, 98]), 100.0)
+    >>> data.y.tolist(), data.groups.tolist()
+    (['high', 'high', 'low', 'low'], ['anna', 'ben', 'anna', 'ben'])
+    """
+    recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
+    store = None if cache is None else FeatureCache(cache)
+    listing = list_audio(path, group_pattern=group_pattern)
+    where = shown(path) if isinstance(path, str | Path) else "the list of files"
+    source = Source(Path(where), skip_bad, progress)
+    for problem in listing.problems:
+        source.leave_out(problem)
+    features = {}
+    jobs = [(file, recipe, store) for file in listing.files]
+    with closing(_each(_attempt, jobs, workers)) as results:
+        for i, result in enumerate(results):
+            if isinstance(result, ReadError):
+                source.leave_out(result)
+            else:
+                features[i] = result
+            source.tell(i + 1, len(listing.files))
+    if store is not None:
+        store.trim(size_limit())
+    if not features and not source.skipped:
+        source.fail("holds no sound files", FORMATS)
+    if not features:
+        source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
+    listing.keep([*features])
+    data = _dataset(listing, [*features.values()], recipe)
+    told = silence_in_words(shares_of(idle_frames(data.X), data.X, data.y), recipe.silence)
+    return replace(data, skipped=tuple(source.skipped), remarks=(*listing.remarks, *told))
+
+
+def _dataset(listing: AudioListing, features: list[np.ndarray], recipe: AudioRecipe) -> Dataset:
+    for label, n in sorted(Counter(listing.labels).items()):
+        if n == 1:
+            warnings.warn(
+                f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=3
+            )
+    X = Sequences(
+        np.concatenate(features, axis=1),
+        offsets_of([rows.shape[1] for rows in features]),
+        channel_names=recipe.channel_names,
+        sampling_rate=recipe.frame_rate,
+    )
+    labels, groups = [
+        np.array(values) if values else None for values in (listing.labels, listing.groups)
+    ]
+    return Dataset(X, y=labels, names=listing.names, groups=groups)
+
+
+def headers(
+    files: Sequence[Path], recipe: AudioRecipe | str | None, deep: bool, n_jobs: int | None = None
+) -> Generator[Header | ReadError, None, None]:
+    """Yield the header of each file, or the error that `read_audio` has for it, in order.
+
+    Errors that only decoding shows are found with `deep`.
+    """
+    jobs = [(file, audio_recipe(recipe), deep) for file in files]
+    return _each(_header, jobs, n_threads(n_jobs) if deep else 1)
+
+
+def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header | ReadError:
+    try:
+        with opened(file) as stream:
+            return header_of(stream, shown(file), recipe, deep)
+    except ReadError as error:
+        return error
+
+
+def _each(
+    attempt: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], workers: int
+) -> Generator[Any, None, None]:
+    """Yield what `attempt` returns for each job, in order."""
+    if workers == 1 or len(jobs) < 2:
+        yield from (attempt(*job) for job in jobs)
+        return
+    import joblib
+
+    parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
+    results: Any = ()
+    try:
+        with _without_interrupts():
+            results = parallel(
+                joblib.delayed(_in_worker)(os.getpid(), attempt, job) for job in jobs
+            )
+        # not "yield from", which would close the results outside of "finally"
+        for result in results:  # noqa: UP028
+            yield result
+    finally:
+        with warnings.catch_warnings():  # joblib warns of work that nobody needs any more
+            warnings.simplefilter("ignore", UserWarning)
+            if results:
+                results.close()
+
+
+def _in_worker(parent: int, attempt: Callable[..., Any], job: tuple[Any, ...]) -> Any:
+    end_with_parent(parent)
+    return attempt(*job)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back for the moment in which processes are started.
+
+    The processes inherit this setting, so that they never print tracebacks; the process that
+    started them ends them. A Ctrl-C that comes in this moment is raised after the moment.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):  # a tracker unblocks Ctrl-C when it starts
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.ndarray | ReadError:
+    """Return the features or the error: an error raised in a worker would end the other workers."""
+    try:
+        return audio_features(file, recipe, cache=cache)
+    except ReadError as error:
+        return error
+
+
+def audio_features(
+    file: str | Path,
+    recipe: AudioRecipe | str | None = None,
+    *,
+    cache: FeatureCache | None = None,
+) -> np.ndarray:
+    """Return the features of one sound file, one row per name in `AudioRecipe.channel_names`.
+
+    Only the features themselves take memory that grows with the length of the file. Features
+    that are in the cache are not computed again.
+    """
+    recipe = audio_recipe(recipe)
+    # One thread, so that the bits are the same in any process.
+    with opened(file) as stream, one_blas_thread():
+        entry = None if cache is None else cache.entry(stream, recipe.key)
+        found = None if cache is None or entry is None else cache.load(entry)
+        if found is not None and found.ndim == 2 and len(found) == recipe.n_rows:
+            return found
+        features = decoded_features(stream, shown(file), recipe)
+    if cache is not None and entry is not None:  # after the file is known to be unchanged
+        cache.store(entry, features)
+    return features
+
+
+def _read(source: Source, **options: Any) -> Dataset:
+    path = list(source.files) or source.path
+    return read_audio(path, skip_bad=source.skip_bad, progress=source.progress, **options)
+
+
+FORMAT = Format(
+    "audio",
+    holds_sound,
+    _read,
+    options=("recipe", "silence", "cache", "group_pattern", "n_jobs"),
+    extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
+    takes_many=True,
+)

@@ -15,16 +15,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
 from mvdfq.io import FolderBlocks, list_parts, read
-from mvdfq.io.dataset import ReadError
-from mvdfq.io.formats import Glimpse
-from mvdfq.io.sound import audio, audio_files, decoding, spectral
+from mvdfq.io.sound import audio, decoding, spectral
 from mvdfq.io.sound.audio import audio_features, read_audio
-from mvdfq.io.sound.audio_files import holds_sound
-from mvdfq.io.sound.bands import log_bands
-from mvdfq.io.sound.decoding import resampled
+from mvdfq.io.sound.decoding import holds_sound, resampled
 from mvdfq.io.sound.feature_cache import FeatureCache
 from mvdfq.io.sound.listing import list_audio
-from mvdfq.io.sound.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, stored_recipe
+from mvdfq.io.sound.recipes import (
+    AUDIO_RECIPES,
+    AudioRecipe,
+    audio_recipe,
+    log_bands,
+    stored_recipe,
+)
+from mvdfq.io.source import Glimpse, ReadError
 
 soundfile = pytest.importorskip("soundfile")
 
@@ -544,7 +547,7 @@ def test_file_that_may_not_be_read(classes, monkeypatch):
     def refuse(file):
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr(audio_files, "FileIO", refuse)  # root may read everything
+    monkeypatch.setattr(decoding, "FileIO", refuse)  # root may read everything
     with pytest.raises(ReadError, match=r"anna_1.wav: permission denied; make the file readable"):
         read_audio(classes)
 

@@ -135,7 +135,7 @@ def test_the_program_says_that_a_file_changes(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     write_table(path)
     states = iter(range(100))
-    monkeypatch.setattr("mvdfq.io.steady.state_of", lambda _: next(states))
+    monkeypatch.setattr("mvdfq.io.source.state_of", lambda _: next(states))
     _, err = run("inspect", path, code=3)
     assert "a.csv: the file changed while it was read" in err
     assert "hint: wait until no program writes to the file, or read a copy" in err

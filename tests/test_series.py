@@ -21,8 +21,9 @@ import mvdfq
 from conftest import size
 from mvdfq import check_sequences, load_japanese_vowels
 from mvdfq.io import FORMATS, read_series, recognise, write_npz, write_ts
-from mvdfq.io.dataset import Dataset, ReadError
+from mvdfq.io.dataset import Dataset
 from mvdfq.io.letters import profile_text
+from mvdfq.io.source import ReadError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Every sequence has more channels:UserWarning")
 
@@ -254,8 +255,8 @@ def expressions():
 
 
 # Searched for in a text, and not only compared with the whole of it.
-SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "arff.ESCAPE", "profile_text.NUMBER", "folder.ENDING")
-SCANNED += ("hushed.NOISE",)
+SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "rows.ESCAPE", "profile_text.NUMBER", "long_tables.ENDING")
+SCANNED += ("decoding.NOISE",)
 MANY = 20_000
 
 

@@ -56,7 +56,7 @@ def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:
 
 def _label_in(path: Path, label: str | None) -> str | None:
     """Return the label of the training table if the new table has this column, too."""
-    from mvdfq.io.formats import Glimpse
+    from mvdfq.io.source import Glimpse
     from mvdfq.io.tables.column_roles import looked_at
 
     looked = looked_at(Glimpse(path)) if path.is_file() else None

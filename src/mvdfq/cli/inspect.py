@@ -44,7 +44,8 @@ def inspect(
         return
     from mvdfq.io import recognise
     from mvdfq.io.dataset import check_kept
-    from mvdfq.io.inspection import facts_of, facts_of_audio
+    from mvdfq.io.inspection import facts_of
+    from mvdfq.io.sound.audio import facts_of_audio
     from mvdfq.io.sound.recipes import audio_recipe
 
     kind = as_ or recognise(data, **o.given_columns())

@@ -1,55 +1,35 @@
-"""The data set that every reader returns, and the error for a file that cannot be read."""
+"""The data set that every reader returns, the record of a format, and files of many sequences."""
 
-import os
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from mvdfq._utils.errors import HintedError
 from mvdfq._utils.short import counted, in_short
+from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["Dataset", "ReadError", "check_inside", "check_kept"]
+__all__ = [
+    "About",
+    "Case",
+    "Dataset",
+    "Format",
+    "as_sequences",
+    "check_kept",
+    "columns_of",
+    "dataset_of",
+    "gather",
+    "joined_parts",
+]
 
-
-class ReadError(HintedError, ValueError):
-    """A file cannot be read; the error names the file, the place in the file and the remedy.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file or folder.
-
-    problem : str
-        What is wrong, and where: ``"line 12: 3 values, expected 4"``.
-
-    hint : str, default=""
-        What the user can do about it.
-
-    Examples
-    --------
-    >>> from mvdfq.io import ReadError
-    >>> print(ReadError("a.ts", "line 3: no label", "labels follow the last colon"))
-    a.ts: line 3: no label; labels follow the last colon
-    """
-
-    def __init__(self, path: str | Path, problem: str, hint: str = "") -> None:
-        super().__init__(f"{path}: {problem}", hint)
-        self.path, self.problem = str(path), problem
-        # An error travels between processes as its class and these arguments.
-        self.args = (self.path, problem, hint)
-
-
-def check_inside(path: Path, folder: str | Path) -> None:
-    """Raise an error if a file or folder that was found in `folder` is a link that leads out."""
-    # realpath, unlike Path.resolve, takes links in circles
-    real, inside = os.path.realpath(path), os.path.realpath(folder)
-    if path.is_symlink() and not Path(real).is_relative_to(inside):
-        hint = "copy into the folder what the link leads to, or name the files themselves"
-        raise ReadError(path, "is a link that leads out of the folder", hint)
+Row = TypeVar("Row")
+# The label and the group of one sequence; None where there is no label or no group.
+About = tuple[str | None, str | None]
 
 
 def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
@@ -163,3 +143,155 @@ def _kinds(values: np.ndarray | None, what: str) -> list[str]:
     kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
     few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
     return [f"{counted(len(kinds), what)} ({few}{', ...' if len(kinds) > 5 else ''})"]
+
+
+def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Dataset:
+    """Join the parts of one data set; `Dataset.split` says which sequence is of which part."""
+    for other in parts[1:]:
+        _check_alike(path, parts[0], other)
+    whole = reduce(Dataset.joined, parts)
+    if len(parts) == 1:
+        return whole
+    return replace(whole, split=np.repeat(np.array(splits), [len(part) for part in parts]))
+
+
+def _check_alike(path: Path, first: Dataset, other: Dataset) -> None:
+    who = "the training and the test part"
+    if first.X.n_rows != other.X.n_rows:
+        raise ReadError(path, f"{who} have {first.X.n_rows} and {other.X.n_rows} channels")
+    for key in ("channel_names", "symbolic"):
+        if getattr(first.X, key) != getattr(other.X, key):
+            raise ReadError(path, f"{who} differ in {key}")
+    one, two = first.X.sampling_rate, other.X.sampling_rate
+    # Rates that are measured by the times of rows differ a little.
+    if not np.isclose(one or 0.0, two or 0.0, rtol=0.1):
+        hint = "resample=RATE brings both parts to one rate"
+        raise ReadError(path, f"{who} differ in sampling_rate: {one} and {two}", hint)
+    for key in ("y", "groups"):
+        if (getattr(first, key) is None) != (getattr(other, key) is None):
+            raise ReadError(path, f"only one of {who} has {key}")
+
+
+@dataclass(frozen=True)
+class Format:
+    """All that the package knows about a file format, declared in the file that reads it.
+
+    Parameters
+    ----------
+    name : str
+        The name that users write: ``format="ts"`` or ``--as ts``.
+
+    sniff : callable
+        Says whether a `Glimpse` shows this format.
+
+    read : callable
+        Reads a `Source` with the options below as keywords; returns a `Dataset`.
+
+    options : tuple of str, default=()
+        The options of `read` and `read_series` that this format understands.
+
+    extensions : tuple of str, default=()
+        Endings of file names. The ending decides only if no format recognises the content.
+
+    is_series : bool, default=False
+        Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
+
+    takes_many : bool, default=False
+        Whether the reader takes several files in one call, as `Source.files`.
+    """
+
+    name: str
+    sniff: Callable[[Glimpse], bool]
+    read: Callable[..., Dataset]
+    options: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    is_series: bool = False
+    takes_many: bool = False
+
+
+def as_sequences(parts: Sequence[np.ndarray], names: Sequence[str] | None = None) -> Sequences:
+    """Check sequences; the file format says that time is the last axis, so do not warn of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return check_sequences(parts, channel_names=names)
+
+
+class Case(NamedTuple):
+    """One sequence of a file. A sequence without a name gets a number."""
+
+    values: Any
+    label: Any = None
+    name: str | None = None
+    group: str | None = None
+
+
+def gather(
+    source: Source,
+    rows: Iterable[tuple[int, Row]],
+    read: Callable[[Row], Case],
+    collect: Callable[[Sequence[Any]], Any] = as_sequences,
+) -> Dataset:
+    """Read one sequence from each row, given with its line number; `collect` makes them `X`.
+
+    `read` raises a ValueError for a row that cannot be read. The row is then skipped, or the
+    error is raised with the file and the line.
+    """
+    cases: list[Case] = []
+    count = 0
+    for count, (line, row) in enumerate(rows, 1):
+        try:
+            case = read(row)
+            name = f"{source.stem}:{count}" if case.name is None else case.name
+            cases.append(case._replace(name=name))
+        except ReadError as error:  # names its place
+            source.leave_out(error)
+        except ValueError as error:
+            source.skip(f"line {line}: {error}")
+    if not count:
+        source.fail("the file holds no sequences after its header")
+    if not cases:
+        source.fail("no sequence can be read", f"the first problem: {source.skipped[0].problem}")
+    return dataset_of(source, cases, collect)
+
+
+def dataset_of(
+    source: Source, cases: Sequence[Case], collect: Callable[[Sequence[Any]], Any]
+) -> Dataset:
+    """Return the data set of sequences that have names; `collect` makes `X` of their values."""
+    y, groups = columns_of([(case.label, case.group) for case in cases])
+    names = _numbered(source, [str(case.name) for case in cases])
+    X = collect([case.values for case in cases])
+    skipped, remarks = tuple(source.skipped), tuple(source.remarks)
+    return Dataset(X, y, names, groups, skipped=skipped, remarks=remarks)
+
+
+def _numbered(source: Source, names: Sequence[str]) -> list[str]:
+    """Return names that all differ: ``a`` that occurs twice becomes ``a:1`` and ``a:2``."""
+    often = {name: n for name, n in Counter(names).items() if n > 1}
+    if not often:
+        return list(names)
+    first = next(iter(often))
+    source.remark(
+        f"id {first!r} occurs {often[first]} times; {len(often)} repeated ids got numbers, "
+        f"such as '{first}:1'"
+    )
+    used, numbers = set(names), Counter[str]()
+    return [_free_name(name, used, numbers) if name in often else name for name in names]
+
+
+def _free_name(name: str, used: set[str], numbers: Counter[str]) -> str:
+    """Return the name with its next number that no other sequence has."""
+    numbers[name] += 1
+    while (found := f"{name}:{numbers[name]}") in used:
+        numbers[name] += 1
+    return found
+
+
+def columns_of(about: Sequence[About]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return labels and groups as arrays; None where no sequence has a label or a group."""
+    labels, groups = zip(*about, strict=True)
+    return _column(labels), _column(groups)
+
+
+def _column(values: Sequence[str | None]) -> np.ndarray | None:
+    return None if all(value is None for value in values) else np.array(values)

@@ -1,50 +1,114 @@
-"""Text files: lines, numbers and times."""
+"""A file to read: its text, its beginning, and the error that names the place of a problem."""
 
 import gzip
 import io
+import os
 import re
-import warnings
+import stat
+import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
-import numpy as np
-
-from mvdfq.io.dataset import ReadError
-from mvdfq.io.steady import unchanged
-from mvdfq.sequences import Sequences, check_sequences
+from mvdfq._utils.errors import HintedError
 
 __all__ = [
-    "COUNT",
-    "MISSING",
+    "Glimpse",
+    "ReadError",
     "Source",
-    "as_sequences",
-    "channel_values",
+    "State",
+    "changed",
+    "check_inside",
     "compiled",
     "decoded",
     "encoding_of",
-    "numbers",
     "open_plain",
-    "read_float",
     "read_lines",
+    "state_of",
+    "unchanged",
 ]
 
-# What stands for a missing value, in lower case.
-MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
-
-# A whole number that is not negative; str.isdigit would take "²" for a number, which int refuses.
-COUNT = re.compile("[0-9]{1,18}")
-
+State = tuple[int, int]
 # Longest line in characters. The longest human chromosome has 249 million letters.
 LONGEST_LINE = 2**28
 # Longest line of a gzip file, which can hold a thousand characters per byte. A line of this length
 # takes 130 MB until it is refused: once in pieces, once whole.
 LONGEST_PACKED_LINE = 2**26
-
 # Progress is reported after this many characters.
 STEP = 1 << 20
+# This much of a text is looked at; comments at the top of archive files take some of it.
+LOOK = 1 << 18
+
+
+class ReadError(HintedError, ValueError):
+    """A file cannot be read; the error names the file, the place in the file and the remedy.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder.
+
+    problem : str
+        What is wrong, and where: ``"line 12: 3 values, expected 4"``.
+
+    hint : str, default=""
+        What the user can do about it.
+
+    Examples
+    --------
+    >>> from mvdfq.io import ReadError
+    >>> print(ReadError("a.ts", "line 3: no label", "labels follow the last colon"))
+    a.ts: line 3: no label; labels follow the last colon
+    """
+
+    def __init__(self, path: str | Path, problem: str, hint: str = "") -> None:
+        super().__init__(f"{path}: {problem}", hint)
+        self.path, self.problem = str(path), problem
+        # An error travels between processes as its class and these arguments.
+        self.args = (self.path, problem, hint)
+
+
+def check_inside(path: Path, folder: str | Path) -> None:
+    """Raise an error if a file or folder that was found in `folder` is a link that leads out."""
+    # realpath, unlike Path.resolve, takes links in circles
+    real, inside = os.path.realpath(path), os.path.realpath(folder)
+    if path.is_symlink() and not Path(real).is_relative_to(inside):
+        hint = "copy into the folder what the link leads to, or name the files themselves"
+        raise ReadError(path, "is a link that leads out of the folder", hint)
+
+
+def state_of(file: str | Path | int) -> State:
+    """Return the size and the time of the last change, of a path or of an open file."""
+    status = os.stat(file)
+    return status.st_size, status.st_mtime_ns
+
+
+@contextmanager
+def unchanged(file: IO[bytes], path: str | Path) -> Iterator[None]:
+    """Raise an error if the content of an open file changes while the block runs.
+
+    A file that is removed or replaced as a whole meanwhile does not change: the open file still
+    holds the old content.
+    """
+    before = state_of(file.fileno())
+    try:
+        yield
+    except Exception:
+        if state_of(file.fileno()) != before:  # the true cause of the error
+            raise changed(path) from None
+        raise
+    if state_of(file.fileno()) != before:
+        raise changed(path)
+
+
+def changed(path: str | Path) -> ReadError:
+    """Return the error for a file that changed while it was read."""
+    hint = "wait until no program writes to the file, or read a copy"
+    return ReadError(path, "the file changed while it was read", hint)
 
 
 @dataclass
@@ -185,55 +249,6 @@ def open_plain(raw: IO[bytes]) -> IO[bytes]:
     return gzip.GzipFile(fileobj=raw) if magic == b"\x1f\x8b" else raw  # type: ignore[return-value]
 
 
-def numbers(text: str) -> np.ndarray:
-    """Read numbers between commas; ``?`` and NaN are missing; a ValueError names a bad number."""
-    if "?" in text:
-        text = text.replace("?", "nan")
-    try:
-        values = np.fromstring(text, sep=",")
-    except (ValueError, DeprecationWarning):  # older NumPy warns, and returns what came before
-        values = np.empty(0)
-    if values.size != text.count(",") + 1 or np.isinf(values).any():
-        return np.array([_number(cell, i) for i, cell in enumerate(text.split(","))])
-    return values
-
-
-def read_float(cell: str) -> float:
-    """Return a number as Python reads it, but not ``1_0``, which Python takes for 10."""
-    if "_" in cell:
-        raise ValueError(f"{cell[:40]!r} is not a number")
-    return float(cell)
-
-
-def _number(cell: str, i: int) -> float:
-    """One number, read slowly: an empty cell, which NumPy passes over, is refused here."""
-    try:
-        value = read_float(cell)
-    except ValueError:
-        raise ValueError(f"value {i + 1} is {cell.strip()[:40]!r}, not a number") from None
-    if np.isinf(value):
-        raise ValueError(f"value {i + 1} is infinite")
-    return value
-
-
-def channel_values(channels: Sequence[str]) -> np.ndarray:
-    """Read the numbers of all channels of a series; a ValueError names the bad channel."""
-    try:
-        values = numbers(",".join(channels))
-    except ValueError:
-        for j, channel in enumerate(channels):
-            try:
-                numbers(channel)
-            except ValueError as error:
-                raise ValueError(f"channel {j + 1}: {error}") from None
-        raise
-    lengths = {channel.count(",") for channel in channels}
-    if len(lengths) > 1:
-        shown = [channel.count(",") + 1 for channel in channels][:20]
-        raise ValueError(f"channels of different lengths: {shown}")
-    return values.reshape(len(channels), -1)
-
-
 def compiled(pattern: str, name: str) -> re.Pattern[str]:
     """Compile the expression that the user gave as the parameter `name`."""
     try:
@@ -242,8 +257,51 @@ def compiled(pattern: str, name: str) -> re.Pattern[str]:
         raise ValueError(f"{name}={pattern!r} is not a regular expression: {error}.") from None
 
 
-def as_sequences(parts: Sequence[np.ndarray], names: Sequence[str] | None = None) -> Sequences:
-    """Check sequences; the file format says that time is the last axis, so do not warn of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return check_sequences(parts, channel_names=names)
+@dataclass(frozen=True)
+class Glimpse:
+    """The beginning of a file; empty for a folder and for a file that cannot be opened."""
+
+    path: Path
+    # What the user said about the file, such as the names of columns.
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def start(self) -> bytes:
+        """The first bytes."""
+        return self._read(16)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The first lines of text, decompressed; a line that may be cut off is left out."""
+        head = self._read(LOOK, plain=True)
+        text = decoded(head)
+        if "\0" in text:
+            return []
+        lines = text.splitlines()
+        return lines if len(head) < LOOK or len(lines) < 2 else lines[:-1]
+
+    @cached_property
+    def said(self) -> list[str]:
+        """The first lines, stripped, without blank lines and comments (``#`` or ``%``)."""
+        lines = map(str.strip, self.lines)
+        return [line for line in lines if line and line[0] not in "#%"]
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """The names of the files in a zip archive."""
+        if not self.start.startswith(b"PK\x03\x04"):
+            return frozenset()
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return frozenset(archive.namelist())
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            return frozenset()
+
+    def _read(self, size: int, plain: bool = False) -> bytes:
+        try:
+            if not stat.S_ISREG(os.stat(self.path).st_mode):  # a pipe would be waited for
+                return b""
+            with open(self.path, "rb") as file:
+                return (open_plain(file) if plain else file).read(size)
+        except (OSError, ValueError, EOFError, zlib.error):
+            return b""

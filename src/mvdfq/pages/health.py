@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.inspection import equal_sequences, facts_of, idle_shares
-from mvdfq.io.sound.silence import differ
+from mvdfq.io.inspection import differ, equal_sequences, facts_of, idle_shares
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
 

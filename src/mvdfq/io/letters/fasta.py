@@ -1,43 +1,18 @@
-"""FASTA as text: records, alphabets and strands."""
+"""FASTA files with labels; the labels stand in the headers or in a table."""
 
-import string
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
+from mvdfq.io.dataset import About, Case, Dataset, Format, gather
+from mvdfq.io.letters.labels import as_table, look_up
+from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
+from mvdfq.io.source import Glimpse, ReadError, Source, compiled, read_lines
 
-from mvdfq.io.dataset import ReadError
-from mvdfq.io.formats import Glimpse
-from mvdfq.io.source import read_lines
-from mvdfq.sequences.check import check_collection
-from mvdfq.sequences.containers import Sequences, offsets_of
-
-__all__ = [
-    "ALPHABETS",
-    "Record",
-    "both_strands",
-    "clean",
-    "is_fasta",
-    "read_records",
-    "reverse_complement",
-]
-
-GAPS = "-."
-# The characters of a sequence, in upper case, with the ambiguity codes of IUPAC. residues.py
-# says what letters mean that are not one of the twenty amino acids.
-ALPHABETS = {
-    "protein": string.ascii_uppercase + "*" + GAPS,
-    "dna": "ACGT" + "RYSWKMBDHVNX" + GAPS,
-    "rna": "ACGU" + "RYSWKMBDHVNX" + GAPS,
-}
-# The letter for an unknown residue: masked residues become this letter.
-UNKNOWN = {"protein": "X", "dna": "N", "rna": "N"}
-# Only ASCII letters change: str.upper would turn letters of other scripts into residues.
-TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
-# Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
-PAIRS = "RY SS WW KM BV DH NN XX -- .."
-COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
+__all__ = ["FORMAT", "Record", "is_fasta", "read_fasta", "read_records"]
 
 
 class Record(NamedTuple):
@@ -81,102 +56,212 @@ def is_fasta(glimpse: Glimpse) -> bool:
     if not lines or not lines[0].strip("> \t") or not lines[0].startswith(">"):
         return False
     first = next((line for line in lines if not line.startswith(">")), "")
-    return bool(first) and _stranger(first.replace(" ", ""), "protein") is None
+    return bool(first) and stranger(first.replace(" ", ""), "protein") is None
 
 
-def clean(sequence: str, alphabet: str | None, lower: str) -> str:
-    """Return the letters in the form that `lower` names; a ValueError names an unknown letter."""
-    if alphabet is None:
-        return sequence.translate(TO_UPPER) if lower == "upper" else sequence
-    bad = _stranger(sequence, alphabet)
-    if bad is not None:
-        raise ValueError(f"{sequence[bad]!r} at position {bad + 1} is not in {alphabet!r}")
-    if lower == "mask":
-        masked = str.maketrans(dict.fromkeys(string.ascii_lowercase, UNKNOWN[alphabet]))
-        return sequence.translate(masked)
-    return sequence.translate(TO_UPPER) if lower == "upper" else sequence
+def read_fasta(
+    path: str | Path,
+    *,
+    label: str | int | None = None,
+    group: str | int | None = None,
+    labels: str | Path | Mapping[str, str] | None = None,
+    alphabet: str | None = "auto",
+    lower: str = "upper",
+    strands: str = "one",
+    skip_bad: bool = False,
+) -> Dataset:
+    r"""Read a FASTA file, plain or gzipped.
 
-
-def _stranger(sequence: str, alphabet: str) -> int | None:
-    """Return the place of the first character outside the alphabet, in either case, or None."""
-    known = set(ALPHABETS[alphabet]) | set(ALPHABETS[alphabet].lower())
-    strangers = set(sequence) - known
-    return min(map(sequence.index, strangers)) if strangers else None
-
-
-def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
-    """Return the other strand of a nucleic acid, read in its own direction.
+    Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
+    ignored. A record is bad if it has no id, no residues, a character outside the alphabet, or
+    no label although labels are asked for. Ids that repeat get numbers. Headers that recur as a
+    whole, such as ``>1`` and ``>0``, are labels, unless the user says where labels stand;
+    `Dataset.remarks` says so.
 
     Parameters
     ----------
-    sequence : str
-        Bases, ambiguity codes of IUPAC, gaps (``-`` and ``.``) and X. Upper and lower case stay.
+    path : str or Path
+        The file.
 
-    alphabet : {"dna", "rna"}, default="dna"
-        Whether A pairs with T or with U.
+    label : str or int, default=None
+        Where the class stands in the header: a regular expression, or the number of a word (0 is
+        the id). The class is the first part in parentheses, or the whole match without
+        parentheses.
+
+    group : str or int, default=None
+        Where the group stands in the header, in the same form as `label`.
+
+    labels : str, Path or mapping, default=None
+        A table ``id,label[,group]`` (see `read_labels`), or a mapping of id to class.
+
+    alphabet : {"auto", "protein", "dna", "rna", None}, default="auto"
+        Which letters may occur, with ambiguity codes and gaps (``-`` and ``.``). None allows any
+        character. ``"protein"`` allows all letters and ``*``, so DNA is accepted too.
+        ``"auto"`` is ``"dna"`` for both strands, ``"protein"`` otherwise.
+
+    lower : {"upper", "mask", "keep"}, default="upper"
+        ``"upper"`` turns lower case into upper case. ``"mask"`` reads lower case as masked
+        residues, which become X (N in nucleic acids). ``"keep"`` changes nothing.
+
+    strands : {"one", "both"}, default="one"
+        ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`; RNA
+        needs ``alphabet="rna"``.
+
+    skip_bad : bool, default=False
+        Leave out bad records and list them in `Dataset.skipped`; by default the first bad record
+        raises an error.
 
     Returns
     -------
-    other : str
-        The complement, from its end to its beginning.
+    dataset : Dataset
+        `X` is a list of str, or symbolic `Sequences` if both strands are read; `names` are ids.
+
+    Raises
+    ------
+    ReadError
+        If the file is not FASTA, or a record is bad.
 
     Examples
     --------
-    >>> from mvdfq.io.letters.fasta import reverse_complement
-    >>> reverse_complement("AACGTn"), reverse_complement("GGRU", alphabet="rna")
-    ('nACGTT', 'AYCC')
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io import read_fasta
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "two.fasta")
+    ...     _ = path.write_text(">d1 a.1.1 globin\nMVLS\npad\n>d2 b.1.1 antibody\nQVQL\n")
+    ...     data = read_fasta(path, label=r" (\w)\.")
+    >>> data.X, data.names, data.y.tolist()
+    (['MVLSPAD', 'QVQL'], ['d1', 'd2'], ['a', 'b'])
     """
-    if alphabet not in COMPLEMENTS:
-        raise ValueError(f"alphabet must be 'dna' or 'rna', got {alphabet!r}.")
-    bad = _stranger(sequence, alphabet)
-    if bad is not None:
+    if alphabet == "auto":
+        alphabet = "dna" if strands == "both" else "protein"
+    _check_options(alphabet, lower, strands)
+    source = Source(Path(path), skip_bad)
+    records = list(read_records(path))
+    is_label = label is labels is group is None and _headers_are_labels(source, records)
+    about = _labeller(source, ".+" if is_label else label, group, labels)
+
+    def read_case(record: Record) -> Case:
+        residues = _residues(source, record, alphabet, lower)
+        label, group = about(record)
+        return Case(residues, label, None if is_label else record.id, group)
+
+    collect: Any = list
+    if strands == "both" and alphabet is not None:
+        collect = partial(both_strands, alphabet=alphabet)
+    return gather(source, ((record.line, record) for record in records), read_case, collect)
+
+
+def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
+    """Do whole headers recur, as labels do? Say so, and say if only their first words recur."""
+    known = Counter(record.header for record in records if record.header)
+    if not _recur(known):
+        words = Counter(record.id for record in records if record.id)
+        if _recur(words):
+            first = next(iter(words))
+            source.remark(
+                f"the first words of headers recur, such as {first!r}; label=0 reads labels"
+            )
+        return False
+    shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
+    more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
+    source.remark(f"the headers repeat and are read as labels: {shown}{more}")
+    return True
+
+
+def _recur(words: Counter[str]) -> bool:
+    """Does a word occur twice on average?"""
+    return 2 * len(words) <= words.total()
+
+
+def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
+    if alphabet is not None and alphabet not in ALPHABETS:
         raise ValueError(
-            f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}; "
-            f"letters are {ALPHABETS[alphabet]!r}, in either case."
+            f"alphabet must be 'auto', 'protein', 'dna', 'rna' or None, got {alphabet!r}."
         )
-    pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()
-    table = {ord(pair[i]): pair[1 - i] for pair in pairs for i in (0, 1)}
-    return sequence.translate(table)[::-1]
+    if lower not in ("upper", "mask", "keep"):
+        raise ValueError(f"lower must be 'upper', 'mask' or 'keep', got {lower!r}.")
+    if strands not in ("one", "both"):
+        raise ValueError(f"strands must be 'one' or 'both', got {strands!r}.")
+    if strands == "both" and alphabet not in ("dna", "rna"):
+        raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
+    if lower == "mask" and alphabet is None:
+        raise ValueError(
+            "lower='mask' needs an alphabet, because it writes the unknown letter of the alphabet."
+        )
 
 
-def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
-    """Join each sequence with its reverse complement, a missing value between them.
-
-    The missing value breaks words: each word of a joined sequence lies in one of the two strands,
-    and no word spans both strands.
-
-    Parameters
-    ----------
-    X : list of str
-        Nucleic acids, see `reverse_complement`.
-
-    alphabet : {"dna", "rna"}, default="dna"
-        Whether A pairs with T or with U.
-
-    Returns
-    -------
-    sequences : Sequences
-        One symbolic channel of character codes; `Letters` and `SequenceClassifier` take these
-        sequences in place of strings. An empty sequence stays empty.
-
-    Examples
-    --------
-    >>> from mvdfq import SequenceKernel, Spectrum
-    >>> from mvdfq.io.letters.fasta import both_strands
-    >>> X = both_strands(["AAC", "GTT"])
-    >>> X.lengths
-    array([7, 7])
-    >>> SequenceKernel(Spectrum(2)).fit_transform(X).round(6)
-    array([[1., 1.], [1., 1.]])
-    """
-    check_collection(X)
-    rows = [_joined(x, reverse_complement(x, alphabet)) for x in X]
-    if not rows:
-        raise ValueError("X holds no sequences.")
-    return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
+def _residues(source: Source, record: Record, alphabet: str | None, lower: str) -> str:
+    if not record.id:
+        source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
+    where = f"line {record.line}: record {record.id!r}"
+    if not record.sequence:
+        source.fail(f"{where} is empty", "remove the record, or leave it out with skip_bad=True")
+    try:
+        return clean(record.sequence, alphabet, lower)
+    except ValueError as error:
+        source.fail(f"{where}: {error}", _advice(alphabet))
 
 
-def _joined(one: str, other: str) -> np.ndarray:
-    codes = np.array([ord(letter) for letter in one + "-" + other], dtype=float)
-    codes[len(one)] = np.nan
-    return codes if one else codes[:0]
+def _advice(alphabet: str | None) -> str:
+    """Say which alphabet takes the letter: both strands are known for DNA and RNA only."""
+    if alphabet == "dna":
+        return "alphabet='rna' takes RNA, strands='one' takes proteins"
+    return "mvdfq.io.read_fasta(alphabet=None) takes any letters"
+
+
+def _labeller(
+    source: Source,
+    label: str | int | None,
+    group: str | int | None,
+    labels: str | Path | Mapping[str, str] | None,
+) -> Callable[[Record], About]:
+    """Return a function that finds label and group of a record, in its header or a table."""
+    if labels is None:
+        find_label, find_group = _finder(source, label, "label"), _finder(source, group, "group")
+        return lambda record: (find_label(record), find_group(record))
+    if label is not None or group is not None:
+        raise ValueError(
+            "label and group read the header, labels names a table: pass one of the two."
+        )
+    table = as_table(labels)
+    return lambda record: look_up(source.path, record.id, table)
+
+
+def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
+    """Return a function that finds a label in the header of a record."""
+    if where is None:
+        return lambda record: None
+    expression = _expression(where, what)
+
+    def found(record: Record) -> str:
+        match = expression.search(record.header)
+        text = match and match[1 if expression.groups else 0]
+        if text is None:
+            problem = f"line {record.line}: no {what} in the header of {record.id!r}"
+            source.fail(problem, f"looked for {where!r}")
+        return text
+
+    return found
+
+
+def _expression(where: str | int, what: str) -> re.Pattern[str]:
+    """Return an expression that finds a label; a number n stands for word n of the header."""
+    if isinstance(where, str):
+        return compiled(where, what)
+    if isinstance(where, bool) or where < 0:
+        raise ValueError(f"{what} must be a pattern or the number of a word, got {where!r}.")
+    return compiled(rf"^(?:\S++\s++){{{where}}}(\S++)", what)
+
+
+def _read(source: Source, **options: Any) -> Dataset:
+    return read_fasta(source.path, skip_bad=source.skip_bad, **options)
+
+
+FORMAT = Format(
+    "fasta",
+    is_fasta,
+    _read,
+    options=("label", "group", "labels", "strands"),
+    extensions=("fasta", "fa", "faa", "fna"),
+)

@@ -1,18 +1,27 @@
-"""Tables of labels: the label and the group of a sequence by its id."""
+"""What tables say of sequences by their ids: labels and groups, and tasks of homology detection."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from mvdfq.io.dataset import ReadError
-from mvdfq.io.source import Source
+from mvdfq._utils.short import Short
+from mvdfq.io.dataset import About, Dataset
+from mvdfq.io.source import ReadError, Source, read_lines
 from mvdfq.io.tables.csv_tables import named_rows
 
-__all__ = ["About", "as_table", "columns_of", "look_up", "read_labels"]
+__all__ = [
+    "ROLES",
+    "HomologyTask",
+    "as_table",
+    "homology_tasks",
+    "look_up",
+    "read_labels",
+    "read_splits",
+]
 
-# The label and the group of one sequence; None where there is no label or no group.
-About = tuple[str | None, str | None]
+ROLES = ("pos-train", "neg-train", "pos-test", "neg-test")
 
 
 def as_table(labels: str | Path | Mapping[str, str]) -> dict[str, About]:
@@ -35,16 +44,6 @@ def look_up(path: str | Path, name: str, table: Mapping[str, About]) -> About:
     raise ReadError(path, problem, "add a row for this id to the table")
 
 
-def columns_of(about: Sequence[About]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return labels and groups as arrays; None where no sequence has a label or a group."""
-    labels, groups = zip(*about, strict=True)
-    return _column(labels), _column(groups)
-
-
-def _column(values: Sequence[str | None]) -> np.ndarray | None:
-    return None if all(value is None for value in values) else np.array(values)
-
-
 def read_labels(path: str | Path) -> dict[str, About]:
     r"""Read a table of labels; its first line is ``id,label`` or ``id,label,group``.
 
@@ -62,7 +61,7 @@ def read_labels(path: str | Path) -> dict[str, About]:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from mvdfq.io.letters.labels import read_labels
+    >>> from mvdfq.io import read_labels
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "labels.csv")
     ...     _ = path.write_text("id,label\nd1,alpha\nd2,beta\n")
@@ -79,3 +78,153 @@ def read_labels(path: str | Path) -> dict[str, About]:
     if not labels:
         source.fail("the table holds no labels", "write one row per sequence below id,label")
     return labels
+
+
+def read_splits(path: str | Path) -> dict[str, dict[str, list[str]]]:
+    r"""Read which sequences each family trains and tests with: lines ``family role id``.
+
+    Parameters
+    ----------
+    path : str or Path
+        A plain or gzipped file; the first line may hold the names of the columns. Roles are
+        ``pos-train``, ``neg-train``, ``pos-test`` and ``neg-test``.
+
+    Returns
+    -------
+    splits : dict of str to dict of str to list of str
+        Family -> role -> ids, in the order of the file; each family has all four roles.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io import read_splits
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "splits.tsv")
+    ...     _ = path.write_text("family\trole\tid\n1.1\tpos-train\td1\n1.1\tneg-test\td2\n")
+    ...     read_splits(path)["1.1"]["pos-train"]
+    ['d1']
+    """
+    splits: dict[str, dict[str, list[str]]] = {}
+    seen = set()
+    for number, line in read_lines(path):
+        fields = line.replace(",", " ").split()
+        if not fields or fields == ["family", "role", "id"]:
+            continue
+        if len(fields) != 3 or fields[1] not in ROLES:
+            problem = f"line {number}: expected family, role and id, got {line[:60]!r}"
+            raise ReadError(path, problem, f"roles are {', '.join(ROLES)}")
+        family, role, name = fields
+        if (family, name) in seen:
+            raise ReadError(path, f"line {number}: {name!r} has two roles in {family!r}")
+        seen.add((family, name))
+        splits.setdefault(family, {role: [] for role in ROLES})[role].append(name)
+    if not splits:
+        raise ReadError(path, "holds no splits", "write lines: family role id")
+    return splits
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HomologyTask(Short):
+    """Tell the members of one family from all others, after training on related families.
+
+    Parameters
+    ----------
+    family : str
+        The name of the family.
+
+    train, test : ndarray of int
+        Indices of the sequences to learn from and to rank.
+
+    y_train, y_test : ndarray of bool
+        Which of these sequences are positive.
+
+    Examples
+    --------
+    >>> from mvdfq.io import Dataset
+    >>> from mvdfq.io import homology_tasks
+    >>> roles = {"pos-train": ["b"], "neg-train": ["a"], "pos-test": ["d"], "neg-test": ["c"]}
+    >>> task = homology_tasks(["a", "b", "c", "d"], {"1.1": roles})[0]
+    >>> task.family, task.train, task.y_train
+    ('1.1', array([0, 1]), array([False,  True]))
+    >>> task.dataset(Dataset(["A", "B", "C", "D"], names=["a", "b", "c", "d"])).split.tolist()
+    ['train', 'train', 'test', 'test']
+    """
+
+    family: str
+    train: np.ndarray
+    test: np.ndarray
+    y_train: np.ndarray
+    y_test: np.ndarray
+
+    def dataset(self, data: Dataset) -> Dataset:
+        """Return training sequences, then test sequences; `y` is True for members of the family.
+
+        `data` is the data set whose names the task was made with.
+        """
+        parts = ["train"] * len(self.train) + ["test"] * len(self.test)
+        chosen = data.take(np.concatenate([self.train, self.test]))
+        y = np.concatenate([self.y_train, self.y_test])
+        return replace(chosen, y=y, split=np.array(parts))
+
+
+def homology_tasks(
+    names: Iterable[str], splits: Mapping[str, Mapping[str, Sequence[str]]]
+) -> list[HomologyTask]:
+    """Make one binary task of each family, the protocol of remote homology detection [1]_.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Ids of the sequences, `Dataset.names`.
+
+    splits : mapping of str to mapping of str to sequence of str
+        Family -> role -> ids, as `read_splits` returns it.
+
+    Returns
+    -------
+    tasks : list of HomologyTask
+        One per family, in the order of `splits`; indices ascend.
+
+    References
+    ----------
+    .. [1] L. Liao, W. S. Noble, "Combining pairwise sequence similarity and support vector
+       machines for detecting remote protein evolutionary and structural relationships",
+       Journal of Computational Biology 10(6), 2003.
+
+    Examples
+    --------
+    >>> from mvdfq.io import homology_tasks
+    >>> roles = {"pos-train": ["b"], "neg-train": ["a"], "pos-test": ["d"], "neg-test": ["c"]}
+    >>> homology_tasks(["a", "b", "c", "d"], {"1.1": roles})[0].test
+    array([2, 3])
+    """
+    places = {name: i for i, name in enumerate(names)}
+    return [_task(family, roles, places) for family, roles in splits.items()]
+
+
+def _task(
+    family: str, roles: Mapping[str, Sequence[str]], places: Mapping[str, int]
+) -> HomologyTask:
+    for role in ROLES:
+        if not roles.get(role):
+            raise ValueError(f"Family {family!r} has no sequence in the role {role!r}.")
+        for name in roles[role]:
+            if name not in places:
+                raise ValueError(
+                    f"Family {family!r} needs the sequence {name!r}, which is not in names."
+                )
+    train, y_train = _part(roles, "train", places)
+    test, y_test = _part(roles, "test", places)
+    return HomologyTask(family, train, test, y_train, y_test)
+
+
+def _part(
+    roles: Mapping[str, Sequence[str]], part: str, places: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices and classes of the training or the test part, in ascending order."""
+    positive = [places[name] for name in roles[f"pos-{part}"]]
+    negative = [places[name] for name in roles[f"neg-{part}"]]
+    indices = np.array(positive + negative, dtype=np.int64)
+    order = np.argsort(indices)
+    return indices[order], order < len(positive)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mvdfq.io.cases import Case
-from mvdfq.io.dataset import ReadError
+from mvdfq.io.dataset import Case
 from mvdfq.io.letters.residues import AMINO_ACIDS
-from mvdfq.io.source import read_float, read_lines
+from mvdfq.io.source import ReadError, read_lines
+from mvdfq.io.tables.csv_tables import read_float
 
 __all__ = ["profile_kind", "read_profile_text"]
 

@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.cases import Case, dataset_of
-from mvdfq.io.dataset import Dataset, ReadError
-from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.letters.labels import About, as_table, columns_of, look_up
-from mvdfq.io.letters.profile_npz import read_profile_npz
+from mvdfq.io.dataset import About, Case, Dataset, Format, columns_of, dataset_of
+from mvdfq.io.letters.labels import as_table, look_up
 from mvdfq.io.letters.profile_text import profile_kind, read_profile_text
 from mvdfq.io.letters.residues import AMINO_ACIDS, scale_values
-from mvdfq.io.source import Source
+from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
-__all__ = ["FORMAT", "log_odds_to_probabilities", "read_profiles"]
+__all__ = ["FORMAT", "log_odds_to_probabilities", "read_profile_npz", "read_profiles"]
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
@@ -42,8 +40,8 @@ def read_profiles(
     ----------
     path : str or Path
         A file, which may hold several models, or a folder of files of one format. If all files
-        lie in sub-folders, the sub-folders are the classes. An npz file holds log-odds only;
-        `mvdfq.io.letters.profile_npz` describes its arrays.
+        lie in sub-folders, the sub-folders are the classes. An npz file holds log-odds only, in
+        the arrays ``pssm`` (n_positions, 20) and ``start`` (n + 1).
 
     values : {"log-odds", "probabilities"}, default="log-odds"
         Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
@@ -69,7 +67,7 @@ def read_profiles(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from mvdfq.io.letters.profiles import read_profiles
+    >>> from mvdfq.io import read_profiles
     >>> letters = " ".join("ARNDCQEGHILKMFPSTWYV")
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "d1.pssm")
@@ -206,7 +204,7 @@ def log_odds_to_probabilities(
     Examples
     --------
     >>> import numpy as np
-    >>> from mvdfq.io.letters.profiles import log_odds_to_probabilities
+    >>> from mvdfq.io import log_odds_to_probabilities
     >>> scores = np.zeros((20, 1))
     >>> scores[0] = 2
     >>> log_odds_to_probabilities([scores], scale=np.log(2), background="uniform")[0][:2].round(3)
@@ -231,3 +229,47 @@ def _frequencies(background: Any) -> np.ndarray:
     if frequencies.shape != (20,) or not (frequencies > 0).all():
         raise ValueError("background must be 20 positive frequencies, 'uniform' or None.")
     return frequencies / frequencies.sum()
+
+
+def read_profile_npz(path: str | Path) -> Dataset:
+    """Read the profiles of one npz file, with 20 channels of numbers as they are in the file.
+
+    The array ``pssm`` (n_positions, 20) holds all profiles one below the other, and ``start``
+    (n + 1) says where each profile begins. Three arrays are optional: ``ids``; ``label``, which
+    may number the names of classes in ``folds`` (a name ends at a tab); and ``columns``, the
+    letters of the columns, which are in alphabetic order by default. The numbers of the EDD set
+    are bits over equal frequencies: ``log_odds_to_probabilities(X, scale=np.log(2),
+    background="uniform")``.
+    """
+    source = Source(Path(path))
+    arrays = read_archive(source)
+    pssm, start = required(source, arrays, "pssm", "start")
+    letters = list(str(arrays.get("columns", AMINO_ACIDS)))
+    _check_scores(source, pssm, letters)
+    offsets = as_offsets(source, "start", start, len(pssm))
+    order = [letters.index(letter) for letter in AMINO_ACIDS]
+    X = Sequences(pssm.T[order].astype(np.float32), offsets, tuple(AMINO_ACIDS))
+    ids = column(source, arrays, ["ids"], len(X))
+    names = [str(name) for name in (range(len(X)) if ids is None else ids)]
+    y = column(source, arrays, ["label"], len(X))
+    return Dataset(X, y=_classes(source, y, arrays.get("folds")), names=names)
+
+
+def _check_scores(source: Source, pssm: np.ndarray, letters: list[str]) -> None:
+    if pssm.ndim != 2 or pssm.shape[1] != 20 or pssm.dtype.kind not in "fiu":
+        source.fail(f"pssm must be (n_positions, 20) numbers, got {pssm.shape}")
+    if sorted(letters) != sorted(AMINO_ACIDS):
+        source.fail(f"columns must be the 20 amino acids, got {''.join(letters)!r}")
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+        infinite = np.isinf(pssm.astype(np.float32)).any()
+    if infinite:
+        source.fail("pssm holds infinite values", "NaN marks a missing value")
+
+
+def _classes(source: Source, y: np.ndarray | None, folds: np.ndarray | None) -> np.ndarray | None:
+    """Return the labels, by their names where the file has names."""
+    if y is None or folds is None:
+        return y
+    if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
+        source.fail(f"label must number the {len(folds)} folds from 0")
+    return np.array([str(name).partition("\t")[0] for name in folds])[y]

@@ -1,11 +1,12 @@
-"""Residues as numbers: substitution matrices, property scales, and the rule for odd letters.
+"""Letters: alphabets, strands, and residues as numbers by substitution matrices and scales.
 
-The rule, applied here and nowhere else: B is the mean of D and N, Z of E and Q, J of I and L;
-U (selenocysteine) counts as C and O (pyrrolysine) as K. X, ``*``, ``-`` and ``.`` are missing
-values (NaN), which keep their place and break words. Lower case counts as upper case, or as
-missing if lower case marks masked residues. Any other character is an error.
+The rule for odd letters, applied here and nowhere else: B is the mean of D and N, Z of E and Q,
+J of I and L; U (selenocysteine) counts as C and O (pyrrolysine) as K. X, ``*``, ``-`` and ``.``
+are missing values (NaN), which keep their place and break words. Lower case counts as upper case,
+or as missing if lower case marks masked residues. Any other character is an error.
 """
 
+import string
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -19,20 +20,38 @@ from mvdfq.sequences.check import check_collection
 from mvdfq.sequences.containers import Sequences, offsets_of
 
 __all__ = [
+    "ALPHABETS",
     "AMINO_ACIDS",
     "MATRICES",
     "SCALES",
+    "both_strands",
+    "clean",
     "matrix_values",
     "property_rows",
+    "reverse_complement",
     "scale_values",
     "substitution_rows",
 ]
 
+GAPS = "-."
+# The characters of a sequence, in upper case, with the ambiguity codes of IUPAC. residues.py
+# says what letters mean that are not one of the twenty amino acids.
+ALPHABETS = {
+    "protein": string.ascii_uppercase + "*" + GAPS,
+    "dna": "ACGT" + "RYSWKMBDHVNX" + GAPS,
+    "rna": "ACGU" + "RYSWKMBDHVNX" + GAPS,
+}
+# The letter for an unknown residue: masked residues become this letter.
+UNKNOWN = {"protein": "X", "dna": "N", "rna": "N"}
+# Only ASCII letters change: str.upper would turn letters of other scripts into residues.
+TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
+# Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
+PAIRS = "RY SS WW KM BV DH NN XX -- .."
+COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
 # The order of channels wherever there is one channel per amino acid.
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 # The amino acids that an odd letter stands for: it is read as their mean, or as missing.
 ODD = {"B": "DN", "Z": "EQ", "J": "IL", "U": "C", "O": "K", "X": "", "*": "", "-": "", ".": ""}
-
 # Tables of scales.csv. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid substitution matrices
 # from protein blocks", PNAS 89, 1992, as made by their program matblas from Blocks 5.0 (62 in
 # halves of a bit; 45 and 80 in thirds, there is an 80 in halves as well). PAM250: M. O. Dayhoff
@@ -49,6 +68,104 @@ SCALES = (
     "strand",  # the same (CHOP780202)
     "flexibility",  # M. Vihinen, E. Torkkila, P. Riikonen, Proteins 19, 1994 (VINM940101)
 )
+
+
+def clean(sequence: str, alphabet: str | None, lower: str) -> str:
+    """Return the letters in the form that `lower` names; a ValueError names an unknown letter."""
+    if alphabet is None:
+        return sequence.translate(TO_UPPER) if lower == "upper" else sequence
+    bad = stranger(sequence, alphabet)
+    if bad is not None:
+        raise ValueError(f"{sequence[bad]!r} at position {bad + 1} is not in {alphabet!r}")
+    if lower == "mask":
+        masked = str.maketrans(dict.fromkeys(string.ascii_lowercase, UNKNOWN[alphabet]))
+        return sequence.translate(masked)
+    return sequence.translate(TO_UPPER) if lower == "upper" else sequence
+
+
+def stranger(sequence: str, alphabet: str) -> int | None:
+    """Return the place of the first character outside the alphabet, in either case, or None."""
+    known = set(ALPHABETS[alphabet]) | set(ALPHABETS[alphabet].lower())
+    strangers = set(sequence) - known
+    return min(map(sequence.index, strangers)) if strangers else None
+
+
+def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
+    """Return the other strand of a nucleic acid, read in its own direction.
+
+    Parameters
+    ----------
+    sequence : str
+        Bases, ambiguity codes of IUPAC, gaps (``-`` and ``.``) and X. Upper and lower case stay.
+
+    alphabet : {"dna", "rna"}, default="dna"
+        Whether A pairs with T or with U.
+
+    Returns
+    -------
+    other : str
+        The complement, from its end to its beginning.
+
+    Examples
+    --------
+    >>> from mvdfq.io import reverse_complement
+    >>> reverse_complement("AACGTn"), reverse_complement("GGRU", alphabet="rna")
+    ('nACGTT', 'AYCC')
+    """
+    if alphabet not in COMPLEMENTS:
+        raise ValueError(f"alphabet must be 'dna' or 'rna', got {alphabet!r}.")
+    bad = stranger(sequence, alphabet)
+    if bad is not None:
+        raise ValueError(
+            f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}; "
+            f"letters are {ALPHABETS[alphabet]!r}, in either case."
+        )
+    pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()
+    table = {ord(pair[i]): pair[1 - i] for pair in pairs for i in (0, 1)}
+    return sequence.translate(table)[::-1]
+
+
+def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
+    """Join each sequence with its reverse complement, a missing value between them.
+
+    The missing value breaks words: each word of a joined sequence lies in one of the two strands,
+    and no word spans both strands.
+
+    Parameters
+    ----------
+    X : list of str
+        Nucleic acids, see `reverse_complement`.
+
+    alphabet : {"dna", "rna"}, default="dna"
+        Whether A pairs with T or with U.
+
+    Returns
+    -------
+    sequences : Sequences
+        One symbolic channel of character codes; `Letters` and `SequenceClassifier` take these
+        sequences in place of strings. An empty sequence stays empty.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Spectrum
+    >>> from mvdfq.io import both_strands
+    >>> X = both_strands(["AAC", "GTT"])
+    >>> X.lengths
+    array([7, 7])
+    >>> SequenceKernel(Spectrum(2)).fit_transform(X).round(6)
+    array([[1., 1.], [1., 1.]])
+    """
+    check_collection(X)
+    rows = [_joined(x, reverse_complement(x, alphabet)) for x in X]
+    if not rows:
+        raise ValueError("X holds no sequences.")
+    return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
+
+
+def _joined(one: str, other: str) -> np.ndarray:
+    codes = np.array([ord(letter) for letter in one + "-" + other], dtype=float)
+    codes[len(one)] = np.nan
+    return codes if one else codes[:0]
 
 
 def substitution_rows(
@@ -75,7 +192,7 @@ def substitution_rows(
 
     Examples
     --------
-    >>> from mvdfq.io.letters.residues import substitution_rows
+    >>> from mvdfq.io import substitution_rows
     >>> X = substitution_rows(["ACW", "BX"])
     >>> X.n_rows, X.lengths, X.channel_names[:3]
     (20, array([3, 2]), ('A', 'C', 'D'))
@@ -138,7 +255,7 @@ def property_rows(
 
     Examples
     --------
-    >>> from mvdfq.io.letters.residues import property_rows
+    >>> from mvdfq.io import property_rows
     >>> property_rows(["KID-"], ["charge", "hydropathy"])[0]
     array([[ 1. ,  0. , -1. ,  nan],
            [-3.9,  4.5, -3.5,  nan]], dtype=float32)

@@ -1,13 +1,14 @@
 """Sound files -> sequences of MFCC, read block by block in bounded memory.
 
-What a file holds (`audio_features`), and what all files of a folder hold, by several processes
-and with a cache (`read_audio`).
+What a file holds (`audio_features`), what all files of a folder hold, by several processes and
+with a cache (`read_audio`), and what their headers tell (`facts_of_audio`).
 """
 
+import hashlib
 import os
 import signal
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -16,19 +17,34 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.threads import end_with_parent, n_threads, one_blas_thread
-from mvdfq.io.dataset import Dataset, ReadError
-from mvdfq.io.formats import Format
-from mvdfq.io.sound.audio_files import FORMATS, holds_sound, opened, shown
-from mvdfq.io.sound.decoding import Header, decoded_features, header_of
+from mvdfq._utils.threads import Report, end_with_parent, n_threads, one_blas_thread
+from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.inspection import (
+    counts_of,
+    equal_places,
+    equals_in_words,
+    idle_facts,
+    idle_frames,
+    lengths_of,
+    shares_of,
+    silence_in_words,
+)
+from mvdfq.io.sound.decoding import (
+    FORMATS,
+    Header,
+    decoded_features,
+    header_of,
+    holds_sound,
+    opened,
+    shown,
+)
 from mvdfq.io.sound.feature_cache import FeatureCache, size_limit
 from mvdfq.io.sound.listing import AudioListing, list_audio
 from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
-from mvdfq.io.sound.silence import idle_frames, shares_of, silence_in_words
-from mvdfq.io.source import Source
+from mvdfq.io.source import ReadError, Source
 from mvdfq.sequences import Sequences, offsets_of
 
-__all__ = ["FORMAT", "audio_features", "headers", "read_audio"]
+__all__ = ["FORMAT", "audio_features", "facts_of_audio", "headers", "read_audio"]
 
 
 def read_audio(
@@ -95,7 +111,7 @@ def read_audio(
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np, soundfile
-    >>> from mvdfq.io.sound.audio import read_audio
+    >>> from mvdfq.io import read_audio
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name in ["high/anna_1.wav", "high/ben_1.wav", "low/anna_1.wav", "low/ben_1.wav"]:
     ...         hertz = 880 if name.startswith("high") else 110
@@ -272,3 +288,66 @@ FORMAT = Format(
     extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
     takes_many=True,
 )
+
+
+def facts_of_audio(
+    path: Any,
+    group_pattern: str | None = None,
+    progress: Report | None = None,
+    *,
+    recipe: Any = None,
+    deep: bool = False,
+    n_jobs: int | None = None,
+) -> dict[str, Any]:
+    """Facts of sound files, from their headers; `deep` decodes the files too."""
+    listing = list_audio(path, group_pattern=group_pattern)
+    good: dict[int, Header] = {}
+    bad = [problem.message for problem in listing.problems]
+    for i, header in enumerate(headers(listing.files, recipe, deep, n_jobs)):
+        if isinstance(header, ReadError):
+            bad.append(header.message)
+        else:
+            good[i] = header
+        if progress is not None:
+            progress(i + 1, len(listing.files))
+    listing.keep([*good])
+    found = [*good.values()]
+    seconds = [header.seconds for header in found]
+    kinds = Counter(header.kind for header in found)
+    shares = _silence_of(found, listing.labels)
+    digests = [header.digest for header in found] if deep else _digests(listing.files)
+    return lengths_of(np.array(seconds)) | {
+        "unit of lengths": "seconds",
+        "total hours": round(sum(seconds) / 3600, 3),
+        "kinds": "; ".join(f"{n} x {kind}" for kind, n in kinds.most_common()),
+        "classes": counts_of(listing.labels) if listing.labels else {},
+        "groups": counts_of(listing.groups) if listing.groups else {},
+        **idle_facts("digital silence", shares),
+        "duplicates": equals_in_words(equal_places(digests), listing.files, listing.labels or None),
+        "bad": bad,
+        "remarks": [*listing.remarks, *silence_in_words(shares, audio_recipe(recipe).silence)],
+    }
+
+
+def _silence_of(headers: Sequence[Header], labels: Sequence[str]) -> dict[str, float]:
+    """Return the share of digital silence by class; by the empty name if there are no classes."""
+    seconds: dict[str, float] = defaultdict(float)
+    silent: dict[str, float] = defaultdict(float)
+    for header, label in zip(headers, labels or [""] * len(headers), strict=True):
+        seconds[label] += header.seconds
+        silent[label] += header.seconds * header.silence
+    return {label: silent[label] / seconds[label] for label in sorted(seconds)}
+
+
+def _digests(files: Any) -> list[bytes]:
+    """Return digests of the content of files; only files of equal size are read."""
+    sizes = [os.path.getsize(file) if os.path.isfile(file) else 0 for file in files]
+    often = Counter(sizes)
+    return [
+        _digest(file) if often[size] > 1 else b"" for file, size in zip(files, sizes, strict=True)
+    ]
+
+
+def _digest(file: Any) -> bytes:
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").digest()

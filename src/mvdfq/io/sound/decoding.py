@@ -1,26 +1,57 @@
-"""The samples of a sound file, block by block: decoded, mixed to one channel, checked, resampled.
+"""Sound files: recognised by their first bytes, opened, and decoded block by block.
 
-Of all memory, only the features grow with the length of the file.
+Samples are mixed to one channel, checked and resampled. Of all memory, only the features grow
+with the length of the file.
 """
 
 import hashlib
 import os
+import re
+import stat
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
+from io import BufferedReader, FileIO
 from math import gcd
+from pathlib import Path
+from threading import RLock
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from mvdfq._utils.short import counted
-from mvdfq.io.dataset import ReadError
-from mvdfq.io.sound.audio_files import FORMATS, MEND
-from mvdfq.io.sound.hushed import hushed
 from mvdfq.io.sound.recipes import AudioRecipe
+from mvdfq.io.source import Glimpse, ReadError, unchanged
 
-__all__ = ["Header", "decoded_features", "header_of", "resampled"]
+__all__ = [
+    "FORMATS",
+    "MEND",
+    "Header",
+    "decoded_features",
+    "header_of",
+    "holds_sound",
+    "hushed",
+    "is_sound",
+    "meant_as_sound",
+    "opened",
+    "resampled",
+    "shown",
+    "unreadable",
+]
 
+# Files of a folder that are looked at to find out what the folder holds.
+FEW = 20
+LEAVE_OUT = "leave it out with skip_bad=True"
+MEND = f"repair or remove the file, or {LEAVE_OUT}"
+# Endings of the names of sound files, also of formats that are not read: a file with such an ending
+# is an error, and is not passed over.
+ENDINGS = frozenset(
+    "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
+    "ape wv mpc amr ra spx".split()
+)
+FORMATS = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
 # Samples decoded at a time, over all channels: 1 MB.
 BLOCK = 2**18
 # Rates that are resampled; the filter between two rates grows with the larger rate.
@@ -29,12 +60,104 @@ RATES = 1000, 384_000
 UNKNOWN = 2**62
 # Half a step of 16 bits. A recording that is never louder is silent; a codec may leave traces.
 SILENCE = 2.0**-16
-
-
 # Zeros that last for this many seconds are digital silence; sound passes through single zeros.
 QUIET = 0.01
 # The first bytes of formats whose decoders are silent; all else may be MP3.
 SILENT = b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS", b".snd", b"FORM"
+# How libmpg123, which libsndfile reads MP3 with, begins its lines.
+NOISE = re.compile(rb"(?<![A-Za-z])(?:Note: |Warning: |\[src/libmpg123)[^\n]*+\n")
+LOCK = RLock()
+STDERR = 2
+
+
+def is_sound(glimpse: Glimpse) -> bool:
+    """Does the file begin like WAV, FLAC, OGG, MP3, AU or AIFF?"""
+    start = glimpse.start
+    if start[:4] in (b"RIFF", b"RIFX", b"RF64"):
+        return start[8:12] == b"WAVE"
+    if start[:4] == b"FORM":
+        return start[8:12] in (b"AIFF", b"AIFC")
+    if start[:4] in (b"fLaC", b"OggS", b".snd") or start[:3] == b"ID3":
+        return True
+    # A frame of MPEG layer III: eleven ones, layer 01, and neither of the values that are reserved
+    # for version, bit rate and sampling rate. FF FE, which opens UTF-16 text, has another layer.
+    if len(start) < 4 or start[0] != 0xFF or start[1] & 0xE6 != 0xE2:
+        return False
+    return start[1] & 0x18 != 0x08 and start[2] & 0xF0 != 0xF0 and start[2] & 0x0C != 0x0C
+
+
+def meant_as_sound(path: Path) -> bool:
+    """Does the file begin like sound, or does its name say so? Pictures and notes are not sound."""
+    return _ends_as_sound(path.name) or is_sound(Glimpse(path))
+
+
+def _ends_as_sound(name: str) -> bool:
+    return name.rpartition(".")[2].lower() in ENDINGS
+
+
+def holds_sound(glimpse: Glimpse) -> bool:
+    """Is the file, or one of the first files of the folder, sound, or are all called sound?"""
+    if is_sound(glimpse):
+        return True
+    files = _some_files(glimpse.path)
+    if any(is_sound(Glimpse(path)) for path in files):
+        return True
+    return bool(files) and all(_ends_as_sound(path.name) for path in files)
+
+
+def _some_files(folder: Path) -> list[Path]:
+    """A few files of a folder and of its sub-folders, without hidden files; sound by name first."""
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        seen = sorted(name for name in files if not name.startswith("."))
+        seen.sort(key=_ends_as_sound, reverse=True)  # covers and notes come last
+        found += [Path(place, name) for name in seen[:3]]
+        if len(found) >= FEW:
+            break
+    return found
+
+
+class _Nameless(BufferedReader):
+    """A file without a name: for an extension ``.raw`` soundfile would ignore the content."""
+
+    name = ""
+
+
+@contextmanager
+def opened(file: str | Path) -> Iterator[BinaryIO]:
+    """Open a regular file: a pipe would be waited for, and a folder has no bytes."""
+    try:
+        status = os.stat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise ReadError(shown(file), "is not a regular file", MEND)
+        if not status.st_size:
+            raise ReadError(shown(file), "is empty (0 bytes)", MEND)
+        stream = _Nameless(FileIO(file))
+    except (OSError, ValueError) as error:
+        if isinstance(error, ReadError):
+            raise
+        raise unreadable(file, error) from None
+    with stream, unchanged(stream, shown(file)):
+        yield stream
+
+
+def unreadable(file: str | Path, error: Exception) -> ReadError:
+    """Return the error for a path that the operating system does not open."""
+    if isinstance(error, FileNotFoundError):
+        link = os.path.islink(file)
+        problem = "is a link to a file that does not exist" if link else "there is no such file"
+        return ReadError(shown(file), problem, MEND if link else "check the path")
+    if isinstance(error, PermissionError):
+        hint = f"make the file readable, or {LEAVE_OUT}"
+        return ReadError(shown(file), "permission denied", hint)
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return ReadError(shown(file), f"cannot be opened ({reason})", MEND)
+
+
+def shown(path: Any) -> str:
+    """Return a path as text that can be printed, whatever bytes the path holds."""
+    return os.fspath(path).encode("utf-8", "backslashreplace").decode()
 
 
 class Header(NamedTuple):
@@ -196,3 +319,35 @@ def _low_pass(up: int, down: int) -> np.ndarray:
 
     largest = max(up, down)
     return firwin(20 * largest + 1, 1 / largest, window=("kaiser", 5.0)).astype(np.float32)
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Hold back what is written to the error stream, and pass on all but the decoder's remarks.
+
+    The decoder writes to the stream of the process, past Python. What other threads write in the
+    meantime appears when the block ends. One thread at a time is in the block.
+    """
+    with LOCK, tempfile.TemporaryFile() as held:
+        try:
+            screen = os.dup(STDERR)
+        except OSError:  # the process has no error stream
+            yield
+            return
+        try:
+            _flush()
+            os.dup2(held.fileno(), STDERR)
+            yield
+        finally:
+            _flush()
+            os.dup2(screen, STDERR)
+            os.close(screen)
+            held.seek(0)
+            rest = NOISE.sub(b"", held.read())
+            if rest:
+                os.write(STDERR, rest)
+
+
+def _flush() -> None:
+    if sys.stderr is not None and not sys.stderr.closed:
+        sys.stderr.flush()

@@ -20,7 +20,7 @@ import numpy as np
 from mvdfq._utils.files import cache_folder, remove_unheld, replace_file
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import source_digest, version_of
-from mvdfq.io.dataset import ReadError
+from mvdfq.io.source import ReadError
 
 __all__ = ["CacheEntry", "FeatureCache", "features_folder", "size_limit"]
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.short import Short
-from mvdfq.io.dataset import ReadError, check_inside
-from mvdfq.io.sound.audio_files import MEND, meant_as_sound, shown, unreadable
-from mvdfq.io.source import Source, compiled
+from mvdfq.io.sound.decoding import MEND, meant_as_sound, shown, unreadable
+from mvdfq.io.source import ReadError, Source, check_inside, compiled
 from mvdfq.io.tables.csv_tables import named_rows
 
 __all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
@@ -89,7 +88,7 @@ def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
 
     Examples
     --------
-    >>> from mvdfq.io.sound.listing import list_audio
+    >>> from mvdfq.io import list_audio
     >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"], group_pattern="_(.+)_").groups
     ['anna', 'ben']
     """

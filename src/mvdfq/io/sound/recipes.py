@@ -23,7 +23,7 @@ from mvdfq.io.sound.spectral import (
     window_values,
 )
 
-__all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "stored_recipe"]
+__all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "log_bands", "stored_recipe"]
 
 N_BANDS = 64
 ADDITIONS = ("delta", "fft64")
@@ -101,7 +101,7 @@ class AudioRecipe:
     Examples
     --------
     >>> from dataclasses import replace
-    >>> from mvdfq.io.sound.recipes import AUDIO_RECIPES
+    >>> from mvdfq.io import AUDIO_RECIPES
     >>> recipe = replace(AUDIO_RECIPES["gtzan"], fft64=True)
     >>> recipe.n_rows, round(recipe.frame_rate, 1), recipe.channel_names[13]
     (77, 79.9, 'band 0')
@@ -252,6 +252,7 @@ _GTZAN = AudioRecipe(
     n_mels=40, htk=True, mel_norm=None, log="ln", amin=1e-8, top_db=None,
 )  # fmt: skip
 
+
 #: Recipes by name. ``"gtzan"`` gives the GTZAN features of the paper's experiments,
 #: ``"librosa"`` has librosa's defaults with 13 coefficients.
 #: ``"default"`` is for speech and music of any rate: 25 ms windows every 10 ms at 16 kHz. All
@@ -290,7 +291,7 @@ def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -
 
     Examples
     --------
-    >>> from mvdfq.io.sound.recipes import audio_recipe
+    >>> from mvdfq.io import audio_recipe
     >>> audio_recipe(None).sr, audio_recipe("gtzan").sr
     (16000, 22050)
     >>> audio_recipe("gtzan+fft64").n_rows
@@ -319,3 +320,69 @@ def stored_recipe(stored: dict[str, Any]) -> AudioRecipe:
                 f"do; train the model again."
             )
     return AudioRecipe(**{name: value for name, value in stored.items() if name not in FORMER})
+
+
+def log_bands(
+    y: Any,
+    *,
+    n_bands: int = N_BANDS,
+    n_fft: int = 1024,
+    hop_length: int = 276,
+    win_length: int | None = 551,
+    window: Any = "hamming",
+    center: bool | Literal["snip"] = "snip",
+    log: str = "ln",
+    amin: float = 1e-8,
+    top_db: float | None = None,
+) -> np.ndarray:
+    """Logarithm of the energy in bands of equal width: FFT64, with its 64 bands.
+
+    Bins 1 to ``n_fft / 2`` of the spectrum are averaged in `n_bands` groups. The defaults
+    are the values of the recipe ``"gtzan"``: groups of 8 of the 512 bins.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The signal, floating-point.
+
+    n_bands : int, default=64
+        Number of bands; it must divide ``n_fft / 2``.
+
+    n_fft, hop_length, win_length, window, center : see `AudioRecipe`
+        Frames.
+
+    log, amin, top_db : see `AudioRecipe`
+        Logarithm.
+
+    Returns
+    -------
+    bands : ndarray of shape (n_bands, n_frames)
+        One row for each band, from low to high.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq.io import log_bands
+    >>> tone = np.sin(2 * np.pi * 440 * np.arange(22050) / 22050)
+    >>> bands = log_bands(tone)
+    >>> bands.shape, int(bands.mean(axis=1).argmax())  # the bands are 172 Hz wide
+    ((64, 78), 2)
+    """
+    check_bands(n_fft, n_bands)
+    frames = dict(n_fft=n_fft, hop_length=hop_length, win_length=win_length, window=window)
+    recipe = AudioRecipe(**frames, center=center, log=log, amin=amin, top_db=top_db)
+    spectra = recipe.spectra([_signal(y)])
+    parts = recipe.cut([recipe.logarithm(band_means(power, n_bands)) for power in spectra])
+    return np.ascontiguousarray(np.concatenate([*parts]).T)
+
+
+def _signal(y: Any) -> np.ndarray:
+    y = np.asarray(y)
+    if y.ndim != 1 or y.dtype.kind != "f" or not y.size:
+        raise ValueError(
+            f"y must be a 1-D array of floating-point samples, got shape {y.shape} and dtype "
+            f"{y.dtype}; integer samples are divided by their full scale first."
+        )
+    if not np.isfinite(y).all():
+        raise ValueError(f"Sample {np.flatnonzero(~np.isfinite(y))[0]} of y is not finite.")
+    return y.astype(np.float64 if y.dtype.itemsize > 4 else np.float32, copy=False)

@@ -1,24 +1,48 @@
-"""Arrays from .npz and .npy files that are not trusted: the one guarded reader.
+"""Arrays in .npz and .npy: our own layout, and common layouts of others. Nothing is unpickled.
 
-Nothing is unpickled, and a file cannot ask for more memory than its bytes can fill.
+Our layout has the arrays of `mvdfq.Sequences`: ``data`` (n_channels, n_frames) holds all sequences
+side by side, and ``offsets`` (n_sequences + 1) says where each sequence begins. ``mvdfq_series``
+holds the version of the layout, 1. Optional arrays are ``y``, ``names``, ``groups`` and ``split``
+with one value per sequence, ``channel_names`` and ``symbolic`` with one value per channel, and
+``sampling_rate``, a number.
 """
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO
+from pathlib import Path
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.lib import format as npy
 
-from mvdfq.io.dataset import ReadError
-from mvdfq.io.source import Source
-from mvdfq.io.steady import unchanged
+from mvdfq._utils.files import replacing
+from mvdfq.io.dataset import Dataset, Format, joined_parts
+from mvdfq.io.source import ReadError, Source, unchanged
+from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.converters import from_time_first
 
-__all__ = ["LABELS", "as_offsets", "column", "read_archive", "read_array", "required"]
+__all__ = [
+    "LABELS",
+    "NPY",
+    "NPZ",
+    "as_offsets",
+    "column",
+    "read_archive",
+    "read_array",
+    "required",
+    "write_npz",
+]
 
 # What arrays of labels are called, in lower case.
 LABELS = ["y", "labels", "label", "target"]
+MARK = "mvdfq_series"
+# What others call the arrays, in lower case; a layout in two parts adds train or test before or
+# after the name.
+VALUES = ["x", "data", "values"]
+LENGTHS = ["lengths", "length", "len"]
+NAMES = ["names", "ids", "name", "id"]
+GROUPS = ["groups", "group"]
 
 
 @contextmanager
@@ -131,3 +155,224 @@ def column(
                 source.fail(f"array {key!r}: label {np.isnan(values).argmax() + 1} is missing")
             return values.astype(str) if values.dtype.kind == "S" else values
     return None
+
+
+def read_npy(source: Source, time_first: bool = False) -> Dataset:
+    """Read an array with two or three axes; `read_series` explains `time_first`."""
+    return _foreign(source, {"x": read_array(source)}, time_first)
+
+
+def read_npz(source: Source, time_first: bool = False) -> Dataset:
+    """Read an archive of arrays; `read_series` explains `time_first`."""
+    arrays = read_archive(source)
+    if MARK in arrays:
+        return _own(source, arrays)
+    lower = {name.lower(): values for name, values in arrays.items()}
+    parts = {part: found for part in ("train", "test") if (found := _part(lower, part))}
+    if not parts:
+        return _foreign(source, lower, time_first)
+    datasets = [_foreign(source, found, time_first, f":{part}") for part, found in parts.items()]
+    return joined_parts(source.path, datasets, list(parts))
+
+
+def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
+    """A data set in our own layout."""
+    if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
+        source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
+    data, offsets = required(source, arrays, "data", "offsets")
+    if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
+        source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
+    return _described(source, data, as_offsets(source, "offsets", offsets, data.shape[1]), arrays)
+
+
+def _described(
+    source: Source, data: np.ndarray, offsets: np.ndarray, arrays: Mapping[str, np.ndarray]
+) -> Dataset:
+    """Return the data set with all optional arrays, after a check of their lengths."""
+    n = len(offsets) - 1
+    rows = {key: column(source, arrays, [key], len(data)) for key in ("channel_names", "symbolic")}
+    per = {key: column(source, arrays, [key], n) for key in ("y", "names", "groups", "split")}
+    flags = () if rows["symbolic"] is None else tuple(map(bool, rows["symbolic"].tolist()))
+    if np.isinf(data).any():
+        _say_infinite(source, data, offsets)
+    names = None if rows["channel_names"] is None else rows["channel_names"].tolist()
+    rate = arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None
+    try:
+        X = check_sequences(
+            Sequences(data, offsets, symbolic=flags), channel_names=names, sampling_rate=rate
+        )
+    except ValueError as error:
+        source.fail(str(error))
+    return _dataset(source, X, per)
+
+
+def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") -> Dataset:
+    """Return the data set with the columns `per` sequence; sequences without names get numbers."""
+    names = per.pop("names")
+    if names is None:
+        named = [f"{source.stem}{part}:{i + 1}" for i in range(len(X))]
+    else:
+        named = [str(name) for name in names.tolist()]
+    return Dataset(X, names=named, **per)
+
+
+def _say_infinite(source: Source, data: np.ndarray, offsets: np.ndarray) -> NoReturn:
+    frame = int(np.isinf(data).any(axis=0).argmax())
+    i = int(np.searchsorted(offsets, frame, side="right"))
+    source.fail(f"series {i} holds an infinite value", "write NaN for a missing value")
+
+
+def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
+    """Return the arrays of one part under short names: ``x_train`` and ``train_x`` become ``x``."""
+    found = {}
+    for name, values in arrays.items():
+        for short in (name.removeprefix(part), name.removesuffix(part)):
+            if short != name:
+                found[short.strip("_")] = values
+    return found if any(name in found for name in VALUES) else {}
+
+
+def _foreign(
+    source: Source, arrays: Mapping[str, np.ndarray], time_first: bool, part: str = ""
+) -> Dataset:
+    """Return the data set of arrays that have common names."""
+    key = next((name for name in VALUES if name in arrays), None)
+    if key is None:
+        hint = "name the arrays X and y, or X_train, y_train, X_test and y_test"
+        source.fail(f"no array of values among {sorted(arrays)[:20]}", hint)
+    values = arrays[key]
+    if values.dtype.kind not in "biuf":
+        source.fail(f"array {key!r} is of dtype {values.dtype}", "sequences are numbers")
+    lengths = next((arrays[name] for name in LENGTHS if name in arrays), None)
+    try:
+        X = _sequences(values, lengths, time_first)
+    except ValueError as error:
+        source.fail(f"array {key!r}: {error}")
+    families = {"y": LABELS, "names": NAMES, "groups": GROUPS}
+    per = {name: column(source, arrays, keys, len(X)) for name, keys in families.items()}
+    return _dataset(source, X, per, part)
+
+
+def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool) -> Sequences:
+    """Return sequences of an array with three axes, with two (univariate), or with lengths."""
+    if lengths is not None and values.ndim == 2:
+        return _cut(values, lengths)
+    if values.ndim not in (2, 3) or 0 in values.shape:
+        raise ValueError(
+            f"shape {values.shape} cannot be (n_sequences, n_channels, n_timepoints) or, "
+            f"univariate, (n_sequences, n_timepoints)"
+        )
+    X = from_time_first(values) if time_first and values.ndim == 3 else check_sequences(values)
+    return X if lengths is None else _without_padding(X, lengths)
+
+
+def _without_padding(X: Sequences, lengths: np.ndarray) -> Sequences:
+    """Cut sequences that were padded to one length back to their own lengths."""
+    is_whole = lengths.dtype.kind in "iu" and lengths.shape == (len(X),)
+    if not is_whole or (lengths < 0).any() or (lengths > X.lengths.max()).any():
+        raise ValueError(
+            f"its lengths are not one whole number for each of {len(X)} sequences, at most "
+            f"{X.lengths.max()}"
+        )
+    return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
+
+
+def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
+    """Cut frames that lie end to end; the lengths add up to the size of the axis of time."""
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths < 0).any():
+        raise ValueError(f"its lengths are not whole numbers of shape (n_sequences,): {lengths}")
+    total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
+    if not lengths.size or total not in values.shape:
+        raise ValueError(f"shape {values.shape}, but the lengths add up to {total} frames")
+    frames = values if total == values.shape[0] else values.T
+    return from_time_first(np.split(frames, cuts))
+
+
+NPZ = Format(
+    "npz",
+    lambda glimpse: any(name.endswith(".npy") for name in glimpse.members),
+    read_npz,
+    options=("time_first",),
+    extensions=("npz",),
+    is_series=True,
+)
+
+
+NPY = Format(
+    "npy",
+    lambda glimpse: glimpse.start.startswith(b"\x93NUMPY"),
+    read_npy,
+    options=("time_first",),
+    extensions=("npy",),
+    is_series=True,
+)
+
+
+def write_npz(
+    path: str | Path,
+    X: Any,
+    y: Any = None,
+    names: Any = None,
+    groups: Any = None,
+    *,
+    split: Any = None,
+) -> None:
+    """Write sequences with labels, names, groups and splits as one .npz file for `read_series`.
+
+    The file holds the arrays of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
+    Nothing is pickled; `numpy.load` reads the file too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    X : Sequences, list of array-like or 3-D array
+        The sequences; channel names, sampling rate and symbolic channels are kept.
+
+    y : array-like of shape (n_sequences,), default=None
+        Labels, numbers or text.
+
+    names : array-like of shape (n_sequences,), default=None
+        One name per sequence.
+
+    groups : array-like of shape (n_sequences,), default=None
+        One group per sequence, such as a speaker or an album.
+
+    split : array-like of shape (n_sequences,), default=None
+        ``"train"`` or ``"test"`` for each sequence.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np
+    >>> from mvdfq.io import read_series, write_npz
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
+    >>> write_npz(path, [np.ones((2, 3)), np.zeros((2, 4))], y=["a", "b"], names=["x", "y"])
+    >>> data = read_series(path)
+    >>> data.X.lengths, data.y, data.names
+    (array([3, 4]), array(['a', 'b'], dtype='<U1'), ['x', 'y'])
+    """
+    X = check_sequences(X)
+    per = {"y": y, "names": names, "groups": groups, "split": split}
+    arrays = {key: _to_write(key, values, len(X)) for key, values in per.items()}
+    arrays |= {MARK: np.int64(1), "data": X.data, "offsets": X.offsets}
+    arrays["channel_names"] = None if X.channel_names is None else np.array(X.channel_names)
+    arrays["symbolic"] = np.array(X.symbolic) if X.symbolic else None
+    arrays["sampling_rate"] = None if X.sampling_rate is None else np.float64(X.sampling_rate)
+    stored = {key: values for key, values in arrays.items() if values is not None}
+    with replacing(Path(path)) as file:
+        np.savez_compressed(file, **stored)
+
+
+def _to_write(key: str, values: Any, n: int) -> Any:
+    if values is None:
+        return None
+    values = np.asarray(values)
+    if values.dtype.kind == "O":
+        values = np.array([str(value) for value in values.tolist()])
+    if values.shape != (n,) or values.dtype.kind not in "biufU":
+        raise ValueError(
+            f"{key} must be one number or text per sequence, {n} in all; got shape "
+            f"{values.shape} of dtype {values.dtype}."
+        )
+    return values

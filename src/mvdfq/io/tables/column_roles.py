@@ -6,9 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from mvdfq.io.dataset import ReadError
-from mvdfq.io.formats import Glimpse
-from mvdfq.io.source import Source
+from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import first_rows, is_given, named_columns
 from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
 

@@ -8,16 +8,19 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from mvdfq.io.source import COUNT, MISSING, Source, read_float
+from mvdfq.io.source import Source
 
 __all__ = [
     "ALMOST",
     "CHUNK",
+    "COUNT",
     "DECIMAL_COMMA",
     "LOOK",
+    "MISSING",
     "TABLES",
     "Commas",
     "Table",
+    "channel_values",
     "counts_up",
     "first_rows",
     "floats",
@@ -26,23 +29,25 @@ __all__ = [
     "is_value",
     "named_columns",
     "named_rows",
+    "numbers",
+    "read_float",
     "rows_of",
     "table_of",
 ]
 
+# What stands for a missing value, in lower case.
+MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
+# A whole number that is not negative; str.isdigit would take "²" for a number, which int refuses.
+COUNT = re.compile("[0-9]{1,18}")
 # How the names of tables end.
 TABLES = ("csv", "tsv", "txt")
-
 CHUNK = 20_000  # rows turned into numbers at a time
-
 # What separates cells. The order decides between marks that separate the same numbers.
 MARKS = "\t;|, "
 # The first line of some spreadsheet programs.
 SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
-
 # Rows that are looked at to find the delimiter, the header and the label.
 LOOK = 100
-
 # Quantifiers are possessive (a second + after each), so that no cell takes more than linear time.
 DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
 # The comma in 1,234 may separate thousands; in 0,234 and 1234,567 it does not.
@@ -52,6 +57,55 @@ ALMOST = re.compile(
     r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
 )
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
+
+
+def numbers(text: str) -> np.ndarray:
+    """Read numbers between commas; ``?`` and NaN are missing; a ValueError names a bad number."""
+    if "?" in text:
+        text = text.replace("?", "nan")
+    try:
+        values = np.fromstring(text, sep=",")
+    except (ValueError, DeprecationWarning):  # older NumPy warns, and returns what came before
+        values = np.empty(0)
+    if values.size != text.count(",") + 1 or np.isinf(values).any():
+        return np.array([_number(cell, i) for i, cell in enumerate(text.split(","))])
+    return values
+
+
+def read_float(cell: str) -> float:
+    """Return a number as Python reads it, but not ``1_0``, which Python takes for 10."""
+    if "_" in cell:
+        raise ValueError(f"{cell[:40]!r} is not a number")
+    return float(cell)
+
+
+def _number(cell: str, i: int) -> float:
+    """One number, read slowly: an empty cell, which NumPy passes over, is refused here."""
+    try:
+        value = read_float(cell)
+    except ValueError:
+        raise ValueError(f"value {i + 1} is {cell.strip()[:40]!r}, not a number") from None
+    if np.isinf(value):
+        raise ValueError(f"value {i + 1} is infinite")
+    return value
+
+
+def channel_values(channels: Sequence[str]) -> np.ndarray:
+    """Read the numbers of all channels of a series; a ValueError names the bad channel."""
+    try:
+        values = numbers(",".join(channels))
+    except ValueError:
+        for j, channel in enumerate(channels):
+            try:
+                numbers(channel)
+            except ValueError as error:
+                raise ValueError(f"channel {j + 1}: {error}") from None
+        raise
+    lengths = {channel.count(",") for channel in channels}
+    if len(lengths) > 1:
+        shown = [channel.count(",") + 1 for channel in channels][:20]
+        raise ValueError(f"channels of different lengths: {shown}")
+    return values.reshape(len(channels), -1)
 
 
 @dataclass

@@ -1,277 +1,37 @@
-"""Long tables, one time point per row, read in chunks."""
+"""One time point per row: long tables, Parquet, and folders with one table per series."""
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mvdfq.io.dataset import Dataset, ReadError
-from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import COLUMNS, Columns, Roles, how_to_name, looked_at, some
+from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.source import Glimpse, ReadError, Source, check_inside, unchanged
+from mvdfq.io.tables.column_roles import (
+    COLUMNS,
+    Columns,
+    Roles,
+    how_to_name,
+    is_bare_series,
+    looked_at,
+)
 from mvdfq.io.tables.csv_tables import (
-    ALMOST,
-    DECIMAL_COMMA,
+    CHUNK,
     LOOK,
     TABLES,
-    Commas,
-    floats,
-    is_given,
-    is_number,
+    Table,
+    is_value,
+    named_rows,
     table_of,
 )
-from mvdfq.io.tables.resampling import at_one_rate
-from mvdfq.io.tables.suspects import Values, judged
-from mvdfq.io.tables.times import moments, unit_of
-from mvdfq.sequences import Sequences
-from mvdfq.sequences.converters import from_long_table
+from mvdfq.io.tables.growing import Growing
 
-__all__ = ["FORMAT", "Growing", "check_long"]
+__all__ = ["CSV_FOLDER", "LONG_CSV", "PARQUET", "check_long"]
 
-# Codes of words with several letters begin here: above the codes of all single letters, and
-# still exact as floats.
-WORDS = 1 << 48
-
-
-@dataclass
-class Growing:
-    """A long table that grows by chunks; it keeps numbers and codes, and forgets the text."""
-
-    source: Source
-    columns: Columns
-    # Of the first file, if there are several.
-    roles: Roles | None = None
-    # Words of each kind and their codes, in order of appearance.
-    words: dict[str, dict[str, int]] = field(default_factory=dict)
-    chunks: dict[str, list[np.ndarray]] = field(default_factory=dict)
-    is_text: dict[str, bool] = field(default_factory=dict)
-    # By the code of a sequence: its file, if the file holds only this sequence, and its error.
-    paths: dict[int, Path] = field(default_factory=dict)
-    bad: dict[int, ReadError] = field(default_factory=dict)
-    # By the code of a sequence: seconds per unit of its times, None if not known.
-    units: dict[int, float | None] = field(default_factory=dict)
-    is_named: bool = True
-    commas: Commas = field(default_factory=Commas)
-    # What a place in the file is called: Parquet has no lines.
-    row: str = "line"
-
-    @property
-    def channels(self) -> list[str]:
-        """The names of the channels."""
-        return [] if self.roles is None else self.roles.names
-
-    def spoil(self, who: Any, problem: str, hint: str = "") -> None:
-        """Note what is wrong with the sequence of this code, once; or raise."""
-        error = ReadError(self.paths.get(int(who), self.source.path), problem, hint)
-        if not self.source.skip_bad:
-            raise error
-        self.bad.setdefault(int(who), error)
-
-    def code(self, kind: str, cells: Iterable[str]) -> np.ndarray:
-        """Return codes of words; each kind of word (labels, ids) is numbered from 0."""
-        known = self.words.setdefault(kind, {})
-        return np.array([known.setdefault(cell, len(known)) for cell in cells], dtype=np.int64)
-
-    def add(self, lines: Sequence[int], cells: Mapping[str, Sequence[Any]], roles: Roles) -> None:
-        """Add rows, given as columns: id, time, label and group, and channels by ``:name``.
-
-        Without a column of times, rows come in the order of the file.
-        """
-        ids = self.code("id", cells["id"])
-        unit, clock = None, "time"
-        if "time" in cells:
-            clock = roles.header[roles.places["time"]]
-            unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
-        for who in np.unique(ids).tolist():
-            self.units.setdefault(who, unit)
-        cells = {"time": list(map(str, lines)), **cells}
-        self._keep("id", ids)
-        self._keep("line", np.array(lines))
-        for kind in ("label", "group"):
-            if kind in cells:
-                self._keep(kind, self.code(kind, cells[kind]))
-        where = list(zip(lines, ids.tolist(), strict=True))
-        self._keep("time", self._each(moments, cells["time"], clock, where))
-        for name in self.channels:
-            column: Any = cells[f":{name}"]
-            reader: Any = floats
-            if self._holds_text(name, column):
-                reader = partial(self._states, name)
-            elif not isinstance(column, np.ndarray):
-                self.commas.see(name, column)
-            self._keep(f":{name}", self._each(reader, column, name, where))
-
-    def _keep(self, key: str, values: np.ndarray) -> None:
-        self.chunks.setdefault(key, []).append(values)
-
-    def _each(self, read: Any, cells: Any, name: str, where: Sequence[tuple]) -> np.ndarray:
-        """Read a column; if that fails, read cell by cell, to name the bad cell."""
-        if isinstance(cells, np.ndarray) and not np.isinf(cells).any():
-            return cells
-        try:
-            return read(cells)
-        except (ValueError, OverflowError) as error:
-            problem = f"column {name!r}: {error}"
-        values, n_bad = np.full(len(cells), np.nan), 0
-        for i, (cell, (line, who)) in enumerate(zip(cells, where, strict=True)):
-            try:
-                values[i] = read([cell])[0]
-            except (ValueError, OverflowError) as error:
-                text = str(error).removeprefix("value 1 is ")
-                self.spoil(who, f"{self.row} {line}: column {name!r}: {text}")
-                n_bad += 1
-        # 1,234 beside 2.5: each cell can be read, but what the column means is unknown
-        if not n_bad:
-            raise ReadError(self.source.path, problem)
-        return values
-
-    def _holds_text(self, name: str, cells: Any) -> bool:
-        """Is this a channel of words? The first value that is not missing decides."""
-        if name in self.columns.categories:
-            self.is_text[name] = True
-        if name not in self.is_text and not isinstance(cells, np.ndarray):
-            first = next(filter(is_given, cells), None)
-            if first is not None and not DECIMAL_COMMA.fullmatch(first):
-                self.is_text[name] = not is_number(first) and "inf" not in first.lower()
-        return self.is_text.get(name, False)
-
-    def _states(self, name: str, cells: Sequence[str]) -> np.ndarray:
-        """Return codes of states: by `categories`, or codes that are the same in every file."""
-        listed = self.columns.categories.get(name)
-        if listed is not None:
-            codes = {str(state): float(code) for code, state in enumerate(listed)}
-            return np.array([codes.get(cell, np.nan) for cell in cells])
-        for cell in set(cells):
-            if is_number(cell) and is_given(cell):
-                raise ValueError(
-                    f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
-                )
-            if ALMOST.fullmatch(cell):
-                raise ValueError(
-                    f"{cell!r} is not a number; write numbers without signs and marks, or "
-                    f"categories={{{name!r}: [...]}} reads words"
-                )
-        known = {cell: _stable_code(cell) if is_given(cell) else np.nan for cell in set(cells)}
-        return np.array([known[cell] for cell in cells])
-
-    def dataset(self) -> Dataset:
-        """Return the sequences in order of appearance, without sequences that cannot be read."""
-        table = {key: np.concatenate(chunks) for key, chunks in self.chunks.items()}
-        self.commas.tell(self.source)
-        self._check_rows(table)
-        table = _without(table, np.array(sorted(self.bad), dtype=np.int64))
-        if not table["id"].size:
-            self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
-        _, first = np.unique(table["id"], return_index=True)
-        self._judge(table, first)
-        X, ids = self._sequences(table)
-        X = at_one_rate(self.source, X, self._seconds(table, ids), self.columns.resample)
-        columns = {
-            key: np.array(list(self.words[key]))[table[key][first]]
-            for key in ("label", "group")
-            if key in table
-        }
-        known = list(self.words["id"])
-        skipped = (*self.source.skipped, *(self.bad[who] for who in sorted(self.bad)))
-        return Dataset(
-            X,
-            columns.get("label"),
-            [known[i] for i in ids],
-            columns.get("group"),
-            skipped=skipped,
-            remarks=tuple(self.source.remarks),
-        )
-
-    def _judge(self, table: dict[str, np.ndarray], first: np.ndarray) -> None:
-        """Look for channels that are something else, and say what was taken as what."""
-        assert self.roles is not None  # there are rows
-        order = np.argsort(table["id"], kind="stable")
-        starts = np.searchsorted(table["id"][order], table["id"][first])
-        by_name = {name: table[f":{name}"][order] for name in self.channels}
-        words = frozenset(name for name, is_text in self.is_text.items() if is_text)
-        y = table["label"][first] if "label" in table else None
-        before, remarks = self.roles, self.source.remarks
-        self.source.remarks = {}
-        self.roles = judged(self.source, self.columns, before, Values(by_name, starts, words), y)
-        # What was taken as what is said first.
-        said = f"columns: {self.roles.words()}"
-        if words:
-            self.source.remark(f"{some(sorted(words))} holds words, which are read as categories")
-        self.source.remarks = {**remarks, said: None, **self.source.remarks}
-        if "time" in self.roles.places and "time" not in before.places:
-            self._take_time(table, self.roles)
-
-    def _take_time(self, table: dict[str, np.ndarray], roles: Roles) -> None:
-        """Take a column of numbers as the times; uneven numbers, such as a way, tell no rate."""
-        clock = roles.header[roles.places["time"]]
-        table["time"] = table[f":{clock}"]
-        if roles.is_clock:
-            unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
-            self.units = dict.fromkeys(self.units, unit)
-
-    def _sequences(self, table: Mapping[str, np.ndarray]) -> tuple[Sequences, np.ndarray]:
-        """Return the sequences with their channels, and the number of each sequence."""
-        long = {key: table[key] for key in ("id", "time")}
-        # A user may call a channel "id" or "time": the colon keeps the names apart.
-        long |= {f":{name}": table[f":{name}"] for name in self.channels}
-        X, ids, _ = from_long_table(long)
-        flags = tuple(self.is_text.get(name, False) for name in self.channels)
-        names = tuple(self.channels) if self.is_named else None
-        return replace(X, channel_names=names, symbolic=flags if any(flags) else ()), ids
-
-    def _seconds(self, table: Mapping[str, np.ndarray], ids: np.ndarray) -> list[np.ndarray | None]:
-        """Return the times of each sequence in seconds; None if the unit is not known."""
-        order = np.argsort(table["id"], kind="stable")
-        times = table["time"][order]
-        starts = np.searchsorted(table["id"][order], ids)
-        # Less the first time: a float holds the nanoseconds of a day, but not those since 1970.
-        return [
-            None if unit is None else (part - part[0]).astype(float) * unit
-            for part, unit in zip(
-                np.split(times, starts[1:]), map(self.units.get, ids.tolist()), strict=True
-            )
-        ]
-
-    def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
-        """Check that within a sequence times increase, and label and group do not change."""
-        names = list(self.words["id"])
-
-        def spoil(who: Any, problem: str, hint: str = "") -> None:
-            self.spoil(who, f"{self.row} {problem}, in sequence {names[who]!r}", hint)
-
-        order = np.argsort(table["id"], kind="stable")
-        ids, lines, times = table["id"][order], table["line"][order], table["time"][order]
-        same = ids[1:] == ids[:-1]
-        hint = "sort the rows by time; time=None keeps the order of the rows"
-        for i in np.flatnonzero(same & ~(np.diff(times) > 0)):
-            word = "the same time twice" if times[i] == times[i + 1] else "an earlier time"
-            spoil(ids[i], f"{lines[i + 1]}: {word}", hint)
-        for kind in ("label", "group"):
-            codes = table[kind][order] if kind in table else ids
-            for i in np.flatnonzero(same & (codes[1:] != codes[:-1])):
-                spoil(ids[i], f"{lines[i + 1]}: another {kind} than before")
-        missing = [code for word, code in self.words.get("label", {}).items() if not is_given(word)]
-        for i in np.flatnonzero(np.isin(table.get("label", np.empty(0)), missing)):
-            spoil(table["id"][i], f"{table['line'][i]}: the label is missing")
-
-
-def _stable_code(word: str) -> float:
-    """Return a code that does not depend on the other words of a file."""
-    if len(word) == 1:
-        return float(ord(word))
-    digest = hashlib.blake2b(word.encode(), digest_size=6).digest()
-    return float(WORDS + int.from_bytes(digest, "big"))
-
-
-def _without(table: dict[str, np.ndarray], bad: np.ndarray) -> dict[str, np.ndarray]:
-    if not bad.size:
-        return table
-    kept = ~np.isin(table["id"], bad)
-    return {key: values[kept] for key, values in table.items()}
+METADATA = "metadata.csv"
+ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 
 
 def _is_long(glimpse: Glimpse) -> bool:
@@ -328,4 +88,230 @@ def _spoil_torn(
             growing.spoil(who, f"line {line}: {len(cells)} cells, the header has {n_cells}")
 
 
-FORMAT = Format("long-csv", _is_long, read_long, options=COLUMNS, extensions=TABLES, is_series=True)
+LONG_CSV = Format(
+    "long-csv", _is_long, read_long, options=COLUMNS, extensions=TABLES, is_series=True
+)
+
+
+def read_parquet(source: Source, **options: Any) -> Dataset:
+    """Read a Parquet file; `read_series` says which options there are."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        source.fail("reading Parquet needs pyarrow", "pip install pyarrow")
+    try:
+        with (
+            open(source.path, "rb") as raw,
+            unchanged(raw, source.path),
+            ParquetFile(source.path) as file,
+        ):
+            return _read_batches(source, Columns(**options), file)
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
+        source.fail(f"the file is damaged or cut short ({error})"[:300])
+
+
+def _read_batches(source: Source, columns: Columns, file: Any) -> Dataset:
+    header = file.schema_arrow.names
+    first: Any = next(file.iter_batches(batch_size=LOOK), [])
+    sample = zip(*(_arrow_cells(source, column, True) for column in first), strict=True)
+    roles = columns.find(source, header, list(sample), _index_names(file.schema_arrow.metadata))
+    check_long(source, roles)
+    places = roles.places
+    growing = Growing(source, columns, roles, row="row")
+    size, done = file.metadata.num_rows, 0
+    if size * len(header) * 8 > source.max_bytes:
+        source.fail(f"{size} rows of {len(header)} columns", "max_bytes allows more")
+    for batch in file.iter_batches(batch_size=CHUNK):
+        cells = [
+            _arrow_cells(source, column, i in places.values()) for i, column in enumerate(batch)
+        ]
+        rows = range(done + 1, done + 1 + len(batch))
+        if "" in cells[places["id"]]:
+            source.fail(f"row {rows[cells[places['id']].index('')]}: no id")
+        growing.add(rows, roles.by_key(cells), roles)
+        done += len(batch)
+        source.tell(done, size)
+    if not done:
+        source.fail("a table without rows")
+    return growing.dataset()
+
+
+def _index_names(metadata: Mapping[bytes, bytes] | None) -> set[str]:
+    """Return the columns that pandas wrote as the index of a data frame, by the file's metadata."""
+    try:
+        listed = json.loads((metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, TypeError, ValueError, RecursionError):  # not pandas, or not its metadata
+        return set()
+    # A range of numbers is a dictionary, and no column.
+    return {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+
+
+def _arrow_cells(source: Source, column: Any, as_text: bool) -> Any:
+    """A column: numbers become floats, all else becomes text, a missing value empty text."""
+    from pyarrow import types
+
+    kind = column.type
+    is_numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    if is_numeric and not as_text:
+        return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    if types.is_nested(kind) or types.is_binary(kind):
+        source.fail(f"a column of type {kind}", "numbers, text and times are read")
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return [str(value) for value in column.cast("timestamp[ns]").to_numpy(zero_copy_only=False)]
+    return ["" if value is None else str(value) for value in column.to_pylist()]
+
+
+PARQUET = Format(
+    "parquet",
+    lambda glimpse: glimpse.start.startswith(b"PAR1"),
+    read_parquet,
+    options=COLUMNS,
+    extensions=("parquet",),
+    is_series=True,
+)
+
+
+def _is_csv_folder(glimpse: Glimpse) -> bool:
+    """Is this one series, or a folder with a table whose first lines hold a number?"""
+    if not glimpse.path.is_dir():
+        return _is_one_series(glimpse)
+    files = csv_files(glimpse.path)
+    return bool(files) and any(re.search(r"\d", line) for line in Glimpse(files[0]).lines)
+
+
+def _is_one_series(glimpse: Glimpse) -> bool:
+    """Is there a column of times, and are all other columns numbers, and not ids or labels?"""
+    looked = looked_at(glimpse)
+    if looked is None:
+        return False
+    roles, rows = looked
+    numbers = all(is_value(row[i]) for row in rows for i in roles.channels)
+    is_timed = roles.is_clock or is_bare_series(roles, rows)
+    return is_timed and numbers and not {"id", "label"} & {*roles.places}
+
+
+def csv_files(folder: Path) -> list[Path]:
+    """Return the tables in a folder and its sub-folders, without hidden files and metadata.csv."""
+    found = (path for path in folder.rglob("*") if ENDING.search(path.name))
+    named = [(path.relative_to(folder), path) for path in found if path.name != METADATA]
+    for _, path in named:
+        check_inside(path, folder)
+    return [path for name, path in sorted(named) if not re.search(r"(^|/)\.", name.as_posix())]
+
+
+def read_csv_folder(source: Source, **options: Any) -> Dataset:
+    """Read one series per file; `read_series` says which options there are.
+
+    The source is a folder, or one or several files as they lie in such a folder.
+    """
+    columns = Columns(**options)
+    named = list(_named_files(source))
+    growing = Growing(source, columns)
+    facts = _facts(source, [path for _, path in named], columns)
+    for i, (name, path) in enumerate(named):
+        who = growing.code("id", [name])[0]
+        growing.paths[int(who)] = path
+        file = Source(path, max_bytes=source.max_bytes, remarks=source.remarks)
+        try:
+            _add_file(growing, file, name, facts(path))
+        except ReadError as error:
+            growing.spoil(who, error.problem, error.hint)
+        source.tell(i + 1, len(named))
+    if not growing.chunks:
+        source.fail("no file that can be read", str(next(iter(growing.bad.values()))))
+    return growing.dataset()
+
+
+def _named_files(source: Source) -> Iterator[tuple[str, Path]]:
+    """Yield the name of each series and its file; files in a folder are named from the folder."""
+    if not source.path.is_dir():
+        yield from ((path.as_posix(), path) for path in source.files or [source.path])
+        return
+    files = csv_files(source.path)
+    if not files:
+        source.fail("no .csv file in the folder")
+    yield from ((file.relative_to(source.path).as_posix(), file) for file in files)
+
+
+def _facts(source: Source, files: Sequence[Path], columns: Columns) -> Any:
+    """Return a function that gives label and group of a file, by metadata.csv or sub-folder."""
+    if (source.path / METADATA).is_file():
+        check_inside(source.path / METADATA, source.path)
+        listed = _metadata(Source(source.path / METADATA), columns)
+        return lambda path: _listed(listed, path, source.path)
+    # A label that the user names stands in the files; one file has no sub-folder.
+    if columns.label != "label" or not source.path.is_dir():
+        return lambda path: {}
+    depths = {len(path.relative_to(source.path).parts) for path in files}
+    if depths == {1}:
+        return lambda path: {}
+    if depths != {2}:
+        hint = f"make one folder per class, or write {METADATA} with file_name,label"
+        source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
+    return lambda path: {"label": path.parent.name}
+
+
+def _metadata(source: Source, columns: Columns) -> dict[str, dict[str, str]]:
+    keys = {"label": str(columns.label), "group": str(columns.group)}
+    listed: dict[str, dict[str, str]] = {}
+    for line, row in named_rows(source, ["file_name"], list(keys.values())):
+        if row["file_name"] in listed:
+            source.fail(f"line {line}: {row['file_name']!r} a second time")
+        listed[row["file_name"]] = {key: row[name] for key, name in keys.items() if name in row}
+    return listed
+
+
+def _listed(listed: Mapping[str, dict[str, str]], path: Path, folder: Path) -> dict[str, str]:
+    name = path.relative_to(folder).as_posix()
+    if name not in listed:
+        raise ReadError(path, f"not listed in {METADATA}")
+    return listed[name]
+
+
+def _add_file(growing: Growing, file: Source, name: str, facts: Mapping[str, str]) -> None:
+    """Add a file whose rows are time points and whose header names the channels."""
+    table = table_of(file)
+    roles = _roles(growing, file, table, facts)
+    n_cells, done = len(table.header), 0
+    for chunk in table.chunks():
+        for line, row in chunk:
+            if len(row) != n_cells:
+                file.fail(f"line {line}: {len(row)} cells, the first line has {n_cells}")
+        lines, cells = zip(*chunk, strict=True)
+        keyed = roles.by_key(list(zip(*cells, strict=True)))
+        keyed |= {key: [word] * len(lines) for key, word in {"id": name, **facts}.items()}
+        growing.add(lines, keyed, roles)
+        done += len(lines)
+    if not done:
+        file.fail("a header, but no values")
+
+
+def _roles(growing: Growing, file: Source, table: Table, facts: Mapping[str, str]) -> Roles:
+    """Return the role of each column; compare the channels with the channels of the first file."""
+    columns = Columns.of({**vars(growing.columns), **{key: key for key in facts}})
+    roles = columns.find(file, table.header, table.sample)
+    roles = replace(roles, places={k: i for k, i in roles.places.items() if k != "id"})
+    if "label" in facts and "label" in roles.places:
+        hint = f"labels come from sub-folders or {METADATA}; a long table is one file"
+        name = table.header[roles.places["label"]]
+        file.fail(f"line 1: a column {name!r} within one series", hint)
+    if growing.roles is None:
+        growing.roles, growing.is_named = roles, table.is_named
+    channels = growing.channels
+    if set(roles.names) != set(channels) or table.is_named != growing.is_named:
+        hint = "channels=NAMES names the columns that all files have"
+        file.fail(f"line 1: channels {roles.names[:20]}, other files have {channels[:20]}", hint)
+    if not channels:
+        file.fail("line 1: no column besides times and labels")
+    return roles
+
+
+CSV_FOLDER = Format(
+    "csv-folder",
+    _is_csv_folder,
+    read_csv_folder,
+    options=tuple(name for name in COLUMNS if name != "id"),
+    is_series=True,
+    takes_many=True,
+)

@@ -12,12 +12,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mvdfq._utils.files import replacing
-from mvdfq.io.cases import Case, gather
-from mvdfq.io.dataset import Dataset
-from mvdfq.io.formats import Format, Glimpse
-from mvdfq.io.source import COUNT, MISSING, Source, channel_values, numbers
-from mvdfq.io.tables.resampling import SAME_RATE
-from mvdfq.io.tables.times import moments, unit_of
+from mvdfq.io.dataset import Case, Dataset, Format, gather
+from mvdfq.io.source import Glimpse, Source
+from mvdfq.io.tables.csv_tables import COUNT, MISSING, channel_values, numbers
+from mvdfq.io.tables.times import SAME_RATE, moments, unit_of
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["FORMAT", "write_ts"]

@@ -70,7 +70,7 @@ WRITERS = {
 
 # What each reader calls when a part of its file is read.
 MOMENTS = dict.fromkeys([".csv", ".fasta", ".ts", ".npz", ".parquet"], (source.Source, "tell"))
-MOMENTS |= {".npy": (arrays, "_read_header"), ".wav": (audio, "decoded_features")}
+MOMENTS |= {".npy": (arrays, "guarded_array"), ".wav": (audio, "decoded_features")}
 
 
 @pytest.fixture(params=WRITERS)

@@ -7,6 +7,7 @@ with one value per sequence, ``channel_names`` and ``symbolic`` with one value p
 ``sampling_rate``, a number.
 """
 
+import math
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,9 +15,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import numpy as np
-from numpy.lib import format as npy
 
-from mvdfq._utils.files import replacing
+from mvdfq._utils.files import guarded_array, replacing
 from mvdfq.io.dataset import Dataset, Format, joined_parts
 from mvdfq.io.source import ReadError, Source, unchanged
 from mvdfq.sequences import Sequences, check_sequences
@@ -98,29 +98,19 @@ def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndar
 
 def _read(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
     """Read one array, after its header was compared with the number of bytes."""
-    shape, fortran, dtype = _read_header(file)
-    if dtype.hasobject:
-        hint = "they may hold code; store numbers, mvdfq.io.write_npz takes unequal lengths"
-        source.fail(f"{what} holds pickled Python objects, which are never loaded", hint)
-    if dtype.kind not in "biufSU":
-        source.fail(f"{what} is of dtype {dtype}", "real numbers and text can be read")
-    count = int(np.prod(shape, dtype=object)) if shape else 1
-    # an array without values may still claim 10**12 sequences, which a loop would visit
-    if count * dtype.itemsize > min(size, source.max_bytes) or max(shape, default=0) > size + 1:
-        source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")
-    content = file.read(count * dtype.itemsize)
-    values = np.frombuffer(content, dtype, count) if count * dtype.itemsize else np.empty(0, dtype)
-    return values.reshape(shape, order="F" if fortran else "C")
 
+    def check(shape: tuple[int, ...], dtype: np.dtype) -> None:
+        if dtype.hasobject:
+            hint = "they may hold code; store numbers, mvdfq.io.write_npz takes unequal lengths"
+            source.fail(f"{what} holds pickled Python objects, which are never loaded", hint)
+        if dtype.kind not in "biufSU":
+            source.fail(f"{what} is of dtype {dtype}", "real numbers and text can be read")
+        needed = math.prod(shape) * dtype.itemsize
+        # an array without values may still claim 10**12 sequences, which a loop would visit
+        if needed > min(size, source.max_bytes) or max(shape, default=0) > size + 1:
+            source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")
 
-def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
-    version = npy.read_magic(file)
-    if version == (1, 0):
-        return npy.read_array_header_1_0(file)
-    if version == (2, 0):
-        return npy.read_array_header_2_0(file)
-    # Version 3 differs from 2 in names of fields alone, and we read no fields.
-    raise ValueError(f"version {version} of the .npy format")
+    return guarded_array(file, check)
 
 
 def required(source: Source, arrays: Mapping[str, np.ndarray], *names: str) -> list[np.ndarray]:

@@ -168,40 +168,39 @@ class Growing:
 
     def dataset(self) -> Dataset:
         """Return the sequences in order of appearance, without sequences that cannot be read."""
-        table = {key: np.concatenate(chunks) for key, chunks in self.chunks.items()}
+        # Rows of a sequence may lie apart.
+        order = np.argsort(np.concatenate(self.chunks["id"]), kind="stable")
+        table = {key: np.concatenate(chunks)[order] for key, chunks in self.chunks.items()}
         self.commas.tell(self.source)
         self._check_rows(table)
-        table = _without(table, np.array(sorted(self.bad), dtype=np.int64))
+        if self.bad:
+            kept = ~np.isin(table["id"], list(self.bad))
+            table = {key: values[kept] for key, values in table.items()}
         if not table["id"].size:
             self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
-        _, first = np.unique(table["id"], return_index=True)
-        self._judge(table, first)
-        X, ids = self._sequences(table)
-        X = at_one_rate(self.source, X, self._seconds(table, ids), self.columns.resample)
-        columns = {
-            key: np.array(list(self.words[key]))[table[key][first]]
-            for key in ("label", "group")
-            if key in table
-        }
-        known = list(self.words["id"])
-        skipped = (*self.source.skipped, *(self.bad[who] for who in sorted(self.bad)))
-        return Dataset(
-            X,
-            columns.get("label"),
-            [known[i] for i in ids],
-            columns.get("group"),
-            skipped=skipped,
-            remarks=tuple(self.source.remarks),
+        ids, starts = np.unique(table["id"], return_index=True)
+        self._judge(table, starts)
+        X = at_one_rate(
+            self.source,
+            self._sequences(table),
+            self._seconds(table["time"], ids, starts),
+            self.columns.resample,
         )
+        known = list(self.words["id"])
+        y, groups = (
+            np.array(list(self.words[key]))[table[key][starts]] if key in table else None
+            for key in ("label", "group")
+        )
+        skipped = (*self.source.skipped, *(self.bad[who] for who in sorted(self.bad)))
+        remarks = tuple(self.source.remarks)
+        return Dataset(X, y, [known[i] for i in ids], groups, skipped=skipped, remarks=remarks)
 
-    def _judge(self, table: dict[str, np.ndarray], first: np.ndarray) -> None:
+    def _judge(self, table: dict[str, np.ndarray], starts: np.ndarray) -> None:
         """Look for channels that are something else, and say what was taken as what."""
         assert self.roles is not None  # there are rows
-        order = np.argsort(table["id"], kind="stable")
-        starts = np.searchsorted(table["id"][order], table["id"][first])
-        by_name = {name: table[f":{name}"][order] for name in self.channels}
+        by_name = {name: table[f":{name}"] for name in self.channels}
         words = frozenset(name for name, is_text in self.is_text.items() if is_text)
-        y = table["label"][first] if "label" in table else None
+        y = table["label"][starts] if "label" in table else None
         before, remarks = self.roles, self.source.remarks
         self.source.remarks = {}
         self.roles = judged(self.source, self.columns, before, Values(by_name, starts, words), y)
@@ -221,50 +220,46 @@ class Growing:
             unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
             self.units = dict.fromkeys(self.units, unit)
 
-    def _sequences(self, table: Mapping[str, np.ndarray]) -> tuple[Sequences, np.ndarray]:
-        """Return the sequences with their channels, and the number of each sequence."""
-        long = {key: table[key] for key in ("id", "time")}
+    def _sequences(self, table: Mapping[str, np.ndarray]) -> Sequences:
         # A user may call a channel "id" or "time": the colon keeps the names apart.
-        long |= {f":{name}": table[f":{name}"] for name in self.channels}
-        X, ids, _ = from_long_table(long)
+        keys = ["id", "time", *(f":{name}" for name in self.channels)]
+        X = from_long_table({key: table[key] for key in keys})[0]
         flags = tuple(self.is_text.get(name, False) for name in self.channels)
         names = tuple(self.channels) if self.is_named else None
-        return replace(X, channel_names=names, symbolic=flags if any(flags) else ()), ids
+        return replace(X, channel_names=names, symbolic=flags if any(flags) else ())
 
-    def _seconds(self, table: Mapping[str, np.ndarray], ids: np.ndarray) -> list[np.ndarray | None]:
+    def _seconds(
+        self, times: np.ndarray, ids: np.ndarray, starts: np.ndarray
+    ) -> list[np.ndarray | None]:
         """Return the times of each sequence in seconds; None if the unit is not known."""
-        order = np.argsort(table["id"], kind="stable")
-        times = table["time"][order]
-        starts = np.searchsorted(table["id"][order], ids)
+        pairs = zip(np.split(times, starts[1:]), map(self.units.get, ids.tolist()), strict=True)
         # Less the first time: a float holds the nanoseconds of a day, but not those since 1970.
         return [
-            None if unit is None else (part - part[0]).astype(float) * unit
-            for part, unit in zip(
-                np.split(times, starts[1:]), map(self.units.get, ids.tolist()), strict=True
-            )
+            None if unit is None else (part - part[0]).astype(float) * unit for part, unit in pairs
         ]
 
     def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
         """Check that within a sequence times increase, and label and group do not change."""
         names = list(self.words["id"])
+        ids, lines, times = table["id"], table["line"], table["time"]
 
-        def spoil(who: Any, problem: str, hint: str = "") -> None:
-            self.spoil(who, f"{self.row} {problem}, in sequence {names[who]!r}", hint)
+        def spoil(i: Any, problem: str, hint: str = "") -> None:
+            where = f"{self.row} {lines[i]}: {problem}, in sequence {names[ids[i]]!r}"
+            self.spoil(ids[i], where, hint)
 
-        order = np.argsort(table["id"], kind="stable")
-        ids, lines, times = table["id"][order], table["line"][order], table["time"][order]
         same = ids[1:] == ids[:-1]
         hint = "sort the rows by time; time=None keeps the order of the rows"
         for i in np.flatnonzero(same & ~(np.diff(times) > 0)):
-            word = "the same time twice" if times[i] == times[i + 1] else "an earlier time"
-            spoil(ids[i], f"{lines[i + 1]}: {word}", hint)
+            twice = times[i] == times[i + 1]
+            spoil(i + 1, "the same time twice" if twice else "an earlier time", hint)
         for kind in ("label", "group"):
-            codes = table[kind][order] if kind in table else ids
+            codes = table.get(kind, ids)
             for i in np.flatnonzero(same & (codes[1:] != codes[:-1])):
-                spoil(ids[i], f"{lines[i + 1]}: another {kind} than before")
+                spoil(i + 1, f"another {kind} than before")
         missing = [code for word, code in self.words.get("label", {}).items() if not is_given(word)]
-        for i in np.flatnonzero(np.isin(table.get("label", np.empty(0)), missing)):
-            spoil(table["id"][i], f"{table['line'][i]}: the label is missing")
+        absent = np.flatnonzero(np.isin(table.get("label", np.empty(0)), missing))
+        for i in absent[np.argsort(lines[absent])]:
+            spoil(i, "the label is missing")
 
 
 def _stable_code(word: str) -> float:
@@ -273,13 +268,6 @@ def _stable_code(word: str) -> float:
         return float(ord(word))
     digest = hashlib.blake2b(word.encode(), digest_size=6).digest()
     return float(WORDS + int.from_bytes(digest, "big"))
-
-
-def _without(table: dict[str, np.ndarray], bad: np.ndarray) -> dict[str, np.ndarray]:
-    if not bad.size:
-        return table
-    kept = ~np.isin(table["id"], bad)
-    return {key: values[kept] for key, values in table.items()}
 
 
 @dataclass(frozen=True)

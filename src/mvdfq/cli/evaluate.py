@@ -14,14 +14,7 @@ from mvdfq.cli.as_trained import warn_of_training_data
 from mvdfq.cli.choices import PROTOCOLS, completed
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.flags import as_flags
-from mvdfq.cli.output import (
-    Format,
-    note,
-    progress_bar,
-    show_json,
-    show_rows,
-    working,
-)
+from mvdfq.cli.output import Format, note, progress_bar, show_json, show_rows, working
 from mvdfq.cli.predict import load, new_data
 from mvdfq.cli.scores import show_scores
 from mvdfq.cli.train import labelled

@@ -6,11 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.as_trained import (
-    reading_as_trained,
-    remark_other_rate,
-    warn_of_training_data,
-)
+from mvdfq.cli.as_trained import reading_as_trained, remark_other_rate, warn_of_training_data
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
 
@@ -116,12 +112,12 @@ def new_data(
     labels: Path | None = None,
 ) -> Any:
     """Read new sequences as the training sequences of the model were read."""
-    from mvdfq.io.sound.recipes import stored_recipe
+    from mvdfq.io import AudioRecipe
 
     source = getattr(clf, "source_", {})
     kind, label, columns = reading_as_trained(clf, paths[0], format, label)
     is_sound = kind == "audio" and source.get("recipe")
-    recipe = stored_recipe(source["recipe"]) if is_sound else None
+    recipe = AudioRecipe(**source["recipe"]) if is_sound else None
     strands = source.get("strands", "one") if kind == "fasta" else "one"
     options = o.DataOptions(
         kind, recipe, label, labels, None, skip_bad, cache, n_jobs, quiet, strands, columns

@@ -11,14 +11,7 @@ import numpy as np
 
 from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset, Format
-from mvdfq.io.recognition import (
-    RECORDS,
-    find_format,
-    named_format,
-    read_file,
-    read_path,
-    recognise,
-)
+from mvdfq.io.recognition import RECORDS, find_format, named_format, read_file, read_path, recognise
 from mvdfq.io.sound.listing import group_expression, group_in, list_audio
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
 from mvdfq.io.tables.long_tables import csv_files

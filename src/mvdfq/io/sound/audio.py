@@ -6,18 +6,17 @@ with a cache (`read_audio`), and what their headers tell (`facts_of_audio`).
 
 import hashlib
 import os
-import signal
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.threads import Report, end_with_parent, n_threads, one_blas_thread
+from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io.dataset import Dataset, Format
 from mvdfq.io.inspection import (
     counts_of,
@@ -132,8 +131,8 @@ def read_audio(
     for problem in listing.problems:
         source.leave_out(problem)
     features = {}
-    jobs = [(file, recipe, store) for file in listing.files]
-    with closing(_each(_attempt, jobs, workers)) as results:
+    jobs = [(audio_features, file, recipe, store) for file in listing.files]
+    with closing(in_processes(_or_error, jobs, workers)) as results:
         for i, result in enumerate(results):
             if isinstance(result, ReadError):
                 source.leave_out(result)
@@ -177,76 +176,19 @@ def headers(
 
     Errors that only decoding shows are found with `deep`.
     """
-    jobs = [(file, audio_recipe(recipe), deep) for file in files]
-    return _each(_header, jobs, n_threads(n_jobs) if deep else 1)
+    jobs = [(_header, file, audio_recipe(recipe), deep) for file in files]
+    return in_processes(_or_error, jobs, n_threads(n_jobs) if deep else 1)
 
 
-def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header | ReadError:
+def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header:
+    with opened(file) as stream:
+        return header_of(stream, shown(file), recipe, deep)
+
+
+def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a result or the error: an error raised in a worker would end the other workers."""
     try:
-        with opened(file) as stream:
-            return header_of(stream, shown(file), recipe, deep)
-    except ReadError as error:
-        return error
-
-
-def _each(
-    attempt: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], workers: int
-) -> Generator[Any, None, None]:
-    """Yield what `attempt` returns for each job, in order."""
-    if workers == 1 or len(jobs) < 2:
-        yield from (attempt(*job) for job in jobs)
-        return
-    import joblib
-
-    parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
-    results: Any = ()
-    try:
-        with _without_interrupts():
-            results = parallel(
-                joblib.delayed(_in_worker)(os.getpid(), attempt, job) for job in jobs
-            )
-        # not "yield from", which would close the results outside of "finally"
-        for result in results:  # noqa: UP028
-            yield result
-    finally:
-        with warnings.catch_warnings():  # joblib warns of work that nobody needs any more
-            warnings.simplefilter("ignore", UserWarning)
-            if results:
-                results.close()
-
-
-def _in_worker(parent: int, attempt: Callable[..., Any], job: tuple[Any, ...]) -> Any:
-    end_with_parent(parent)
-    return attempt(*job)
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back for the moment in which processes are started.
-
-    The processes inherit this setting, so that they never print tracebacks; the process that
-    started them ends them. A Ctrl-C that comes in this moment is raised after the moment.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as loky_tracker
-
-    for tracker in (resource_tracker, loky_tracker):  # a tracker unblocks Ctrl-C when it starts
-        tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.ndarray | ReadError:
-    """Return the features or the error: an error raised in a worker would end the other workers."""
-    try:
-        return audio_features(file, recipe, cache=cache)
+        return function(*arguments)
     except ReadError as error:
         return error
 
@@ -254,7 +196,6 @@ def _attempt(file: Path, recipe: AudioRecipe, cache: FeatureCache | None) -> np.
 def audio_features(
     file: str | Path,
     recipe: AudioRecipe | str | None = None,
-    *,
     cache: FeatureCache | None = None,
 ) -> np.ndarray:
     """Return the features of one sound file, one row per name in `AudioRecipe.channel_names`.

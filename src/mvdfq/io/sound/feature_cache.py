@@ -9,6 +9,7 @@ computed again, and an entry that cannot be written is not an error.
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -89,10 +90,8 @@ class FeatureCache:
             features = np.load(BytesIO(body), allow_pickle=False)
         except (ValueError, EOFError, OSError):  # whole, but not ours
             return None
-        try:
+        with suppress(OSError):
             os.utime(entry)  # the entry was used now: the entries used longest ago go first
-        except OSError:
-            pass
         return features
 
     def store(self, entry: Path, features: np.ndarray) -> None:
@@ -100,11 +99,9 @@ class FeatureCache:
         body = BytesIO()
         np.save(body, features, allow_pickle=False)
         stored = hashlib.sha256(body.getbuffer()).digest() + body.getvalue()
-        try:
+        with suppress(OSError):  # a full disk, or no right to write: the caller has the features
             entry.parent.mkdir(exist_ok=True)
             replace_file(entry, stored)
-        except OSError:  # a full disk, or no right to write: the caller has the features anyway
-            return
 
     def entries(self) -> list[CacheEntry]:
         """Return all entries, the entry that was used longest ago first."""

@@ -23,7 +23,7 @@ from mvdfq.io.sound.spectral import (
     window_values,
 )
 
-__all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "log_bands", "stored_recipe"]
+__all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "log_bands"]
 
 N_BANDS = 64
 ADDITIONS = ("delta", "fft64")
@@ -33,8 +33,6 @@ CHOICES = {
     "log": ("db", "ln"),
     "silence": ("missing", "keep"),
 }
-# Settings of earlier versions that no recipe changed; older model files hold these values.
-FORMER = {"power": 2.0, "fmin": 0.0, "fmax": None, "dct_type": 2, "norm": "ortho", "lifter": 0}
 
 
 @dataclass(frozen=True)
@@ -309,17 +307,6 @@ def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -
         )
     rows: dict[str, Any] = dict.fromkeys(added, True)
     return replace(AUDIO_RECIPES[name], **rows)
-
-
-def stored_recipe(stored: dict[str, Any]) -> AudioRecipe:
-    """Return the recipe that a model file holds, also a file of an earlier version."""
-    for name, value in FORMER.items():
-        if stored.get(name, value) != value:
-            raise ValueError(
-                f"The model reads sound with {name}={stored[name]!r}, which this version cannot "
-                f"do; train the model again."
-            )
-    return AudioRecipe(**{name: value for name, value in stored.items() if name not in FORMER})
 
 
 def log_bands(

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 
@@ -166,30 +166,28 @@ def read_npz(source: Source, time_first: bool = False) -> Dataset:
 
 
 def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
-    """A data set in our own layout."""
+    """A data set in our own layout, with all optional arrays, after a check of their lengths."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
     data, offsets = required(source, arrays, "data", "offsets")
     if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
         source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
-    return _described(source, data, as_offsets(source, "offsets", offsets, data.shape[1]), arrays)
-
-
-def _described(
-    source: Source, data: np.ndarray, offsets: np.ndarray, arrays: Mapping[str, np.ndarray]
-) -> Dataset:
-    """Return the data set with all optional arrays, after a check of their lengths."""
-    n = len(offsets) - 1
-    rows = {key: column(source, arrays, [key], len(data)) for key in ("channel_names", "symbolic")}
-    per = {key: column(source, arrays, [key], n) for key in ("y", "names", "groups", "split")}
-    flags = () if rows["symbolic"] is None else tuple(map(bool, rows["symbolic"].tolist()))
+    offsets = as_offsets(source, "offsets", offsets, data.shape[1])
+    names = column(source, arrays, ["channel_names"], len(data))
+    flags = column(source, arrays, ["symbolic"], len(data))
+    per = {
+        key: column(source, arrays, [key], len(offsets) - 1)
+        for key in ("y", "names", "groups", "split")
+    }
     if np.isinf(data).any():
-        _say_infinite(source, data, offsets)
-    names = None if rows["channel_names"] is None else rows["channel_names"].tolist()
-    rate = arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None
+        frame = int(np.isinf(data).any(axis=0).argmax())
+        i = int(np.searchsorted(offsets, frame, side="right"))
+        source.fail(f"series {i} holds an infinite value", "write NaN for a missing value")
     try:
         X = check_sequences(
-            Sequences(data, offsets, symbolic=flags), channel_names=names, sampling_rate=rate
+            Sequences(data, offsets, symbolic=() if flags is None else tuple(map(bool, flags))),
+            channel_names=None if names is None else names.tolist(),
+            sampling_rate=arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None,
         )
     except ValueError as error:
         source.fail(str(error))
@@ -204,12 +202,6 @@ def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") 
     else:
         named = [str(name) for name in names.tolist()]
     return Dataset(X, names=named, **per)
-
-
-def _say_infinite(source: Source, data: np.ndarray, offsets: np.ndarray) -> NoReturn:
-    frame = int(np.isinf(data).any(axis=0).argmax())
-    i = int(np.searchsorted(offsets, frame, side="right"))
-    source.fail(f"series {i} holds an infinite value", "write NaN for a missing value")
 
 
 def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:

@@ -14,12 +14,7 @@ import numpy as np
 
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, Source
-from mvdfq.io.tables.column_roles import (
-    Columns,
-    Roles,
-    has_unit_of_time,
-    some,
-)
+from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time, some
 from mvdfq.io.tables.csv_tables import (
     ALMOST,
     DECIMAL_COMMA,

@@ -17,15 +17,7 @@ from mvdfq.io.tables.column_roles import (
     is_bare_series,
     looked_at,
 )
-from mvdfq.io.tables.csv_tables import (
-    CHUNK,
-    LOOK,
-    TABLES,
-    Table,
-    is_value,
-    named_rows,
-    table_of,
-)
+from mvdfq.io.tables.csv_tables import CHUNK, LOOK, TABLES, Table, is_value, named_rows, table_of
 from mvdfq.io.tables.growing import Growing
 
 __all__ = ["CSV_FOLDER", "LONG_CSV", "PARQUET", "check_long"]

@@ -1,6 +1,5 @@
 """The data set that every reader returns, the record of a format, and files of many sequences."""
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,14 +11,13 @@ import numpy as np
 
 from mvdfq._utils.short import counted, in_short
 from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.converters import channels_first
 
 __all__ = [
     "About",
     "Case",
     "Dataset",
     "Format",
-    "as_sequences",
     "check_kept",
     "columns_of",
     "dataset_of",
@@ -193,7 +191,7 @@ class Format:
     extensions : tuple of str, default=()
         Endings of file names. The ending decides only if no format recognises the content.
 
-    is_series : bool, default=False
+    is_series : bool, default=True
         Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
 
     takes_many : bool, default=False
@@ -205,15 +203,8 @@ class Format:
     read: Callable[..., Dataset]
     options: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
-    is_series: bool = False
+    is_series: bool = True
     takes_many: bool = False
-
-
-def as_sequences(parts: Sequence[np.ndarray], names: Sequence[str] | None = None) -> Sequences:
-    """Check sequences; the file format says that time is the last axis, so do not warn of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return check_sequences(parts, channel_names=names)
 
 
 class Case(NamedTuple):
@@ -229,7 +220,7 @@ def gather(
     source: Source,
     rows: Iterable[tuple[int, Row]],
     read: Callable[[Row], Case],
-    collect: Callable[[Sequence[Any]], Any] = as_sequences,
+    collect: Callable[[Sequence[Any]], Any] = channels_first,
 ) -> Dataset:
     """Read one sequence from each row, given with its line number; `collect` makes them `X`.
 

@@ -83,7 +83,8 @@ def facts_of(data: Dataset) -> dict[str, Any]:
     """Facts of a data set that was read."""
     facts, remarks = {}, list(data.remarks)
     if isinstance(data.X, list):
-        facts = _inspect_strings(data.X)
+        letters = "".join(sorted(set().union(*data.X)))
+        facts = lengths_of([len(x) for x in data.X]) | {"letters": letters}
     else:
         shares = idle_shares(data)
         facts = _inspect_numbers(data.X) | idle_facts("frames without change", shares)
@@ -114,10 +115,6 @@ def idle_remark(what: str, shares: Mapping[str, float]) -> list[str]:
     if not differ(shares):
         return []
     return [f"classes differ in {what}: {extremes(shares)}; a classifier may tell classes by it"]
-
-
-def _inspect_strings(X: list[str]) -> dict[str, Any]:
-    return lengths_of([len(x) for x in X]) | {"letters": "".join(sorted(set().union(*X)))}
 
 
 def _inspect_numbers(X: Any) -> dict[str, Any]:

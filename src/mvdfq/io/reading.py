@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import Report
-from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.dataset import Dataset
 from mvdfq.io.recognition import RECORDS, find_format, named_format, read_file, read_path, recognise
 from mvdfq.io.sound.listing import group_expression, group_in, list_audio
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
@@ -124,7 +124,9 @@ def read(
     options = {"recipe": recipe, "silence": silence, "labels": labels, "cache": cache}
     options["strands"] = None if strands == "one" else strands
     options = _given(options) | columns
-    _refuse_unused(record, list(options))
+    for name in options:  # rather than ignore what the user asks for
+        if name not in record.options:
+            raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
     options |= _given({"group_pattern": group_pattern, "n_jobs": n_jobs})
     if record.takes_many and several and not any(map(Path.is_dir, paths)):
         return read_file(record, Source(paths[0], skip_bad, progress, files=paths), options)
@@ -260,13 +262,6 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave; "none" says that there is no such column."""
     given = {key: value for key, value in options.items() if value is not None}
     return {key: None if str(value).lower() == "none" else value for key, value in given.items()}
-
-
-def _refuse_unused(record: Format, given: Sequence[str]) -> None:
-    """Refuse options that the format does not understand, rather than ignore them."""
-    for name in given:
-        if name not in record.options:
-            raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
 
 
 def _with_groups(data: Dataset, pattern: str | None) -> Dataset:

@@ -264,4 +264,5 @@ FORMAT = Format(
     _read,
     options=("label", "group", "labels", "strands"),
     extensions=("fasta", "fa", "faa", "fna"),
+    is_series=False,
 )

@@ -174,7 +174,12 @@ def _read(source: Source, **options: Any) -> Dataset:
 
 
 FORMAT = Format(
-    "profiles", _is_profile, _read, options=("labels",), extensions=("pssm", "hmm", "hhm")
+    "profiles",
+    _is_profile,
+    _read,
+    options=("labels",),
+    extensions=("pssm", "hmm", "hhm"),
+    is_series=False,
 )
 
 

@@ -227,6 +227,7 @@ FORMAT = Format(
     _read,
     options=("recipe", "silence", "cache", "group_pattern", "n_jobs"),
     extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
+    is_series=False,
     takes_many=True,
 )
 

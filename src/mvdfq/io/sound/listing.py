@@ -10,11 +10,9 @@ from typing import Any
 from mvdfq._utils.short import Short
 from mvdfq.io.sound.decoding import MEND, meant_as_sound, shown, unreadable
 from mvdfq.io.source import ReadError, Source, check_inside, compiled
-from mvdfq.io.tables.csv_tables import named_rows
+from mvdfq.io.tables.csv_tables import METADATA, named_rows
 
 __all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
-
-METADATA = "metadata.csv"
 
 
 @dataclass(repr=False)

@@ -276,7 +276,6 @@ NPZ = Format(
     read_npz,
     options=("time_first",),
     extensions=("npz",),
-    is_series=True,
 )
 
 
@@ -286,7 +285,6 @@ NPY = Format(
     read_npy,
     options=("time_first",),
     extensions=("npy",),
-    is_series=True,
 )
 
 

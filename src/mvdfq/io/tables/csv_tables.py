@@ -39,6 +39,8 @@ __all__ = [
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
 # A whole number that is not negative; str.isdigit would take "²" for a number, which int refuses.
 COUNT = re.compile("[0-9]{1,18}")
+# The table that says what the files of a folder are.
+METADATA = "metadata.csv"
 # How the names of tables end.
 TABLES = ("csv", "tsv", "txt")
 CHUNK = 20_000  # rows turned into numbers at a time

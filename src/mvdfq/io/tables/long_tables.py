@@ -17,12 +17,20 @@ from mvdfq.io.tables.column_roles import (
     is_bare_series,
     looked_at,
 )
-from mvdfq.io.tables.csv_tables import CHUNK, LOOK, TABLES, Table, is_value, named_rows, table_of
+from mvdfq.io.tables.csv_tables import (
+    CHUNK,
+    LOOK,
+    METADATA,
+    TABLES,
+    Table,
+    is_value,
+    named_rows,
+    table_of,
+)
 from mvdfq.io.tables.growing import Growing
 
 __all__ = ["CSV_FOLDER", "LONG_CSV", "PARQUET", "check_long"]
 
-METADATA = "metadata.csv"
 ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 
 
@@ -80,9 +88,7 @@ def _spoil_torn(
             growing.spoil(who, f"line {line}: {len(cells)} cells, the header has {n_cells}")
 
 
-LONG_CSV = Format(
-    "long-csv", _is_long, read_long, options=COLUMNS, extensions=TABLES, is_series=True
-)
+LONG_CSV = Format("long-csv", _is_long, read_long, options=COLUMNS, extensions=TABLES)
 
 
 def read_parquet(source: Source, **options: Any) -> Dataset:
@@ -160,7 +166,6 @@ PARQUET = Format(
     read_parquet,
     options=COLUMNS,
     extensions=("parquet",),
-    is_series=True,
 )
 
 
@@ -304,6 +309,5 @@ CSV_FOLDER = Format(
     _is_csv_folder,
     read_csv_folder,
     options=tuple(name for name in COLUMNS if name != "id"),
-    is_series=True,
     takes_many=True,
 )

@@ -55,14 +55,11 @@ def _is_wide(glimpse: Glimpse) -> bool:
     apart |= {*looked[0].places.values()} if looked else set()
     body = rows[1:] if apart or has_header(rows) else rows
     # A broken cell here and there is left to the reader, which names the cell.
-    inner = [cell for row in body for i, cell in enumerate(row) if i not in (apart or _ends(row))]
+    inner = [
+        cell for row in body for i, cell in enumerate(row) if i not in (apart or (0, len(row) - 1))
+    ]
     inner = list(filter(is_given, inner))
     return sum(map(is_value, inner)) > sum(not is_value(cell) for cell in inner)
-
-
-def _ends(row: Sequence[str]) -> tuple[int, int]:
-    """Return the places where a label may stand if the table has no header."""
-    return 0, len(row) - 1
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -172,14 +169,7 @@ def _plain_label(word: str | None) -> str | None:
     return f"{float(word):g}" if is_scientific and word else word
 
 
-WIDE = Format(
-    "wide-csv",
-    _is_wide,
-    read_wide,
-    options=("label", "id", "group"),
-    extensions=TABLES,
-    is_series=True,
-)
+WIDE = Format("wide-csv", _is_wide, read_wide, options=("label", "id", "group"), extensions=TABLES)
 
 
 def _is_arff(glimpse: Glimpse) -> bool:
@@ -340,6 +330,4 @@ def _unquoted(text: str) -> str:
     return ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], text)
 
 
-ARFF = Format(
-    "arff", _is_arff, read_arff, options=("label", "id"), extensions=("arff",), is_series=True
-)
+ARFF = Format("arff", _is_arff, read_arff, options=("label", "id"), extensions=("arff",))

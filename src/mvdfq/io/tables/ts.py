@@ -207,7 +207,7 @@ def _note_step(times: list[str], header: _Header) -> None:
         header.steps.append(float(np.diff(moments(times)).mean()) * (unit or 1.0))
 
 
-FORMAT = Format("ts", _is_ts, read_ts, extensions=("ts",), is_series=True)
+FORMAT = Format("ts", _is_ts, read_ts, extensions=("ts",))
 
 
 def write_ts(

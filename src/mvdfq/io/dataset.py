@@ -102,10 +102,7 @@ class Dataset:
         """Return the data set of the sequences at `indices`, in the order of `indices`."""
         indices = np.asarray(indices, dtype=np.int64)
         X = [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
-        columns: dict[str, Any] = {
-            name: None if values is None else values[indices]
-            for name, values in self._columns().items()
-        }
+        columns: Any = {name: values[indices] for name, values in self._columns().items()}
         return replace(self, X=X, names=[self.names[i] for i in indices], **columns)
 
     def joined(self, other: "Dataset") -> "Dataset":
@@ -116,22 +113,18 @@ class Dataset:
         if isinstance(self.X, list) != isinstance(other.X, list):
             raise ValueError("Strings and numbers cannot be read into one data set.")
         X = self.X + other.X if isinstance(self.X, list) else self.X.joined(other.X)
-        theirs = other._columns()
-        columns = {
-            name: None
-            if values is None or theirs[name] is None
-            else np.append(values, theirs[name])
-            for name, values in self._columns().items()
-        }
+        mine, theirs = self._columns(), other._columns()
+        both: Any = {name: np.append(mine[name], theirs[name]) for name in mine if name in theirs}
         names = [*self.names, *other.names]
         # Parts of one file share the list of what was skipped: list every problem once.
         skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))
         remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
-        return Dataset(X, names=names, skipped=skipped, remarks=remarks, **columns)
+        return Dataset(X, names=names, skipped=skipped, remarks=remarks, **both)
 
     def _columns(self) -> dict[str, Any]:
-        """What is known about each sequence, one array per column."""
-        return {"y": self.y, "groups": self.groups, "split": self.split}
+        """What is known about each sequence, one array per column; unknown columns are left out."""
+        columns = {"y": self.y, "groups": self.groups, "split": self.split}
+        return {name: values for name, values in columns.items() if values is not None}
 
 
 def _kinds(values: np.ndarray | None, what: str) -> list[str]:

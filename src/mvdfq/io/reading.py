@@ -358,18 +358,14 @@ class FolderBlocks:
                 # every call of `read` numbers words anew
                 problem = "columns of text cannot be read in blocks of files"
                 raise ReadError(self.path, problem, "read the whole folder, with a larger limit")
-            self._check_unchanged(files)
+            for file in files:  # as it was when it was read before?
+                state = state_of(file)
+                if self._states.setdefault(file, state) != state:
+                    raise changed(file)
             done += len(files)
             if self.progress is not None:
                 self.progress(done, len(self.files))
             yield replace(block, names=[self._names[str(Path(name))] for name in block.names])
-
-    def _check_unchanged(self, files: list[Path]) -> None:
-        """Raise an error for a file that is not as it was when it was read before."""
-        for file in files:
-            state = state_of(file)
-            if self._states.setdefault(file, state) != state:
-                raise changed(file)
 
     def _cut(self) -> Iterator[list[Path]]:
         """Cut the list of files into blocks."""

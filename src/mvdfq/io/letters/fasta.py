@@ -200,14 +200,10 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:
-        source.fail(f"{where}: {error}", _advice(alphabet))
-
-
-def _advice(alphabet: str | None) -> str:
-    """Say which alphabet takes the letter: both strands are known for DNA and RNA only."""
-    if alphabet == "dna":
-        return "alphabet='rna' takes RNA, strands='one' takes proteins"
-    return "mvdfq.io.read_fasta(alphabet=None) takes any letters"
+        hint = "mvdfq.io.read_fasta(alphabet=None) takes any letters"
+        if alphabet == "dna":  # both strands are known for DNA and RNA only
+            hint = "alphabet='rna' takes RNA, strands='one' takes proteins"
+        source.fail(f"{where}: {error}", hint)
 
 
 def _labeller(

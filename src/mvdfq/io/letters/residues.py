@@ -155,10 +155,7 @@ def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
     >>> SequenceKernel(Spectrum(2)).fit_transform(X).round(6)
     array([[1., 1.], [1., 1.]])
     """
-    check_collection(X)
-    rows = [_joined(x, reverse_complement(x, alphabet)) for x in X]
-    if not rows:
-        raise ValueError("X holds no sequences.")
+    rows = [_joined(x, reverse_complement(x, alphabet)) for x in _check_strings(X)]
     return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
 
 

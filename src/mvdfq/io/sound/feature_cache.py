@@ -8,7 +8,6 @@ computed again, and an entry that cannot be written is not an error.
 
 import hashlib
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -105,15 +104,12 @@ class FeatureCache:
 
     def entries(self) -> list[CacheEntry]:
         """Return all entries, the entry that was used longest ago first."""
-        return sorted(self._found(), key=lambda entry: (entry.used, entry.path))
-
-    def _found(self) -> Iterator[CacheEntry]:
+        found = []
         for path in self.folder.glob(f"[0-9a-f][0-9a-f]/*{ENDING}"):
-            try:
+            with suppress(OSError):  # another process has removed the entry
                 status = path.stat()
-            except OSError:  # another process has removed the entry
-                continue
-            yield CacheEntry(path, status.st_size, status.st_mtime)
+                found.append(CacheEntry(path, status.st_size, status.st_mtime))
+        return sorted(found, key=lambda entry: (entry.used, entry.path))
 
     def trim(self, most_bytes: int) -> int:
         """Remove the oldest entries until the rest has at most `most_bytes`; return how many."""

@@ -83,13 +83,8 @@ class Roles:
         found += [] if "time" in self.places else ["time: the order of the rows"]
         taken = {*self.places.values(), *self.channels}
         rest = [name for i, name in enumerate(self.header) if i not in taken and (name or not i)]
-        return "; ".join(
-            [
-                *found,
-                f"channels {some(self.names)}",
-                *([f"left out {some(rest)}"] if rest else []),
-            ]
-        )
+        found += [f"channels {some(self.names)}"] + ([f"left out {some(rest)}"] if rest else [])
+        return "; ".join(found)
 
 
 @dataclass(frozen=True)

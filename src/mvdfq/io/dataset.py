@@ -13,17 +13,7 @@ from mvdfq._utils.short import counted, in_short
 from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.sequences.converters import channels_first
 
-__all__ = [
-    "About",
-    "Case",
-    "Dataset",
-    "Format",
-    "check_kept",
-    "columns_of",
-    "dataset_of",
-    "gather",
-    "joined_parts",
-]
+__all__ = ["Dataset"]
 
 Row = TypeVar("Row")
 # The label and the group of one sequence; None where there is no label or no group.

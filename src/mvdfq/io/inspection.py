@@ -11,17 +11,6 @@ from mvdfq.io.dataset import Dataset
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.ranges import constant_channels, ranges_of
 
-__all__ = [
-    "differ",
-    "equal_sequences",
-    "extremes",
-    "facts_of",
-    "idle_frames",
-    "idle_shares",
-    "shares_of",
-    "silence_in_words",
-]
-
 # Equal frames in a row that are called idle. Sound that is not exactly silent has no two equal
 # frames; sensors that round their values have a few.
 RUN = 5
@@ -112,6 +101,7 @@ def idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
 
 
 def idle_remark(what: str, shares: Mapping[str, float]) -> list[str]:
+    """Warn where classes differ in their shares."""
     if not differ(shares):
         return []
     return [f"classes differ in {what}: {extremes(shares)}; a classifier may tell classes by it"]
@@ -131,6 +121,7 @@ def _inspect_numbers(X: Any) -> dict[str, Any]:
 
 
 def lengths_of(lengths: Any) -> dict[str, Any]:
+    """Return the number of sequences, and their shortest, median and longest length."""
     lengths = np.asarray(lengths)
     if not lengths.size:
         return {"sequences": 0}
@@ -140,6 +131,7 @@ def lengths_of(lengths: Any) -> dict[str, Any]:
 
 
 def counts_of(values: Any) -> dict[str, int]:
+    """Return how often each value occurs, sorted by value."""
     return dict(sorted(Counter(map(str, np.asarray(values).tolist())).items()))
 
 

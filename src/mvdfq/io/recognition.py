@@ -19,15 +19,7 @@ from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, long_tables, rows, ts
 from mvdfq.io.tables.column_roles import looked_at, some
 
-__all__ = [
-    "FORMATS",
-    "RECORDS",
-    "file_endings",
-    "find_format",
-    "named_format",
-    "parts_of",
-    "recognise",
-]
+__all__ = ["FORMATS", "recognise"]
 
 PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
 # In the order in which they are tried: profiles in an .npz file are also arrays, and a long table

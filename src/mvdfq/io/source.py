@@ -16,21 +16,7 @@ from typing import IO, Any, NoReturn
 
 from mvdfq._utils.errors import HintedError
 
-__all__ = [
-    "Glimpse",
-    "ReadError",
-    "Source",
-    "State",
-    "changed",
-    "check_inside",
-    "compiled",
-    "decoded",
-    "encoding_of",
-    "open_plain",
-    "read_lines",
-    "state_of",
-    "unchanged",
-]
+__all__ = ["ReadError"]
 
 State = tuple[int, int]
 # Longest line in characters. The longest human chromosome has 249 million letters.

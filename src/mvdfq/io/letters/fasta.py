@@ -12,7 +12,7 @@ from mvdfq.io.letters.labels import as_table, look_up
 from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
 from mvdfq.io.source import Glimpse, ReadError, Source, compiled, read_lines
 
-__all__ = ["FORMAT", "Record", "is_fasta", "read_fasta", "read_records"]
+__all__ = ["read_fasta"]
 
 
 class Record(NamedTuple):

@@ -11,15 +11,7 @@ from mvdfq.io.dataset import About, Dataset
 from mvdfq.io.source import ReadError, Source, read_lines
 from mvdfq.io.tables.csv_tables import named_rows
 
-__all__ = [
-    "ROLES",
-    "HomologyTask",
-    "as_table",
-    "homology_tasks",
-    "look_up",
-    "read_labels",
-    "read_splits",
-]
+__all__ = ["HomologyTask", "homology_tasks", "read_labels", "read_splits"]
 
 ROLES = ("pos-train", "neg-train", "pos-test", "neg-test")
 

@@ -16,8 +16,6 @@ from mvdfq.io.letters.residues import AMINO_ACIDS
 from mvdfq.io.source import ReadError, read_lines
 from mvdfq.io.tables.csv_tables import read_float
 
-__all__ = ["profile_kind", "read_profile_text"]
-
 # A larger score is an error in the file, and would overflow.
 LARGEST = 1e6
 NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")

@@ -19,7 +19,7 @@ from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
-__all__ = ["FORMAT", "log_odds_to_probabilities", "read_profile_npz", "read_profiles"]
+__all__ = ["log_odds_to_probabilities", "read_profiles"]
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176

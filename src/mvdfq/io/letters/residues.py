@@ -19,19 +19,7 @@ from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.sequences.check import check_collection
 from mvdfq.sequences.containers import Sequences, offsets_of
 
-__all__ = [
-    "ALPHABETS",
-    "AMINO_ACIDS",
-    "MATRICES",
-    "SCALES",
-    "both_strands",
-    "clean",
-    "matrix_values",
-    "property_rows",
-    "reverse_complement",
-    "scale_values",
-    "substitution_rows",
-]
+__all__ = ["both_strands", "property_rows", "reverse_complement", "substitution_rows"]
 
 GAPS = "-."
 # The characters of a sequence, in upper case, with the ambiguity codes of IUPAC. residues.py

@@ -17,19 +17,10 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
+from mvdfq.io import inspection
 from mvdfq.io.dataset import Dataset, Format
-from mvdfq.io.inspection import (
-    counts_of,
-    equal_places,
-    equals_in_words,
-    idle_facts,
-    idle_frames,
-    lengths_of,
-    shares_of,
-    silence_in_words,
-)
 from mvdfq.io.sound.decoding import (
-    FORMATS,
+    READABLE,
     Header,
     decoded_features,
     header_of,
@@ -43,7 +34,7 @@ from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
 from mvdfq.io.source import ReadError, Source
 from mvdfq.sequences import Sequences, offsets_of
 
-__all__ = ["FORMAT", "audio_features", "facts_of_audio", "headers", "read_audio"]
+__all__ = ["read_audio"]
 
 
 def read_audio(
@@ -142,12 +133,12 @@ def read_audio(
     if store is not None:
         store.trim(size_limit())
     if not features and not source.skipped:
-        source.fail("holds no sound files", FORMATS)
+        source.fail("holds no sound files", READABLE)
     if not features:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
     data = _dataset(listing, [*features.values()], recipe)
-    told = silence_in_words(shares_of(idle_frames(data.X), data.X, data.y), recipe.silence)
+    told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
     return replace(data, skipped=tuple(source.skipped), remarks=(*listing.remarks, *told))
 
 
@@ -258,16 +249,18 @@ def facts_of_audio(
     kinds = Counter(header.kind for header in found)
     shares = _silence_of(found, listing.labels)
     digests = [header.digest for header in found] if deep else _digests(listing.files)
-    return lengths_of(np.array(seconds)) | {
+    equal = inspection.equal_places(digests)
+    told = inspection.silence_in_words(shares, audio_recipe(recipe).silence)
+    return inspection.lengths_of(np.array(seconds)) | {
         "unit of lengths": "seconds",
         "total hours": round(sum(seconds) / 3600, 3),
         "kinds": "; ".join(f"{n} x {kind}" for kind, n in kinds.most_common()),
-        "classes": counts_of(listing.labels) if listing.labels else {},
-        "groups": counts_of(listing.groups) if listing.groups else {},
-        **idle_facts("digital silence", shares),
-        "duplicates": equals_in_words(equal_places(digests), listing.files, listing.labels or None),
+        "classes": inspection.counts_of(listing.labels) if listing.labels else {},
+        "groups": inspection.counts_of(listing.groups) if listing.groups else {},
+        **inspection.idle_facts("digital silence", shares),
+        "duplicates": inspection.equals_in_words(equal, listing.files, listing.labels or None),
         "bad": bad,
-        "remarks": [*listing.remarks, *silence_in_words(shares, audio_recipe(recipe).silence)],
+        "remarks": [*listing.remarks, *told],
     }
 
 

@@ -25,22 +25,6 @@ from mvdfq._utils.short import counted
 from mvdfq.io.sound.recipes import AudioRecipe
 from mvdfq.io.source import Glimpse, ReadError, unchanged
 
-__all__ = [
-    "FORMATS",
-    "MEND",
-    "Header",
-    "decoded_features",
-    "header_of",
-    "holds_sound",
-    "hushed",
-    "is_sound",
-    "meant_as_sound",
-    "opened",
-    "resampled",
-    "shown",
-    "unreadable",
-]
-
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
 LEAVE_OUT = "leave it out with skip_bad=True"
@@ -51,7 +35,7 @@ ENDINGS = frozenset(
     "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
     "ape wv mpc amr ra spx".split()
 )
-FORMATS = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
+READABLE = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
 # Samples decoded at a time, over all channels: 1 MB.
 BLOCK = 2**18
 # Rates that are resampled; the filter between two rates grows with the larger rate.
@@ -215,7 +199,8 @@ def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
         reason = error.error_string.removeprefix("Error : ").rstrip(".")
         if "does not exist" in reason:  # no frame of MP3 was found
             reason = "no sound is found in the file"
-        raise ReadError(name, f"is damaged or not sound ({reason})", f"{FORMATS}; {MEND}") from None
+        problem = f"is damaged or not sound ({reason})"
+        raise ReadError(name, problem, f"{READABLE}; {MEND}") from None
 
 
 def _check_whole(stream: BinaryIO, name: str) -> None:

@@ -22,8 +22,6 @@ from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import source_digest, version_of
 from mvdfq.io.source import ReadError
 
-__all__ = ["CacheEntry", "FeatureCache", "features_folder", "size_limit"]
-
 DIGEST = 32  # bytes of a SHA-256
 ENDING = ".features"
 # About 100 hours of sound with 13 rows, 100 frames per second.

@@ -12,7 +12,7 @@ from mvdfq.io.sound.decoding import MEND, meant_as_sound, shown, unreadable
 from mvdfq.io.source import ReadError, Source, check_inside, compiled
 from mvdfq.io.tables.csv_tables import METADATA, named_rows
 
-__all__ = ["AudioListing", "group_expression", "group_in", "list_audio"]
+__all__ = ["list_audio"]
 
 
 @dataclass(repr=False)

@@ -13,17 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.fft
 
-from mvdfq.io.sound.spectral import (
-    band_means,
-    check_bands,
-    dct_matrix,
-    fill,
-    frames_of,
-    mel_triangles,
-    window_values,
-)
+from mvdfq.io.sound import spectral
 
-__all__ = ["AUDIO_RECIPES", "N_BANDS", "AudioRecipe", "audio_recipe", "log_bands"]
+__all__ = ["AUDIO_RECIPES", "AudioRecipe", "audio_recipe", "log_bands"]
 
 N_BANDS = 64
 ADDITIONS = ("delta", "fft64")
@@ -138,7 +130,7 @@ class AudioRecipe:
         if not 1 <= self.window_samples <= self.n_fft:
             raise ValueError(f"win_length must be from 1 to n_fft={self.n_fft}.")
         if self.fft64:
-            check_bands(self.n_fft, N_BANDS)
+            spectral.check_bands(self.n_fft, N_BANDS)
 
     @property
     def window_samples(self) -> int:
@@ -182,17 +174,17 @@ class AudioRecipe:
             # If loudness is cut relative to the loudest frame, all frames must be read first.
             mel.append(logs if self._cuts else self._cepstra(logs))
             if self.fft64:
-                bands.append(self.logarithm(band_means(power, N_BANDS)))
+                bands.append(self.logarithm(spectral.band_means(power, N_BANDS)))
         rows = np.empty((self.n_rows, sum(map(len, mel))), dtype=mel[0].dtype)
         cepstra = map(self._cepstra, self.cut(mel)) if self._cuts else mel
-        fill(rows[: self.n_mfcc], cepstra)
+        spectral.fill(rows[: self.n_mfcc], cepstra)
         is_missing = np.concatenate(silent) & (self.silence == "missing")
         rows[: self.n_mfcc, is_missing] = np.nan  # before slopes, which reach into the silence
         if self.delta and rows.shape[1] > 1:
             rows[self.n_mfcc : 2 * self.n_mfcc] = np.gradient(rows[: self.n_mfcc], axis=1)
         elif self.delta:
             rows[self.n_mfcc : 2 * self.n_mfcc] = 0
-        fill(rows[-N_BANDS:], self.cut(bands))
+        spectral.fill(rows[-N_BANDS:], self.cut(bands))
         rows[:, is_missing] = np.nan
         return rows
 
@@ -200,9 +192,9 @@ class AudioRecipe:
         """Yield the power of the frames of a signal, of shape (n_frames, n_bins)."""
         width, span, n_parts = self.window_samples, self.frame_samples, 0
         # in double precision; cast below to the precision of the signal
-        window = window_values(self.window, width)
+        window = spectral.window_values(self.window, width)
         first = (span - width) // 2  # the window stands in the middle of its frame
-        for frames in frames_of(self._padded(blocks), self.hop_length, span):
+        for frames in spectral.frames_of(self._padded(blocks), self.hop_length, span):
             # The place of the window within the n_fft samples changes the phase alone, so all
             # zeros may follow the window.
             part = frames[:, first : first + width]
@@ -238,10 +230,12 @@ class AudioRecipe:
         return chain([edge], blocks, [edge])
 
     def _mel_weights(self, dtype: np.dtype) -> np.ndarray:
-        return mel_triangles(self.sr, self.n_fft, self.n_mels, self.htk, self.mel_norm, dtype)
+        return spectral.mel_triangles(
+            self.sr, self.n_fft, self.n_mels, self.htk, self.mel_norm, dtype
+        )
 
     def _cepstra(self, logs: np.ndarray) -> np.ndarray:
-        return logs @ dct_matrix(self.n_mels, self.n_mfcc, logs.dtype)
+        return logs @ spectral.dct_matrix(self.n_mels, self.n_mfcc, logs.dtype)
 
 
 # What is written in the README of the GTZAN features: 25 ms windows every 12.5 ms.
@@ -355,11 +349,11 @@ def log_bands(
     >>> bands.shape, int(bands.mean(axis=1).argmax())  # the bands are 172 Hz wide
     ((64, 78), 2)
     """
-    check_bands(n_fft, n_bands)
+    spectral.check_bands(n_fft, n_bands)
     frames = dict(n_fft=n_fft, hop_length=hop_length, win_length=win_length, window=window)
     recipe = AudioRecipe(**frames, center=center, log=log, amin=amin, top_db=top_db)
     spectra = recipe.spectra([_signal(y)])
-    parts = recipe.cut([recipe.logarithm(band_means(power, n_bands)) for power in spectra])
+    parts = recipe.cut([recipe.logarithm(spectral.band_means(power, n_bands)) for power in spectra])
     return np.ascontiguousarray(np.concatenate([*parts]).T)
 
 

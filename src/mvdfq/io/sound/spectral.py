@@ -13,16 +13,6 @@ from typing import Any
 import numpy as np
 import scipy.fft
 
-__all__ = [
-    "band_means",
-    "check_bands",
-    "dct_matrix",
-    "fill",
-    "frames_of",
-    "mel_triangles",
-    "window_values",
-]
-
 # Frames that are transformed at a time. Of the numbers from 32 to 512, this number was the fastest,
 # or at most 4 % slower than the fastest, in three settings.
 FRAMES = 256

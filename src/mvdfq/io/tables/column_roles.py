@@ -10,20 +10,6 @@ from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import first_rows, is_given, named_columns
 from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
 
-__all__ = [
-    "COLUMNS",
-    "Columns",
-    "Roles",
-    "counts_rows",
-    "has_unit_of_time",
-    "how_to_name",
-    "is_bare_series",
-    "is_index",
-    "known_places",
-    "looked_at",
-    "some",
-]
-
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
 # that the table has is taken.
 NAMES = {

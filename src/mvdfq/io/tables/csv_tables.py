@@ -10,31 +10,6 @@ import numpy as np
 
 from mvdfq.io.source import Source
 
-__all__ = [
-    "ALMOST",
-    "CHUNK",
-    "COUNT",
-    "DECIMAL_COMMA",
-    "LOOK",
-    "MISSING",
-    "TABLES",
-    "Commas",
-    "Table",
-    "channel_values",
-    "counts_up",
-    "first_rows",
-    "floats",
-    "is_given",
-    "is_number",
-    "is_value",
-    "named_columns",
-    "named_rows",
-    "numbers",
-    "read_float",
-    "rows_of",
-    "table_of",
-]
-
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
 # A whole number that is not negative; str.isdigit would take "²" for a number, which int refuses.

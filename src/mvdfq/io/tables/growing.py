@@ -28,8 +28,6 @@ from mvdfq.io.tables.times import at_one_rate, moments, unit_of
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.converters import from_long_table
 
-__all__ = ["Growing", "Values", "judged"]
-
 # Codes of words with several letters begin here: above the codes of all single letters, and
 # still exact as floats.
 WORDS = 1 << 48

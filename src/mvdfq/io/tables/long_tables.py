@@ -29,8 +29,6 @@ from mvdfq.io.tables.csv_tables import (
 )
 from mvdfq.io.tables.growing import Growing
 
-__all__ = ["CSV_FOLDER", "LONG_CSV", "PARQUET", "check_long"]
-
 ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 
 

@@ -29,8 +29,6 @@ from mvdfq.io.tables.csv_tables import (
     rows_of,
 )
 
-__all__ = ["ARFF", "WIDE"]
-
 # Quantifiers are possessive (a second + after each). Otherwise the expression would try every way
 # to split a line of spaces, in a time that grows with the cube of the length.
 QUOTED = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\""""

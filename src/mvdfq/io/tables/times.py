@@ -14,16 +14,6 @@ from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.sequences.check import check_sampling_rate
 from mvdfq.sequences.resampling import GAP, rate_of, resampled
 
-__all__ = [
-    "SAME_RATE",
-    "are_dates",
-    "at_one_rate",
-    "epoch_unit",
-    "moments",
-    "split_unit",
-    "unit_of",
-]
-
 # Seconds per unit.
 UNITS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset
-from mvdfq.io.inspection import equal_sequences, idle_shares
-from mvdfq.io.silence import differ
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.inspection import differ, equal_sequences, idle_shares
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
 from mvdfq.sequences.statistics import bounds_of, constant_channels

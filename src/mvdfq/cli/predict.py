@@ -104,6 +104,8 @@ def load(model: Path) -> Any:
 
 def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     """Read new sequences as the training sequences of the model were read."""
+    from mvdfq.io import AudioRecipe
+
     source = getattr(clf, "source_", {})
     reading = _as_trained(clf, paths[0], reading)
     if reading.as_ == "audio" and source.get("recipe"):

@@ -118,7 +118,7 @@ def against_ceilings(function, fitted):
     passes of a sort of 64-bit words or one histogram.
     """
     from mvdfq._engines.gpu import halves
-    from mvdfq.gram.on_gpu import FEW_WORDS, reading_of
+    from mvdfq.gram.gram_on_gpu import FEW_WORDS, reading_of
 
     done, multiply = [0], halves.half_products
 

@@ -16,8 +16,8 @@ import numpy as np
 import soundfile
 from threadpoolctl import threadpool_limits
 
-from mvdfq.io.audio import audio_features
-from mvdfq.io.recipes import AUDIO_RECIPES, AudioRecipe
+from mvdfq.io.sound.audio import audio_features
+from mvdfq.io.sound.recipes import AUDIO_RECIPES, AudioRecipe
 
 SECONDS = 180
 ROUNDS = 15

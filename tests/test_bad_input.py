@@ -24,7 +24,7 @@ from mvdfq._utils.files import replacing
 from mvdfq.cli import main
 from mvdfq.cli.errors import CANNOT_WRITE, described
 from mvdfq.cli.remarks import watched_interrupts
-from mvdfq.io.text import LONGEST_LINE, LONGEST_PACKED_LINE, Source
+from mvdfq.io.source import LONGEST_LINE, LONGEST_PACKED_LINE, Source
 
 # Regular expressions that meet the content of files.
 
@@ -118,7 +118,7 @@ def test_an_infinite_time_is_refused(tmp_path):
 
 
 def test_an_endless_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("mvdfq.io.text.LONGEST_PACKED_LINE", 2**22)
+    monkeypatch.setattr("mvdfq.io.source.LONGEST_PACKED_LINE", 2**22)
     path = tmp_path / "a.fa.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b">a\n")
@@ -130,7 +130,7 @@ def test_an_endless_line_is_refused(tmp_path, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2.5 * 2**22  # pieces of the line, and the line
-    monkeypatch.setattr("mvdfq.io.text.LONGEST_LINE", 100)
+    monkeypatch.setattr("mvdfq.io.source.LONGEST_LINE", 100)
     plain = tmp_path / "a.fa"
     plain.write_text(">a\n" + "A" * 101)
     with pytest.raises(readers.ReadError, match=r"a\.fa: line 2: more than 100 characters"):
@@ -144,7 +144,7 @@ def test_limits_of_a_line_bound_memory():
 def test_profiles_that_claim_much_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, pssm=np.zeros((10**5, 20)), start=np.array([0, 10**5]))
-    monkeypatch.setattr("mvdfq.io.profile_npz.Source", partial(Source, max_bytes=10**6))
+    monkeypatch.setattr("mvdfq.io.source.Source", partial(Source, max_bytes=10**6))
     with pytest.raises(readers.ReadError, match=r"arrays of 16[0-9]* bytes"):
         readers.read(path)
 

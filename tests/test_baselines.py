@@ -34,7 +34,7 @@ from mvdfq.reproduce.baselines.vectors import (
     moments_and_energy,
 )
 from mvdfq.reproduce.baselines.votes import summed_likelihoods
-from mvdfq.sequences.summary import mean_and_variance
+from mvdfq.sequences.statistics import mean_and_variance
 from mvdfq.terms.validation import CANDIDATES, inner_folds
 
 PUBLIC = [getattr(baselines, name) for name in baselines.__all__]

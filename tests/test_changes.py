@@ -11,7 +11,9 @@ import soundfile
 
 import mvdfq
 from commands import run, write_sounds
-from mvdfq.io import ReadError, arrays, audio, read, text, write_npz, write_ts
+from mvdfq.io import ReadError, read, source, write_npz, write_ts
+from mvdfq.io.sound import audio
+from mvdfq.io.tables import arrays
 
 CHANGED = "the file changed while it was read; wait until no program writes"
 
@@ -67,14 +69,14 @@ WRITERS = {
 
 
 # What each reader calls when a part of its file is read.
-MOMENTS = dict.fromkeys([".csv", ".fasta", ".ts", ".npz", ".parquet"], (text.Source, "tell"))
-MOMENTS |= {".npy": (arrays, "_read_header"), ".wav": (audio, "decoded_features")}
+MOMENTS = dict.fromkeys([".csv", ".fasta", ".ts", ".npz", ".parquet"], (source.Source, "tell"))
+MOMENTS |= {".npy": (arrays, "guarded_array"), ".wav": (audio, "decoded_features")}
 
 
 @pytest.fixture(params=WRITERS)
 def path(request, tmp_path, monkeypatch):
     """A file of every format; readers report progress after every line."""
-    monkeypatch.setattr(text, "STEP", 1)
+    monkeypatch.setattr(source, "STEP", 1)
     path = tmp_path / request.param
     WRITERS[request.param](path)
     return path
@@ -133,7 +135,7 @@ def test_the_program_says_that_a_file_changes(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     write_table(path)
     states = iter(range(100))
-    monkeypatch.setattr("mvdfq.io.steady.state_of", lambda _: next(states))
+    monkeypatch.setattr("mvdfq.io.source.state_of", lambda _: next(states))
     _, err = run("inspect", path, code=3)
     assert "a.csv: the file changed while it was read" in err
     assert "hint: wait until no program writes to the file, or read a copy" in err

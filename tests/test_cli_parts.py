@@ -155,7 +155,7 @@ def test_help_of_presets():
 
 
 def test_the_lists_of_values_are_those_of_the_library():
-    from mvdfq.io.recipes import AUDIO_RECIPES
+    from mvdfq.io.sound.recipes import AUDIO_RECIPES
     from mvdfq.reproduce.cells import READINGS
     from mvdfq.reproduce.published import TITLES
 

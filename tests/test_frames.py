@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -13,6 +14,7 @@ import naive_numbers as naive
 from mvdfq.frames import Centre, Delta, Filters, Lags, Rotate, Select, Smooth, Stack, Standardize
 from mvdfq.frames.select import groups_by_name
 from mvdfq.sequences import check_sequences
+from mvdfq.symbols import DirectQuantizer
 from random_sequences import collections
 
 MISSING = float("nan")
@@ -132,6 +134,14 @@ def test_lags_match_naive(X, n_lags, step):
 def test_errors_say_what_is_wrong(transformer, error, message):
     with pytest.raises(error, match=message):
         transformer.fit_transform([[1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize("transformer", [Rotate(0), DirectQuantizer(1), Stack([])], ids=str)
+def test_a_fit_that_fails_leaves_the_transformer_unfitted(transformer):
+    with pytest.raises(ValueError, match=r"n_components|n_bins|views"):
+        transformer.fit([[1.0, 2.0, 3.0]])
+    with pytest.raises(NotFittedError):
+        transformer.transform([[1.0, 2.0, 3.0]])
 
 
 # Rotate

@@ -314,7 +314,7 @@ def tables(tmp_path):
 
 
 def test_a_folder_in_blocks_is_the_folder(tables, monkeypatch):
-    monkeypatch.setattr("mvdfq.io.blocks.MOST_FILES", 5)
+    monkeypatch.setattr("mvdfq.io.reading.MOST_FILES", 5)
     whole, told = mvdfq.io.read(tables), []
     blocks = mvdfq.io.FolderBlocks(tables, progress=lambda done, total: told.append((done, total)))
     for _ in range(2):  # as often as needed
@@ -327,7 +327,7 @@ def test_a_folder_in_blocks_is_the_folder(tables, monkeypatch):
 
 
 def test_folders_that_cannot_be_read_in_blocks(tables, tmp_path, monkeypatch):
-    monkeypatch.setattr("mvdfq.io.blocks.MOST_FILES", 5)
+    monkeypatch.setattr("mvdfq.io.reading.MOST_FILES", 5)
     with pytest.raises(mvdfq.io.ReadError, match="is not a folder of sound files or tables"):
         mvdfq.io.FolderBlocks(tables / "up" / "00.csv")
     for file in (tables / "up").iterdir():
@@ -337,7 +337,7 @@ def test_folders_that_cannot_be_read_in_blocks(tables, tmp_path, monkeypatch):
 
 
 def test_a_large_folder_at_the_shell(tables, tmp_path, monkeypatch):
-    monkeypatch.setattr("mvdfq.io.blocks.MOST_FILES", 5)
+    monkeypatch.setattr("mvdfq.io.reading.MOST_FILES", 5)
     arguments = ["gram", tables, "-q", "--symbols", "direct", "--preset", "mvdfqm-spectrum", "-o"]
     run(*arguments, tmp_path / "whole.npy")
     less = ["--memory-limit", sum(file.stat().st_size for file in (tables / "up").iterdir()) - 1]

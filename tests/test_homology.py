@@ -14,7 +14,7 @@ import mvdfq
 import naive_homology
 from conftest import size
 from mvdfq.io import ReadError
-from mvdfq.io.scales import AMINO_ACIDS
+from mvdfq.io.letters.residues import AMINO_ACIDS
 from mvdfq.kernels import Mismatch, Spectrum
 from mvdfq.reproduce import families, homology as table, published
 from mvdfq.reproduce.cells import Cell
@@ -91,7 +91,7 @@ def test_nothing_is_learned_from_the_proteins(made, method):
     "quantizer", [methods(f"{SCORES} > spectrum(3)")[0].symbols, SLOPES.symbols[-1]], ids=str
 )
 def test_every_score_of_a_row_is_a_symbol(quantizer):
-    rows = mvdfq.io.scales.substitution_rows([AMINO_ACIDS])
+    rows = mvdfq.io.substitution_rows([AMINO_ACIDS])
     symbols = quantizer.fit(rows).transform(rows)
     for scores, codes in zip(rows[0], symbols[0], strict=True):
         assert len(set(zip(scores.tolist(), codes.tolist(), strict=True))) == len(set(scores))

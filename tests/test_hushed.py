@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mvdfq.io.hushed import hushed
+from mvdfq.io.sound.decoding import hushed
 
 
 def test_remarks_of_the_decoder_are_held_back(capfd):

@@ -10,23 +10,27 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
 
 from mvdfq import Letters, Profile, SequenceClassifier, SequenceKernel, Spectrum
-from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.fasta import both_strands, is_fasta, reverse_complement
-from mvdfq.io.formats import Glimpse
-from mvdfq.io.homology import ROLES, homology_tasks, read_splits
-from mvdfq.io.labels import read_labels
-from mvdfq.io.profile_npz import read_profile_npz
-from mvdfq.io.profiles import FORMAT, log_odds_to_probabilities, read_profiles
-from mvdfq.io.proteins import read_fasta
-from mvdfq.io.reading import read
-from mvdfq.io.scales import (
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.letters.fasta import is_fasta, read_fasta
+from mvdfq.io.letters.labels import ROLES, homology_tasks, read_labels, read_splits
+from mvdfq.io.letters.profiles import (
+    FORMAT,
+    log_odds_to_probabilities,
+    read_profile_npz,
+    read_profiles,
+)
+from mvdfq.io.letters.residues import (
     AMINO_ACIDS,
     MATRICES,
     SCALES,
+    both_strands,
     matrix_values,
     property_rows,
+    reverse_complement,
     substitution_rows,
 )
+from mvdfq.io.reading import read
+from mvdfq.io.source import Glimpse, ReadError
 
 # Files of hypothesis' examples overwrite each other, which is what we want.
 fuzz = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

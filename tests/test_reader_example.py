@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mvdfq.io import ReadError, read, read_series, recognise, records
+from mvdfq.io import ReadError, read, read_series, recognise, recognition
 
 TEXT = "!spaced\nup 1 2 3\ndown 4 5\n"
 
@@ -19,9 +19,9 @@ def spaced():
     code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
     module: dict = {"__name__": "spaced"}
     exec(compile(code, "spaced.py", "exec"), module)
-    records.RECORDS.append(module["FORMAT"])
+    recognition.RECORDS.append(module["FORMAT"])
     yield
-    records.RECORDS.remove(module["FORMAT"])
+    recognition.RECORDS.remove(module["FORMAT"])
 
 
 @pytest.mark.parametrize("function", [read, read_series])

@@ -20,8 +20,10 @@ from numpy.testing import assert_array_equal
 import mvdfq
 from conftest import size
 from mvdfq import check_sequences, load_japanese_vowels
-from mvdfq.io import FORMATS, profile_text, read_series, recognise, write_npz, write_ts
-from mvdfq.io.base import Dataset, ReadError
+from mvdfq.io import FORMATS, read_series, recognise, write_npz, write_ts
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.letters import profile_text
+from mvdfq.io.source import ReadError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Every sequence has more channels:UserWarning")
 
@@ -245,7 +247,7 @@ def test_arff_with_many_spaces_is_refused_at_once(write, line):
 
 def expressions():
     """Every regular expression that a file of the room io compiles when it is imported."""
-    for found in pkgutil.iter_modules(mvdfq.io.__path__, "mvdfq.io."):
+    for found in pkgutil.walk_packages(mvdfq.io.__path__, "mvdfq.io."):
         for name, value in vars(importlib.import_module(found.name)).items():
             if isinstance(value, re.Pattern):
                 yield f"{found.name}.{name}", value
@@ -253,8 +255,8 @@ def expressions():
 
 
 # Searched for in a text, and not only compared with the whole of it.
-SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "arff.ESCAPE", "profile_text.NUMBER", "folder.ENDING")
-SCANNED += ("hushed.NOISE",)
+SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "rows.ESCAPE", "profile_text.NUMBER", "long_tables.ENDING")
+SCANNED += ("decoding.NOISE",)
 MANY = 20_000
 
 

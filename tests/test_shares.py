@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import mvdfq
 from mvdfq import SequenceClassifier, Spectrum
-from mvdfq.frames.steps import UnknownShares, shares_of
+from mvdfq.frames.base import UnknownShares, shares_of
 
 
 def telling_channel(n_channels=4, n_sequences=40, seed=0):

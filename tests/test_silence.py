@@ -10,8 +10,7 @@ from numpy.testing import assert_array_equal
 import mvdfq
 from commands import run
 from mvdfq.io import AUDIO_RECIPES, read, read_audio
-from mvdfq.io.inspection import facts_of
-from mvdfq.io.silence import RUN, idle_frames
+from mvdfq.io.inspection import RUN, facts_of, idle_frames
 from mvdfq.sequences import Sequences, offsets_of
 
 soundfile = pytest.importorskip("soundfile")

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import mvdfq
 from mvdfq import SequenceClassifier, Spectrum
-from mvdfq.frames.steps import reach_of
+from mvdfq.frames.base import reach_of
 
 FRAMES = {
     "none": "passthrough",

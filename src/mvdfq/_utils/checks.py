@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_decay", "check_positive", "check_several", "check_spread", "check_whole"]
+__all__ = ["check_decay", "check_positive", "check_several", "check_spread", "check_whole",
+           "is_number"]  # fmt: skip
 
 # Most values of one parameter; a range may be longer than the memory.
 MOST = 10_000
@@ -53,3 +54,8 @@ def check_decay(value: Any) -> float:
     if check_positive(value, "decay") > 1:
         raise ValueError(f"decay must be a number > 0 and at most 1, got {value!r}.")
     return float(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is one real number of Python or NumPy, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

@@ -1,17 +1,19 @@
-"""Files that appear only when they are complete, locks on paths, and the cache folder."""
+"""Files that appear only when they are complete, locks, the cache folder, and guarded arrays."""
 
 import errno
 import hashlib
+import math
 import os
 import re
 import sys
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
+import numpy as np
 from platformdirs import user_cache_path
 
 if sys.platform == "win32":
@@ -47,8 +49,19 @@ else:
                 os.close(number)
 
 
-__all__ = ["cache_folder", "hold", "locked", "remove_unheld", "replace_file", "replacing"]
+__all__ = [
+    "LARGEST_HEADER",
+    "cache_folder",
+    "guarded_array",
+    "hold",
+    "locked",
+    "remove_unheld",
+    "replace_file",
+    "replacing",
+]
 
+# Longest header of an array in bytes: numpy does not read longer headers.
+LARGEST_HEADER = 10_000
 # Only POSIX moves a file that is open, and so under a lock.
 IS_POSIX = os.name == "posix"
 # What the operating system says if another process holds the lock.
@@ -169,3 +182,26 @@ def cache_folder(*parts: str) -> Path:
     chosen = os.environ.get("MVDFQ_CACHE")
     base = Path(chosen) if chosen else user_cache_path("mvdfq", appauthor=False)
     return base.joinpath(*parts)
+
+
+def guarded_array(
+    file: IO[bytes], check: Callable[[tuple[int, ...], np.dtype], None]
+) -> np.ndarray:
+    """Read an array in the format .npy from a file that is not trusted; nothing is unpickled.
+
+    `check` sees the shape and the type that the header claims and raises an error before memory
+    is allocated.
+    """
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    version = np.lib.format.read_magic(file)
+    if version not in readers:  # version 3 allows other names of fields; we read no fields
+        raise ValueError(f"version {version} of the .npy format")
+    shape, fortran, dtype = readers[version](file, max_header_size=LARGEST_HEADER)
+    check(shape, dtype)
+    if dtype.hasobject:
+        raise ValueError("an array of pickled Python objects")
+    buffer = bytearray(file.read(math.prod(shape) * dtype.itemsize))
+    return np.ndarray(shape, dtype, buffer, order="F" if fortran else "C")

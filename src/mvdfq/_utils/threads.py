@@ -1,12 +1,14 @@
-"""Work shared by threads: in order, a few jobs at a time, same bits for any number of threads.
+"""Work shared by threads or processes, in order: same bits for any number of them.
 
 Worker processes do not outlive the process that started them.
 """
 
 import os
+import signal
 import time
+import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -17,7 +19,7 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Report", "end_with_parent", "n_threads", "one_blas_thread", "run_in_order"]
+__all__ = ["Report", "in_processes", "n_threads", "one_blas_thread", "run_in_order"]
 
 # A function that is told how much is done, and how much there is to do.
 Report = Callable[[int, int], None]
@@ -118,8 +120,60 @@ def n_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
 
 
+def in_processes(
+    attempt: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], workers: int
+) -> Generator[Any, None, None]:
+    """Yield what `attempt` returns for each job, in order, computed by processes."""
+    if workers == 1 or len(jobs) < 2:
+        yield from (attempt(*job) for job in jobs)
+        return
+    parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
+    results: Any = ()
+    try:
+        with _without_interrupts():
+            results = parallel(
+                joblib.delayed(_in_worker)(os.getpid(), attempt, job) for job in jobs
+            )
+        # not "yield from", which would close the results outside of "finally"
+        for result in results:  # noqa: UP028
+            yield result
+    finally:
+        with warnings.catch_warnings():  # joblib warns of work that nobody needs any more
+            warnings.simplefilter("ignore", UserWarning)
+            if results:
+                results.close()
+
+
+def _in_worker(parent: int, attempt: Callable[..., Any], job: tuple[Any, ...]) -> Any:
+    _end_with_parent(parent)
+    return attempt(*job)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back for the moment in which processes are started.
+
+    The processes inherit this setting, so that they never print tracebacks; the process that
+    started them ends them. A Ctrl-C that comes in this moment is raised after the moment.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):  # a tracker unblocks Ctrl-C when it starts
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @cache
-def end_with_parent(parent: int) -> None:
+def _end_with_parent(parent: int) -> None:
     """Let this worker end soon after the process `parent`; call it in the worker, once or often.
 
     A parent that is killed by ``kill -9`` cannot end its workers, and the workers of joblib would

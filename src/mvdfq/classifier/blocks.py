@@ -19,7 +19,7 @@ from mvdfq._utils.threads import Report
 from mvdfq.classifier.passes import HELD_OUT, SAMPLE, Collection
 from mvdfq.classifier.saving.record import TrainingRecord, digest, fingerprints, record_of
 from mvdfq.sequences import Ragged, Sequences, check_sequences
-from mvdfq.sequences.ranges import without_constants
+from mvdfq.sequences.statistics import without_constants
 from mvdfq.terms.feature_blocks import Labelled
 from mvdfq.terms.total import LinearTotal
 from mvdfq.terms.validation import check_targets

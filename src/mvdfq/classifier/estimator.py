@@ -26,7 +26,7 @@ from mvdfq.classifier.unseen import warn_unseen
 from mvdfq.explain.explanation import Explanation, explanations
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
-from mvdfq.sequences.ranges import warn_constant, warn_outside, without_constants
+from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.terms.base import FittedTerm
 from mvdfq.terms.svm import Problems

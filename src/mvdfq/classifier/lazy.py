@@ -12,7 +12,7 @@ from mvdfq.classifier.choices import one_term_for
 from mvdfq.classifier.learning import ranges_for
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
-from mvdfq.sequences.ranges import without_constants
+from mvdfq.sequences.statistics import without_constants
 from mvdfq.symbols.spool import spooled
 from mvdfq.terms.base import Work, encode, fit_encoders
 

@@ -25,7 +25,7 @@ from mvdfq.classifier.passes import (
 from mvdfq.classifier.presets import Preset
 from mvdfq.classifier.saving.record import TrainingRecord, fingerprints, training_record
 from mvdfq.sequences import Sequences
-from mvdfq.sequences.ranges import ranges_of, without_constants
+from mvdfq.sequences.statistics import ranges_of, without_constants
 from mvdfq.terms.base import Term, Work
 from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.svm import Problems

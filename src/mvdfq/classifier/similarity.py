@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import one_blas_thread
-from mvdfq.gram.sums import inverse_root
+from mvdfq.gram.plan import inverse_root
 from mvdfq.sequences import Sequences
 from mvdfq.terms.total import FittedSum
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.frames.steps import reach_of, steps_of
-from mvdfq.sequences.check import check_sequences, refuse
+from mvdfq.frames.base import reach_of, steps_of
+from mvdfq.sequences.check import as_array, check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
-from mvdfq.sequences.one import as_array
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["Stream"]

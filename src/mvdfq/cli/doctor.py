@@ -103,7 +103,7 @@ def cache(
     ago are removed first. MVDFQ_CACHE names another folder.
     Example: mvdfq cache clear
     """
-    from mvdfq.io.cache import FeatureCache, features_folder, size_limit
+    from mvdfq.io.sound.feature_cache import FeatureCache, features_folder, size_limit
 
     place = folder or features_folder()
     entries = FeatureCache(place).entries() if place.is_dir() else []

@@ -221,7 +221,7 @@ def _check_groups(protocol: str, groups: Any) -> None:
 def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> None:
     """Evaluate each family against the rest on the parts that `splits` names; show ROC50."""
     from mvdfq.evaluation import evaluate as measure
-    from mvdfq.io.homology import homology_tasks, read_splits
+    from mvdfq.io.letters.labels import homology_tasks, read_splits
 
     tasks = homology_tasks(read.names, read_splits(splits))
     rows: list[dict[str, Any]] = []

@@ -54,7 +54,7 @@ def inspect(
     if is_model(data):
         inspect_model(data, format)
         return
-    from mvdfq.io.base import check_kept
+    from mvdfq.io.dataset import check_kept
     from mvdfq.io.inspection import facts_of
 
     kind = reading.kind(data)
@@ -69,8 +69,8 @@ def inspect(
 
 def _facts_of_audio(data: Path, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
     """Return the facts of sound files; refuse options that sound files do not have."""
-    from mvdfq.io.inspection import facts_of_audio
-    from mvdfq.io.recipes import audio_recipe
+    from mvdfq.io.sound.audio import facts_of_audio
+    from mvdfq.io.sound.recipes import audio_recipe
 
     given = reading.columns | {"label": reading.label, "labels": reading.labels, "silence": None}
     for name in (name for name, value in given.items() if value is not None):

@@ -176,7 +176,7 @@ class DataOptions:
 
     def _default_cache(self, path: Any) -> Path | None:
         """Return the default folder if the data are sound; None if it cannot be created."""
-        from mvdfq.io.cache import features_folder
+        from mvdfq.io.sound.feature_cache import features_folder
 
         if self.no_cache or self.kind(path[0] if isinstance(path, list) else path) != "audio":
             return None

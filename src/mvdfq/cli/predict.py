@@ -104,12 +104,12 @@ def load(model: Path) -> Any:
 
 def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     """Read new sequences as the training sequences of the model were read."""
-    from mvdfq.io.recipes import stored_recipe
+    from mvdfq.io import AudioRecipe
 
     source = getattr(clf, "source_", {})
     reading = _as_trained(clf, paths[0], reading)
     if reading.as_ == "audio" and source.get("recipe"):
-        recipe: Any = stored_recipe(source["recipe"])
+        recipe: Any = AudioRecipe(**source["recipe"])
         reading = replace(reading, recipe=recipe)
     if reading.as_ == "fasta":
         reading = replace(reading, strands=source.get("strands", "one"))
@@ -159,8 +159,8 @@ def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:
 
 def _label_in(path: Path, label: str | None) -> str | None:
     """Return the label of the training table if the new table has this column, too."""
-    from mvdfq.io.columns import looked_at
-    from mvdfq.io.formats import Glimpse
+    from mvdfq.io.source import Glimpse
+    from mvdfq.io.tables.column_roles import looked_at
 
     looked = looked_at(Glimpse(path)) if path.is_file() else None
     return label if looked is not None and label in looked[0].header else None

@@ -125,7 +125,7 @@ def labelled(data: Any, path: Any) -> Any:
 
 def _source(reading: o.DataOptions) -> dict[str, Any]:
     """Return how the data were read, which a model file remembers."""
-    from mvdfq.io.recipes import audio_recipe
+    from mvdfq.io.sound.recipes import audio_recipe
 
     stored = audio_recipe(reading.recipe, reading.silence) if reading.as_ == "audio" else None
     return {

@@ -9,7 +9,7 @@ import numpy as np
 
 from mvdfq._utils.short import table
 from mvdfq.explain.reason import LETTER, Reason
-from mvdfq.frames.steps import UnknownShares
+from mvdfq.frames.base import UnknownShares
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import TermRows
 from mvdfq.terms.evidence_words import Evidence, WordBlock

@@ -6,8 +6,7 @@ has a name on the command line.
 """
 
 from mvdfq.frames.filters import Filters as Filters
-from mvdfq.frames.rotate import Rotate as Rotate
-from mvdfq.frames.scale import Centre as Centre, Standardize as Standardize
+from mvdfq.frames.linear import Centre as Centre, Rotate as Rotate, Standardize as Standardize
 from mvdfq.frames.select import Select as Select
 from mvdfq.frames.stack import Stack as Stack
 from mvdfq.frames.time import Delta as Delta, Lags as Lags, Smooth as Smooth

@@ -1,17 +1,25 @@
-"""The base class of all transformers of sequences: reading `X`, and questions to a transformer."""
+"""The base class of all transformers of sequences, and questions to chains of transformers.
 
+A part of a classifier is a transformer, a scikit-learn pipeline of parts, None or "passthrough".
+Only `steps_of` knows this.
+"""
+
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq.frames.learned import require
+from mvdfq.frames.learned import learned_names, require
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["MOST_CHANNELS", "SequenceTransformer", "channel_index", "channel_names", "renamed"]
+__all__ = ["MOST_CHANNELS", "SequenceTransformer", "UnknownShares", "channel_index",
+           "channel_names", "combined_reach", "reach_of", "renamed", "shares_of",
+           "steps_of"]  # fmt: skip
 
 # Most channels of a part that was read from a file; a part without learned arrays may claim any
 # number, and names of all channels would fill the memory.
@@ -23,6 +31,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     `fit` remembers the number of channels, their names and which channels hold symbols;
     `transform` refuses other channels and adds names and flags that a plain list does not have.
+    A subclass writes `_fit` and `_transform`, which take checked sequences.
 
     The rest of the package does not test which class a transformer is; it calls methods: streams
     call `reach`, explanations call `channel_shares` and, for quantizers, `symbol_names`; model
@@ -50,7 +59,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         # The output is not an array, so scikit-learn must not put it into a data frame.
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the training sequences.
 
         Parameters
@@ -58,16 +67,62 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         X : list of array-like of shape (n_channels, n_timepoints)
             Training sequences, or any other input of `mvdfq.check_sequences`.
 
-        y : None
-            Ignored.
+        y : array-like of shape (n_sequences,), default=None
+            Labels. A transformer of several views passes the labels on to its views; other
+            transformers ignore the labels.
 
         Returns
         -------
         self : object
             The fitted transformer.
         """
-        self._read_training(X)
+        self._fit(self._read_training(X), y)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Transform sequences with what `fit` learned.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        Z : Sequences or Symbols
+            The transformed sequences, in the same order: numbers, or the symbols of a quantizer.
+        """
+        return self._transform(self._read(X))
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from the training sequences and transform them; the sequences are read once.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Training sequences, or any other input of `mvdfq.check_sequences`.
+
+        y : array-like of shape (n_sequences,), default=None
+            Labels, as in `fit`.
+
+        Returns
+        -------
+        Z : Sequences or Symbols
+            The transformed training sequences, as `transform` returns them.
+        """
+        return self._fit_transform(self._read_training(X), y)
+
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn from checked sequences; a subclass that learns something overrides this method."""
+
+    def _transform(self, X: Sequences) -> Any:
+        """Transform checked sequences, which have the channels seen in `fit`."""
+        raise NotImplementedError(f"{type(self).__name__} must define _transform.")
+
+    def _fit_transform(self, X: Sequences, y: Any) -> Any:
+        """Learn from checked sequences and transform them."""
+        self._fit(X, y)
+        return self._transform(self._read(X))  # `_fit` may have marked channels as symbolic
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the rows that `transform` returns.
@@ -182,6 +237,11 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
                 f"symbols; leave out the channel, or use mvdfq.DirectQuantizer, which takes both."
             )
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # `fit` remembers the channels first, and may then refuse the values or a parameter
+        cls: Any = type(self)
+        return all(hasattr(self, name) for name in learned_names(cls))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -215,3 +275,77 @@ def renamed(X: Sequences, prefix: str) -> Sequences:
     return replace(
         X, channel_names=tuple(name if flag else f"{prefix} {name}" for name, flag in pairs)
     )
+
+
+class UnknownShares(AttributeError):
+    """A transformer does not say which channels its rows are made of."""
+
+
+def steps_of(*parts: Any) -> list[Any]:
+    """Return the transformers that the parts apply, in the order of use.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mvdfq import Delta, Smooth
+    >>> steps_of(make_pipeline(Smooth(9), "passthrough"), None, Delta())
+    [Smooth(window=9), Delta()]
+    """
+    steps: list[Any] = []
+    for part in parts:
+        if isinstance(part, Pipeline):
+            steps += steps_of(*(step for _, step in part.steps))
+        elif part is not None and not isinstance(part, str):
+            steps.append(part)
+    return steps
+
+
+def reach_of(*parts: Any) -> int | None:
+    """Return how many frames on either side an output frame depends on; None means all frames.
+
+    A transformer without `reach` may read all frames, so its reach is None.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mvdfq import Centre, Delta, Smooth
+    >>> reach_of(make_pipeline(Smooth(9), Delta())), reach_of(Smooth(9), Centre())
+    (5, None)
+    """
+    steps = steps_of(*parts)
+    return combined_reach((step.reach() if hasattr(step, "reach") else None for step in steps), sum)
+
+
+def combined_reach(reaches: Iterable[int | None], how: Any) -> int | None:
+    """Return the sum or the maximum of several reaches; None if one of them is None."""
+    found = list(reaches)
+    return None if None in found else how(found)
+
+
+def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
+    """Return the share of each of `n_channels` channels in each row that the parts make.
+
+    The shares of a chain of transformers are the product of their matrices.
+    """
+    shares = np.eye(n_channels)
+    for step in steps_of(*parts):
+        shares = _shares_of_step(step, len(shares)) @ shares
+    return shares
+
+
+def _shares_of_step(step: Any, n_rows_in: int) -> np.ndarray:
+    name = type(step).__name__
+    if not hasattr(step, "channel_shares"):
+        raise UnknownShares(
+            f"{name} does not say which channels its rows are made of, so importance and "
+            f"evidence by channel are not known; use row_importance_ and by_row, or give {name} "
+            f"a method channel_shares."
+        )
+    shares = np.asarray(step.channel_shares(), dtype=float)
+    sums_to_one = shares.ndim == 2 and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()
+    if not sums_to_one or shares.shape[1] != n_rows_in:
+        raise ValueError(
+            f"{name}.channel_shares() must return an array of shape (n_rows, {n_rows_in}) with "
+            f"non-negative rows that sum to 1, got shape {shares.shape}."
+        )
+    return shares

@@ -16,7 +16,7 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Ragged, Sequences
-from mvdfq.sequences.ranges import ranges_of
+from mvdfq.sequences.statistics import ranges_of
 
 __all__ = ["Filters", "auto_dilations"]
 
@@ -38,8 +38,10 @@ class Filters(SequenceTransformer):
     and dilation [1]_. The filters are fixed; `fit` draws the sets of channels and, for ``"auto"``,
     chooses the dilations. Beyond the ends of a sequence, rows with an even index repeat the first
     and last frame, and rows with an odd index read zeros; so put `Standardize` before `Filters`. A
-    response is NaN if a tap reads NaN. Sequences shorter than a filter are allowed. Cost: O(n) in
-    the number of frames for each of the ``84 * len(dilations_)`` rows.
+    response is NaN if a tap reads NaN. Sequences shorter than a filter are allowed. The row
+    ``filter 012 step 4 of a+b`` has the weight +2 at taps 0, 1 and 2, the dilation 4 and the
+    channels ``a`` and ``b``. Cost: O(n) in the number of frames for each of the
+    ``84 * len(dilations_)`` rows.
 
     Parameters
     ----------
@@ -98,23 +100,8 @@ class Filters(SequenceTransformer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> "Filters":
-        """Choose the dilations and draw the channels of every filter.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : Filters
-            The fitted transformer.
-        """
-        X = self._read_training(X)
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Choose the dilations and draw the channels of every filter."""
         numeric = ~X.symbolic_mask
         if not numeric.any():
             raise ValueError("Filters needs at least one numeric channel, X holds only symbols.")
@@ -123,23 +110,9 @@ class Filters(SequenceTransformer):
         varying = np.flatnonzero(~is_constant(*ranges_of(X))[numeric])
         drawn_from = varying if varying.size else np.arange(np.count_nonzero(numeric))
         self.members_ = _draw_members(len(TAPS) * len(self.dilations_), drawn_from, random)
-        return self
 
-    def transform(self, X: Any) -> Sequences:
-        """Compute the responses.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            One row per filter and dilation; the filter with taps 0, 1 and 2 of weight +2 and
-            dilation 4 on channels ``a`` and ``b`` is ``filter 012 step 4 of a+b``.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Compute the responses."""
         symbolic = X.symbolic_mask
         passed = self._passed
         rows = np.empty((len(self.members_), X.data.shape[1]), X.data.dtype)

@@ -1,5 +1,6 @@
 """Checks of what a transformer learned, for transformers read from a model file."""
 
+from functools import cache
 from inspect import get_annotations
 from typing import Any
 
@@ -56,10 +57,11 @@ def require_axes(part: Any, n: int) -> None:
     require(finite, "mean_ and components_ must hold finite numbers")
 
 
-def learned_names(cls: type) -> list[str]:
+@cache
+def learned_names(cls: Any) -> tuple[str, ...]:
     """Return the attributes that `fit` gives to objects of a class.
 
     A class declares these attributes by annotations in its body: ``mean_: np.ndarray``.
     """
     declared = [name for base in reversed(cls.__mro__) for name in get_annotations(base)]
-    return [name for name in dict.fromkeys(declared) if name.endswith("_")]
+    return tuple(name for name in dict.fromkeys(declared) if name.endswith("_"))

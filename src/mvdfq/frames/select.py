@@ -16,7 +16,7 @@ MOST_GROUPS = 8
 
 
 class Select(SequenceTransformer):
-    """Keep some of the channels, and leave out the others.
+    """Keep some of the channels, with their names, and leave out the others.
 
     Parameters
     ----------
@@ -41,23 +41,8 @@ class Select(SequenceTransformer):
     def __init__(self, channels: Any) -> None:
         self.channels = channels
 
-    def fit(self, X: Any, y: Any = None) -> "Select":
-        """Find the channels.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : Select
-            The fitted transformer.
-        """
-        X = self._read_training(X)
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Find the channels."""
         alone = not np.iterable(self.channels) or isinstance(self.channels, str)
         given = [self.channels] if alone else list(self.channels)
         found = [channel_index(channel, X, "channels") for channel in given]
@@ -67,22 +52,9 @@ class Select(SequenceTransformer):
                 f"{self.channels!r}."
             )
         self.channels_ = np.array(found)
-        return self
 
-    def transform(self, X: Any) -> Sequences:
-        """Keep the channels.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            The channels that are kept, with their names.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Keep the channels."""
         names, flags = channel_names(X), X.symbolic_mask[self.channels_]
         return replace(
             X,

@@ -1,7 +1,6 @@
 """Several views of the same sequences side by side."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,16 +8,23 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.base import (
+    SequenceTransformer,
+    channel_names,
+    combined_reach,
+    reach_of,
+    shares_of,
+    steps_of,
+)
 from mvdfq.frames.learned import require
-from mvdfq.frames.steps import combined_reach, reach_of, shares_of, steps_of
-from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.containers import check_lengths
 
-__all__ = ["Stack", "check_lengths", "named_views"]
+__all__ = ["Stack", "named_views"]
 
 
 class Stack(SequenceTransformer):
-    """Put the channels of several views of the same sequences side by side.
+    """Put the channels of several views of the same sequences side by side, in their order.
 
     Parameters
     ----------
@@ -58,49 +64,21 @@ class Stack(SequenceTransformer):
     def __init__(self, views: Any) -> None:
         self.views = views
 
-    def fit(self, X: Any, y: Any = None) -> "Stack":
-        """Fit every view.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : array-like of shape (n_sequences,), default=None
-            Labels, passed on to the views.
-
-        Returns
-        -------
-        self : Stack
-            The fitted transformer.
-        """
-        X = self._read_training(X)
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Fit every view."""
 
         def fitted(named: tuple[str, Any]) -> tuple[str, Any]:
             name, view = named
             return name, None if view is None else clone(view).fit(X, y)
 
         self.views_ = list(side_by_side(fitted, self._named(X)))
-        return self
 
     def _named(self, X: Sequences) -> list[tuple[str, Any]]:
         """Return the views for these sequences, with their names."""
         return named_views(self.views)
 
-    def transform(self, X: Any) -> Sequences:
-        """Compute the views.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            The channels of all views, in the order of the views.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Compute the views."""
         parts = self._parts(X)
         check_lengths(parts)
         return _side_by_side(X, parts)
@@ -216,19 +194,6 @@ def _passes(view: Any) -> bool:
 
 def _class_name(view: Any) -> str:
     return "passthrough" if _passes(view) else type(view).__name__.lower()
-
-
-def check_lengths(parts: Mapping[str, Ragged]) -> None:
-    """Raise an error if two views return different numbers of frames."""
-    (first, reference), *others = parts.items()
-    for name, part in others:
-        if not np.array_equal(part.offsets, reference.offsets):
-            i = int(np.argmax(part.lengths != reference.lengths))
-            raise ValueError(
-                f"Views {first!r} and {name!r} differ in length: sequence {i} has "
-                f"{reference.lengths[i]} and {part.lengths[i]} frames; put a transformer that "
-                f"shortens sequences before or after the stack."
-            )
 
 
 def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
-from mvdfq.frames._compiled import moving_average
+from mvdfq._engines.row_loops import moving_average
 from mvdfq.frames.base import MOST_CHANNELS, SequenceTransformer, channel_names, renamed
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences
@@ -23,7 +22,7 @@ class Delta(SequenceTransformer):
 
     and one-sided differences at the ends of each sequence, as in `numpy.gradient`. A single
     frame has slope 0; a slope next to a NaN is NaN. Symbolic channels have no slope and pass
-    through. Cost: O(n) in the number of values.
+    through. The slope of channel ``a`` is called ``delta a``. Cost: O(n) in the number of values.
 
     Parameters
     ----------
@@ -41,20 +40,8 @@ class Delta(SequenceTransformer):
     def __init__(self, *, keep: bool = True) -> None:
         self.keep = keep
 
-    def transform(self, X: Any) -> Sequences:
-        """Compute the slopes.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            Channels and slopes; the slope of channel ``a`` is ``delta a``.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Compute the slopes."""
         kept = np.full(X.n_rows, self.keep) | X.symbolic_mask
         real = ~X.symbolic_mask
         slopes = gradient(X.data if real.all() else X.data[real], X.offsets)
@@ -83,8 +70,8 @@ class Smooth(SequenceTransformer):
     .. math:: z_t = \frac{1}{|W_t|} \sum_{u \in W_t} x_u
 
     where :math:`W_t` are the frames at most ``window // 2`` away from :math:`t`, in the same
-    sequence, that are not NaN. NaN stays NaN; symbolic channels pass through. Cost:
-    O(n ``window``).
+    sequence, that are not NaN. NaN stays NaN; symbolic channels pass through. Channel ``a``
+    becomes ``smooth a``. Cost: O(n ``window``).
 
     Parameters
     ----------
@@ -101,20 +88,8 @@ class Smooth(SequenceTransformer):
     def __init__(self, window: int = 5) -> None:
         self.window = window
 
-    def transform(self, X: Any) -> Sequences:
-        """Average over the window.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            The smoothed sequences; channel ``a`` becomes ``smooth a``.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Average over the window."""
         check_scalar(self.window, "window", Integral, min_val=1)
         if self.window % 2 == 0:
             raise ValueError(f"window must be odd, so that it has a middle, got {self.window}.")
@@ -140,7 +115,8 @@ class Lags(SequenceTransformer):
     .. math:: z_t = (x_t, x_{t+s}, \dots, x_{t+(L-1)s})
 
     with :math:`L` lags and step :math:`s`. Sequences lose their last :math:`(L-1)s` frames;
-    shorter sequences become empty. Cost: O(n :math:`L`).
+    shorter sequences become empty. Channel ``a`` at lag 3 is called ``a t+3``. Cost:
+    O(n :math:`L`).
 
     Parameters
     ----------
@@ -165,21 +141,8 @@ class Lags(SequenceTransformer):
         self.n_lags = n_lags
         self.step = step
 
-    def transform(self, X: Any) -> Sequences:
-        """Put frames side by side.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences
-            Sequences with ``n_lags`` times as many channels; channel ``a`` at lag 3 is
-            ``a t+3``.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Sequences:
+        """Put frames side by side."""
         check_scalar(self.n_lags, "n_lags", Integral, min_val=1)
         check_scalar(self.step, "step", Integral, min_val=1)
         lags = [lag * self.step for lag in range(self.n_lags)]

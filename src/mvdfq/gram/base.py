@@ -3,7 +3,8 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq._utils.short import listed
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.weights import check_word_weights
+from mvdfq.gram.weights import WORD_WEIGHTS
 from mvdfq.kernels import Kernel, Spectrum
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
@@ -43,6 +44,69 @@ class SequenceMap(TransformerMixin, BaseEstimator):
     row_names_: tuple[str, ...]
     rows_: np.ndarray
     plan_: Plan
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the alphabets, and the words that have a column or a weight.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted kernel or features.
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from the training sequences and transform them, in one pass where possible.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        values : ndarray of shape (n_train, n_train) or (n_train, n_features_out)
+            What `transform` returns for the training sequences.
+        """
+        return self._fit_transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Compare sequences with the sequences of `fit`, or count their words.
+
+        Parameters
+        ----------
+        X : Symbols, list of integer arrays or list of str
+            Sequences of symbols; lengths may differ.
+
+        Returns
+        -------
+        values : ndarray of shape (n_sequences, n_train) or (n_sequences, n_features_out)
+            Kernel values with one column per sequence of `fit`, or a sparse `csr_array` of the
+            (embedded, weighted, normalized) counts.
+        """
+        return self.values(self.read_new(X))
+
+    def _fit(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _fit_transform(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def values(self, collection: Any) -> Any:
+        """Transform a collection that holds only the rows in use, as `read_new` returns it."""
+        raise NotImplementedError
 
     def _fit_plan(self, X: Any, listed: bool) -> Ragged:
         """Read the training sequences, freeze alphabets and rows; return the rows in use."""
@@ -143,7 +207,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
                 f"Rows {np.flatnonzero(constant).tolist()} hold at most one symbol in all training "
                 f"sequences and are left out; constant_rows='keep' keeps such rows, 'ignore' "
                 f"leaves such rows out without a warning.",
-                stacklevel=4,
+                stacklevel=5,
             )
         return everything[~constant]
 
@@ -177,7 +241,7 @@ def warn_wordless(own: np.ndarray) -> None:
         warnings.warn(
             f"The kernel finds no word in {listed(empty, 'sequence')} (too short, too many missing "
             f"values, or no word with a weight); all kernel values of such a sequence are 0.",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -224,7 +288,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         raise ValueError(f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.")
     if estimator.group_weights is not None and not kernel.has_groups:
         raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
-    check_word_weights(estimator.word_weights, estimator.min_share)
+    _check_word_weights(estimator.word_weights, estimator.min_share)
     if estimator.word_weights is not None and not kernel.has_features:
         raise ValueError(f"{kernel!r} is not a sum over words; pass word_weights=None.")
     _check_n_features(getattr(estimator, "n_features", None), estimator.word_weights)
@@ -233,7 +297,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         warnings.warn(
             f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
             f"optimum; mvdfq.Mismatch is positive semi-definite.",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -248,6 +312,25 @@ def _check_values(estimator: SequenceMap) -> None:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
     if not isinstance(estimator.pyramid, int | np.integer) or not 1 <= estimator.pyramid <= 16:
         raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {estimator.pyramid!r}.")
+
+
+def _check_word_weights(word_weights: Any, min_share: Any) -> None:
+    """Raise an error for weights that do not exist or a floor that is not a share."""
+    allowed = (None, *WORD_WEIGHTS)
+    if word_weights not in allowed:
+        raise ValueError(f"word_weights must be one of {allowed}, got {word_weights!r}.")
+    if min_share is None:
+        return
+    if word_weights is None:
+        raise ValueError(
+            f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
+            f"min_share=None."
+        )
+    if not isinstance(min_share, Real) or not 0 <= float(min_share) < 1:
+        raise ValueError(
+            f"min_share must be a share of the training sequences, at least 0 and below 1, got "
+            f"{min_share!r}."
+        )
 
 
 def _check_n_features(n_features: Any, word_weights: str | None) -> None:

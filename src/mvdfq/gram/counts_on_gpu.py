@@ -9,7 +9,7 @@ import torch
 from mvdfq._engines.gpu.counts import KEY_BITS, run_bits, runs_of
 from mvdfq._engines.gpu.device import to_host
 from mvdfq._engines.gpu.reading import Rows
-from mvdfq.gram.on_gpu import CannotCount, device_rows, reading_of
+from mvdfq.gram.gram_on_gpu import CannotCount, device_rows, reading_of
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import EXACT_SINGLE, Columns
 from mvdfq.kernels.keys import word_codes

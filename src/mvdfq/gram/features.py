@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
+from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.portions import portions, stacked, vocabulary_of
-from mvdfq.gram.sums import inverse_root
 from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
 from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted, weigh_words
 from mvdfq.kernels import Kernel
@@ -149,74 +149,14 @@ class SequenceFeatures(SequenceMap):
         self.n_jobs = n_jobs
         self.engine = engine
 
-    def fit(self, X: Any, y: Any = None) -> "SequenceFeatures":
-        """List the words of the training sequences.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : SequenceFeatures
-            The fitted transformer.
-        """
-        self._fit_columns(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
-        """List the words of the training sequences and count them.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        features : csr_array of shape (n_sequences, n_features_out)
-            The (embedded, weighted, normalized) counts.
-        """
-        collection, counted = self._fit_columns(X)
+    def _fit_transform(self, X: Any) -> sp.csr_array:
+        collection, counted = self._fit(X)
         if counted is None:
             return self.values(collection)
         return self._assemble(len(collection), counted)
 
-    def transform(self, X: Any) -> sp.csr_array:
-        """Count the words of sequences.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ.
-
-        Returns
-        -------
-        features : csr_array of shape (n_sequences, n_features_out)
-            The (embedded, weighted, normalized) counts.
-        """
-        return self.values(self.read_new(X))
-
     def values(self, collection: Any) -> sp.csr_array:
-        """Count the words of a collection that holds only the rows in use.
-
-        Parameters
-        ----------
-        collection : Symbols
-            The result of `read_new`.
-
-        Returns
-        -------
-        features : csr_array of shape (n_sequences, n_features_out)
-            The (embedded, weighted, normalized) counts.
-        """
+        """Count the words of a collection that `read_new` returned."""
         features, own = self._counted(collection)
         warn_wordless(own)
         return features
@@ -255,7 +195,7 @@ class SequenceFeatures(SequenceMap):
         self._fit_plan(symbols, listed=True)
         return self
 
-    def _fit_columns(self, X: Any) -> tuple[Ragged, list[WordCounts] | None]:
+    def _fit(self, X: Any) -> tuple[Ragged, list[WordCounts] | None]:
         """Find out which words have a column; return the counts if they fit into memory at once."""
         collection = self._fit_plan(X, listed=True)
         if not self.kernel_.has_features:

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
-from mvdfq.gram.sums import Gram, inverse_root
+from mvdfq.gram.plan import inverse_root
+from mvdfq.gram.sums import Gram
 from mvdfq.gram.tiles import gram
 from mvdfq.gram.weights import WORD_WEIGHTS, weigh_words
 from mvdfq.kernels import Kernel
@@ -161,76 +162,20 @@ class SequenceKernel(SequenceMap):
         self.n_jobs = n_jobs
         self.engine = engine
 
-    def fit(self, X: Any, y: Any = None) -> "SequenceKernel":
-        """Remember the training sequences.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : SequenceKernel
-            The fitted kernel.
-        """
+    def _fit(self, X: Any) -> None:
         self.train_ = self._fit_plan(X, listed=self.word_weights is not None)
         if self.word_weights is not None:
             kind = WORD_WEIGHTS[self.word_weights]
             options = self.min_share, self.n_jobs, self.memory_limit
             with engine_of(self):
                 self.plan_ = weigh_words(self.train_, self.plan_, kind, *options)
-        return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Remember the training sequences and compare them with each other.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        K : ndarray of shape (n_train, n_train)
-            Kernel values.
-        """
-        return self.fit(X).compare(self.train_, None)[0]
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Compare sequences with the sequences of `fit`.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ.
-
-        Returns
-        -------
-        K : ndarray of shape (n_sequences, n_train)
-            Kernel values, rows for `X`, columns for the sequences of `fit`.
-        """
-        return self.values(self.read_new(X))
+    def _fit_transform(self, X: Any) -> np.ndarray:
+        self._fit(X)
+        return self.compare(self.train_, None)[0]
 
     def values(self, collection: Any) -> np.ndarray:
-        """Compare a collection that holds only the rows in use with `train_`.
-
-        Parameters
-        ----------
-        collection : Symbols
-            The result of `read_new`.
-
-        Returns
-        -------
-        K : ndarray of shape (n_sequences, n_train)
-            Kernel values.
-        """
+        """Compare a collection that `read_new` returned with `train_`."""
         return self.compare(collection, self.train_)[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

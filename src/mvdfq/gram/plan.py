@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.short import Short
-from mvdfq.gram.factors import WordFactors
 from mvdfq.kernels import Group, Kernel
-from mvdfq.kernels.counting import GroupTask, Row, pyramid_cells
+from mvdfq.kernels.base import Row
+from mvdfq.kernels.counting import GroupTask
+from mvdfq.kernels.keys import find_sorted, find_words, word_keys
 from mvdfq.sequences import Ragged
 
-__all__ = ["Plan", "Tile", "plan_tiles"]
+__all__ = ["Plan", "Tile", "WordFactors", "inverse_root", "plan_tiles"]
 
 # Bytes per word that a task reads, measured: entries, a copy for the sort, keys, columns, counts
 # and their square roots.
@@ -24,6 +25,34 @@ TILE = 1024
 TILE_OF_PAIRS = 64
 # The rows and the columns of one tile.
 Tile = tuple[slice, slice]
+
+
+@dataclass(frozen=True)
+class WordFactors:
+    """The words of one task that count, and their factors.
+
+    `words` is a matrix of codes in ascending order, `values` holds one positive factor per word.
+    All other words have the factor 0.
+    """
+
+    words: np.ndarray
+    values: np.ndarray
+
+    def of(self, words: np.ndarray, base: int) -> np.ndarray:
+        """Return the factor of each word of an ascending list of keys in `base`, or of codes."""
+        if words.ndim == 1:
+            places = find_sorted(words, word_keys(self.words, base))
+        else:
+            places = find_words(words, self.words)
+        factors = np.zeros(len(words))
+        factors[places[places >= 0]] = self.values[places >= 0]
+        return factors
+
+    def of_all(self, n_words: int, base: int) -> np.ndarray:
+        """Return the factors of all words with a key below `n_words`, in the order of the keys."""
+        factors = np.zeros(n_words)
+        factors[word_keys(self.words, base).astype(np.int64)] = self.values
+        return factors
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,8 +85,8 @@ class Plan(Short):
 
     @property
     def cells(self) -> list[tuple[int, int]]:
-        """The cells of the temporal pyramid, as (level, segment)."""
-        return pyramid_cells(self.n_levels)
+        """The cells of the temporal pyramid, whole, halves, quarters, as (level, segment)."""
+        return [(level, cell) for level in range(self.n_levels) for cell in range(2**level)]
 
     @property
     def normalises_rows(self) -> bool:
@@ -122,6 +151,14 @@ class Plan(Short):
             return [(1, task) for task in own]
         return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in self.cells]
 
+    def row_scale(self, own: np.ndarray, total: np.ndarray) -> np.ndarray:
+        """Return the factors that scale a row of each sequence to unit length, or counts to sum 1.
+
+        `own` are the squared norms with the weights of groups and words, `total` the squared norms
+        without these weights: for square roots of counts, the sums of the counts.
+        """
+        return inverse_root(own if self.row_norm == "cosine" else total)
+
     def only_row(self, r: int) -> "Plan":
         """Return the plan for only row `r`, with weight 1."""
         factors = self.word_factors
@@ -143,6 +180,11 @@ class Plan(Short):
             for d, found in self.kernel.vocabulary(self.row([collection], r)).items()
         }
         return replace(self, vocabularies=words)
+
+
+def inverse_root(own: np.ndarray) -> np.ndarray:
+    """Return ``1 / sqrt(own)``; 0 for a sequence without words."""
+    return np.divide(1, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
 
 
 def _of_row(found: dict[tuple[int, int], Any], r: int) -> dict[tuple[int, int], Any]:

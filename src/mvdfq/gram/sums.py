@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import product_loops
-from mvdfq.gram.factors import WordFactors
-from mvdfq.gram.plan import Plan, Tile
+from mvdfq.gram.plan import Plan, Tile, WordFactors
 from mvdfq.kernels.counting import EXACT_SINGLE, Columns
 
-__all__ = ["Gram", "Products", "add_row", "inverse_root", "mirror_tiles", "mirror_upper",
-           "row_scale"]  # fmt: skip
+__all__ = ["Gram", "Products", "add_row", "mirror_tiles", "mirror_upper"]
 
 # A column takes (left degree * right degree) steps as an outer product and (n_left * n_right) steps
 # in a dense matrix product, but one step of a matrix product is about 48 times faster (measured on
@@ -146,7 +144,7 @@ def add_row(out: Gram, plan: Plan, r: int, parts: list[tuple[float, Products]]) 
     own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
     values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
     if plan.normalises_rows:
-        scale = row_scale(plan, own, total)
+        scale = plan.row_scale(own, total)
         values *= scale[: first.n_left, None]
         values *= scale[first.first_right :]
         own *= scale**2
@@ -175,17 +173,3 @@ def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
     """
     largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
     return np.longdouble if largest >= 2**53 else np.float64
-
-
-def row_scale(plan: Plan, own: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return the factors that scale a row of each sequence to unit length, or to counts of sum 1.
-
-    `own` are the squared norms with the weights of groups and words, `total` the squared norms
-    without these weights: for square roots of counts, the sums of the counts.
-    """
-    return inverse_root(own if plan.row_norm == "cosine" else total)
-
-
-def inverse_root(own: np.ndarray) -> np.ndarray:
-    """Return ``1 / sqrt(own)``; 0 for a sequence without words."""
-    return np.divide(1, np.sqrt(own), out=np.zeros_like(own), where=own > 0)

@@ -22,7 +22,8 @@ from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, Tile, plan_tiles
 from mvdfq.gram.sums import Gram, Products, add_row, mirror_tiles
-from mvdfq.kernels.counting import Counted, GroupTask, Row
+from mvdfq.kernels.base import Row
+from mvdfq.kernels.counting import Counted, GroupTask
 from mvdfq.sequences import Ragged
 
 __all__ = ["KeptCounts", "compute_tiles", "gram"]
@@ -94,7 +95,7 @@ def _on_gpu(
     left: Ragged, right: Ragged | None, plan: Plan, device: str, limit: Any, progress: Any
 ) -> Gram | None:
     """Compute on the card, or return None for what only the processor can do."""
-    from mvdfq.gram.on_gpu import CannotCount, gpu_gram  # torch is optional, and slow to import
+    from mvdfq.gram.gram_on_gpu import CannotCount, gpu_gram  # torch is slow to import
 
     limit = None if limit is None else parse_memory(limit)
     try:

@@ -10,7 +10,6 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.sums import row_scale
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
@@ -117,7 +116,7 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
 def _on_gpu(collection: Ragged, plan: Plan, device: str) -> list[WordCounts] | None:
     """Count on the card, or return None for what only the processor can count."""
     from mvdfq.gram.counts_on_gpu import count_tasks  # torch is optional, and slow to import
-    from mvdfq.gram.on_gpu import CannotCount
+    from mvdfq.gram.gram_on_gpu import CannotCount
 
     try:
         return [
@@ -150,7 +149,7 @@ def assemble(
             squares += part.weight * norms
         scale = np.ones(n_sequences)
         if plan.normalises_rows:
-            scale = row_scale(plan, squares, total)
+            scale = plan.row_scale(squares, total)
         own += row_weight * squares * scale**2
         # roots of the weights: the product of two features then has the weight itself
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]

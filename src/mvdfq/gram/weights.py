@@ -16,16 +16,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import groupby
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.factors import WordFactors
-from mvdfq.gram.plan import Plan, plan_tiles
-from mvdfq.gram.sums import inverse_root
+from mvdfq.gram.plan import Plan, WordFactors, inverse_root, plan_tiles
 from mvdfq.gram.tiles import gram
 from mvdfq.gram.vocabulary import WordCounts
 from mvdfq.kernels.counting import Columns
@@ -35,7 +32,6 @@ from mvdfq.sequences import Ragged
 __all__ = [
     "WORD_WEIGHTS",
     "WordWeights",
-    "check_word_weights",
     "weigh_counted",
     "weigh_words",
 ]
@@ -211,7 +207,7 @@ def _weighed(plan: Plan, factors: dict[tuple[int, int], WordFactors]) -> Plan:
             "No word has a weight, so all kernel values are 0: no word is held by more than "
             "min_share of the training sequences, or all words are constant; pass a smaller "
             "min_share or word_weights=None.",
-            stacklevel=4,
+            stacklevel=5,
         )
     return replace(plan, word_factors=factors)
 
@@ -244,22 +240,3 @@ def _share_scale(
     n_rows = len(plan.row_weights)
     sums = replace(plan, row_norm="none", row_weights=np.ones(n_rows), listed=False)
     return gram(train, train[:0], sums, n_jobs=n_jobs, memory_limit=memory_limit).scale
-
-
-def check_word_weights(word_weights: Any, min_share: Any) -> None:
-    """Raise an error for weights that do not exist or a floor that is not a share."""
-    allowed = (None, *WORD_WEIGHTS)
-    if word_weights not in allowed:
-        raise ValueError(f"word_weights must be one of {allowed}, got {word_weights!r}.")
-    if min_share is None:
-        return
-    if word_weights is None:
-        raise ValueError(
-            f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
-            f"min_share=None."
-        )
-    if not isinstance(min_share, Real) or not 0 <= float(min_share) < 1:
-        raise ValueError(
-            f"min_share must be a share of the training sequences, at least 0 and below 1, got "
-            f"{min_share!r}."
-        )

@@ -1,40 +1,88 @@
-"""What is in a data set: counts, lengths, gaps, silence, classes, duplicates."""
+"""What is in a data set: counts, lengths, gaps, idle frames, classes, duplicates."""
 
 import hashlib
-import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mvdfq.io.audio import headers
-from mvdfq.io.base import Dataset, ReadError
-from mvdfq.io.decoding import Header
-from mvdfq.io.listing import list_audio
-from mvdfq.io.recipes import audio_recipe
-from mvdfq.io.silence import differ, extremes, idle_frames, shares_of, silence_in_words
-from mvdfq.sequences.ranges import bounds_of, constant_channels
+from mvdfq.io.dataset import Dataset
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.statistics import bounds_of, constant_channels
 
-__all__ = ["equal_sequences", "facts_of", "facts_of_audio", "idle_shares"]
+# Equal frames in a row that are called idle. Sound that is not exactly silent has no two equal
+# frames; sensors that round their values have a few.
+RUN = 5
+# Shares of classes that are further apart than this differ.
+APART = 0.05
 
-Report = Callable[[int, int], None]
+
+def idle_frames(X: Sequences) -> np.ndarray:
+    """Return which frames hold no value, or are one of many equal frames in a row.
+
+    Padding with zeros and digital silence are such frames, whether the reader keeps them or reads
+    them as missing values. Sequences of symbols have none.
+    """
+    if not X.data.size or X.symbolic_mask.any():
+        return np.zeros(X.data.shape[1], dtype=bool)
+    is_new = np.ones(X.data.shape[1], dtype=bool)
+    is_new[1:] = (X.data[:, 1:] != X.data[:, :-1]).any(axis=0)
+    is_new[X.offsets[:-1][X.lengths > 0]] = True
+    run = np.cumsum(is_new) - 1
+    return (np.bincount(run)[run] >= RUN) | np.isnan(X.data).all(axis=0)
+
+
+def shares_of(idle: np.ndarray, X: Sequences, y: Any) -> dict[str, float]:
+    """Return the share of idle frames by class; by the empty name if there are no labels."""
+    labels = np.full(len(X), "") if y is None else np.asarray(y).astype(str)
+    of_frame = np.repeat(labels, X.lengths)
+    return {
+        label: float(idle[of_frame == label].mean())
+        for label in np.unique(of_frame).tolist()
+    }  # fmt: skip
+
+
+def differ(shares: Mapping[str, float]) -> bool:
+    """Do the classes differ in their share of idle frames?"""
+    return bool(shares) and max(shares.values()) - min(shares.values()) > APART
+
+
+def extremes(shares: Mapping[str, float]) -> str:
+    """Name the classes with the largest and the smallest share."""
+    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    return f"{shares[most]:.1%} of {most!r}, {shares[least]:.1%} of {least!r}"
+
+
+def silence_in_words(shares: Mapping[str, float], silence: str) -> list[str]:
+    """Say how much of the sound is digital silence, and warn where classes differ."""
+    if not any(shares.values()):
+        return []
+    text = f"digital silence: {max(shares.values()):.1%} of the frames"
+    if differ(shares):
+        text = f"digital silence in classes: {extremes(shares)}"
+    if silence == "missing":
+        return [f"{text}; silence='missing' reads these frames as missing values"]
+    if differ(shares):
+        text += ": a classifier may tell classes by the silence"
+    return [f"{text}; silence='missing' would read these frames as missing values"]
 
 
 def facts_of(data: Dataset) -> dict[str, Any]:
     """Facts of a data set that was read."""
     facts, remarks = {}, list(data.remarks)
     if isinstance(data.X, list):
-        facts = _inspect_strings(data.X)
+        letters = "".join(sorted(set().union(*data.X)))
+        facts = lengths_of([len(x) for x in data.X]) | {"letters": letters}
     else:
         shares = idle_shares(data)
-        facts = _inspect_numbers(data.X) | _idle_facts("frames without change", shares)
-        remarks += _idle_remark("frames without any change, such as padding", shares)
-    facts["split"] = "" if data.split is None else _counts(data.split)
+        facts = _inspect_numbers(data.X) | idle_facts("frames without change", shares)
+        remarks += idle_remark("frames without any change, such as padding", shares)
+    facts["split"] = "" if data.split is None else counts_of(data.split)
     return facts | {
-        "classes": {} if data.y is None else _counts(data.y),
-        "groups": {} if data.groups is None else _counts(data.groups),
-        "duplicates": _in_words(equal_sequences(data), data.names, data.y),
+        "classes": {} if data.y is None else counts_of(data.y),
+        "groups": {} if data.groups is None else counts_of(data.groups),
+        "duplicates": equals_in_words(equal_sequences(data), data.names, data.y),
         "bad": [problem.message for problem in data.skipped],
         "remarks": remarks,
     }
@@ -45,28 +93,25 @@ def idle_shares(data: Dataset) -> dict[str, float]:
     return shares_of(idle_frames(data.X), data.X, data.y)
 
 
-def _idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
+def idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
     """Return the shares by class in percent, if there are classes and any share."""
     if "" in shares or not any(shares.values()):
         return {}
     return {f"{what} %": {label: round(100 * share, 2) for label, share in shares.items()}}
 
 
-def _idle_remark(what: str, shares: Mapping[str, float]) -> list[str]:
+def idle_remark(what: str, shares: Mapping[str, float]) -> list[str]:
+    """Warn where classes differ in their shares."""
     if not differ(shares):
         return []
     return [f"classes differ in {what}: {extremes(shares)}; a classifier may tell classes by it"]
-
-
-def _inspect_strings(X: list[str]) -> dict[str, Any]:
-    return _lengths([len(x) for x in X]) | {"letters": "".join(sorted(set().union(*X)))}
 
 
 def _inspect_numbers(X: Any) -> dict[str, Any]:
     missing = np.isnan(X.data)
     names = X.channel_names or [str(c) for c in range(X.n_rows)]
     constant = [names[c] for c in constant_channels(bounds_of(X))]
-    return _lengths(X.lengths) | {
+    return lengths_of(X.lengths) | {
         "channels": X.n_rows,
         "frames per second": X.sampling_rate or "unknown",
         "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
@@ -75,7 +120,8 @@ def _inspect_numbers(X: Any) -> dict[str, Any]:
     }
 
 
-def _lengths(lengths: Any) -> dict[str, Any]:
+def lengths_of(lengths: Any) -> dict[str, Any]:
+    """Return the number of sequences, and their shortest, median and longest length."""
     lengths = np.asarray(lengths)
     if not lengths.size:
         return {"sequences": 0}
@@ -84,7 +130,8 @@ def _lengths(lengths: Any) -> dict[str, Any]:
             "longest": float(high)}  # fmt: skip
 
 
-def _counts(values: Any) -> dict[str, int]:
+def counts_of(values: Any) -> dict[str, int]:
+    """Return how often each value occurs, sorted by value."""
     return dict(sorted(Counter(map(str, np.asarray(values).tolist())).items()))
 
 
@@ -93,10 +140,10 @@ def equal_sequences(data: Any) -> list[list[int]]:
     contents = (
         x.encode() if isinstance(x, str) else np.ascontiguousarray(x).tobytes() for x in data.X
     )
-    return _equal(hashlib.sha256(content).digest() for content in contents)
+    return equal_places(hashlib.sha256(content).digest() for content in contents)
 
 
-def _equal(digests: Iterable[bytes]) -> list[list[int]]:
+def equal_places(digests: Iterable[bytes]) -> list[list[int]]:
     """Return the places of equal digests; an empty digest equals no other."""
     places = defaultdict(list)
     for i, digest in enumerate(digests):
@@ -104,7 +151,7 @@ def _equal(digests: Iterable[bytes]) -> list[list[int]]:
     return [found for digest, found in places.items() if digest and len(found) > 1]
 
 
-def _in_words(sets: list[list[int]], names: Sequence[Any], labels: Any) -> list[str]:
+def equals_in_words(sets: list[list[int]], names: Sequence[Any], labels: Any) -> list[str]:
     """Return one line per set of equal sequences, with their labels if the labels differ."""
     lines = []
     for places in sets:
@@ -112,66 +159,3 @@ def _in_words(sets: list[list[int]], names: Sequence[Any], labels: Any) -> list[
         told = f" (different labels: {', '.join(found)})" if len(found) > 1 else ""
         lines.append(" = ".join(str(names[i]) for i in places) + told)
     return lines
-
-
-def facts_of_audio(
-    path: Any,
-    group_pattern: str | None = None,
-    progress: Report | None = None,
-    *,
-    recipe: Any = None,
-    deep: bool = False,
-    n_jobs: int | None = None,
-) -> dict[str, Any]:
-    """Facts of sound files, from their headers; `deep` decodes the files too."""
-    listing = list_audio(path, group_pattern=group_pattern)
-    good: dict[int, Header] = {}
-    bad = [problem.message for problem in listing.problems]
-    for i, header in enumerate(headers(listing.files, recipe, deep, n_jobs)):
-        if isinstance(header, ReadError):
-            bad.append(header.message)
-        else:
-            good[i] = header
-        if progress is not None:
-            progress(i + 1, len(listing.files))
-    listing.keep([*good])
-    found = [*good.values()]
-    seconds = [header.seconds for header in found]
-    kinds = Counter(header.kind for header in found)
-    shares = _silence_of(found, listing.labels)
-    digests = [header.digest for header in found] if deep else _digests(listing.files)
-    return _lengths(np.array(seconds)) | {
-        "unit of lengths": "seconds",
-        "total hours": round(sum(seconds) / 3600, 3),
-        "kinds": "; ".join(f"{n} x {kind}" for kind, n in kinds.most_common()),
-        "classes": _counts(listing.labels) if listing.labels else {},
-        "groups": _counts(listing.groups) if listing.groups else {},
-        **_idle_facts("digital silence", shares),
-        "duplicates": _in_words(_equal(digests), listing.files, listing.labels or None),
-        "bad": bad,
-        "remarks": [*listing.remarks, *silence_in_words(shares, audio_recipe(recipe).silence)],
-    }
-
-
-def _silence_of(headers: Sequence[Header], labels: Sequence[str]) -> dict[str, float]:
-    """Return the share of digital silence by class; by the empty name if there are no classes."""
-    seconds: dict[str, float] = defaultdict(float)
-    silent: dict[str, float] = defaultdict(float)
-    for header, label in zip(headers, labels or [""] * len(headers), strict=True):
-        seconds[label] += header.seconds
-        silent[label] += header.seconds * header.silence
-    return {label: silent[label] / seconds[label] for label in sorted(seconds)}
-
-
-def _digests(files: Any) -> list[bytes]:
-    """Return digests of the content of files; only files of equal size are read."""
-    sizes = [os.path.getsize(file) if os.path.isfile(file) else 0 for file in files]
-    often = Counter(sizes)
-    return [
-        _digest(file) if often[size] > 1 else b"" for file, size in zip(files, sizes, strict=True)
-    ]
-
-
-def _digest(file: Any) -> bytes:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").digest()

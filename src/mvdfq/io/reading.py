@@ -1,28 +1,25 @@
-"""Any file or folder -> a data set."""
+"""Any file or folder -> a data set; a folder also a block of files or a file at a time."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset, ReadError, check_kept
-from mvdfq.io.columns import some
-from mvdfq.io.formats import Format
-from mvdfq.io.listing import group_expression, group_in
-from mvdfq.io.parts import joined_parts, parts_of
-from mvdfq.io.records import RECORDS, file_endings, find_format, named_format
-from mvdfq.io.text import Source
+from mvdfq._utils.threads import Report
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.recognition import RECORDS, find_format, named_format, read_file, read_path, recognise
+from mvdfq.io.sound.listing import group_expression, group_in, list_audio
+from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
+from mvdfq.io.tables.long_tables import csv_files
 
-__all__ = ["read", "read_series"]
+__all__ = ["FolderBlocks", "list_parts", "read", "read_series"]
 
-Report = Callable[[int, int], None]
-
-# Floats hold every whole number below this number.
-EXACT = 2**53
+# Largest number of files and of their bytes in a block.
+MOST_FILES, MOST_BYTES = 512, 2**28
 
 
 def read(
@@ -127,11 +124,13 @@ def read(
     options = {"recipe": recipe, "silence": silence, "labels": labels, "cache": cache}
     options["strands"] = None if strands == "one" else strands
     options = _given(options) | columns
-    _refuse_unused(record, list(options))
+    for name in options:  # rather than ignore what the user asks for
+        if name not in record.options:
+            raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
     options |= _given({"group_pattern": group_pattern, "n_jobs": n_jobs})
     if record.takes_many and several and not any(map(Path.is_dir, paths)):
-        return _read_file(record, Source(paths[0], skip_bad, progress, files=paths), options)
-    parts = [_read_path(one, record, skip_bad, progress, options) for one in paths]
+        return read_file(record, Source(paths[0], skip_bad, progress, files=paths), options)
+    parts = [read_path(one, record, skip_bad, progress, options) for one in paths]
     data = reduce(Dataset.joined, parts)
     return data if "group_pattern" in record.options else _with_groups(data, group_pattern)
 
@@ -256,20 +255,13 @@ def read_series(
     record = None
     if format is not None:
         record = named_format(format, [one for one in RECORDS if one.is_series])
-    return _read_path(Path(path), record, skip_bad, progress, options, max_bytes)
+    return read_path(Path(path), record, skip_bad, progress, options, max_bytes)
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave; "none" says that there is no such column."""
     given = {key: value for key, value in options.items() if value is not None}
     return {key: None if str(value).lower() == "none" else value for key, value in given.items()}
-
-
-def _refuse_unused(record: Format, given: Sequence[str]) -> None:
-    """Refuse options that the format does not understand, rather than ignore them."""
-    for name in given:
-        if name not in record.options:
-            raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
 
 
 def _with_groups(data: Dataset, pattern: str | None) -> Dataset:
@@ -285,60 +277,149 @@ def _with_groups(data: Dataset, pattern: str | None) -> Dataset:
     return replace(data, groups=np.array(groups))
 
 
-def _read_path(
-    path: Path,
-    record: Format | None,
-    skip_bad: bool,
-    progress: Report | None,
-    options: Mapping[str, Any],
-    max_bytes: int = 2**32,
-) -> Dataset:
-    """Read a file or folder, or the training and the test file that the path stands for.
+class FolderBlocks:
+    r"""Read the sound files or tables of a folder block by block, as often as needed.
 
-    Without a record the path must hold series; the two files may have different formats.
+    Iterating yields one `Dataset` per block of files. Names are the same as with `read`; labels and
+    groups are not read.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder of sound files, or of tables with one series per file.
+
+    format : {"audio", "csv-folder"}, default=None
+        By default the format is recognised by content.
+
+    progress : callable, default=None
+        Called with the number of files done and the number of all files.
+
+    **options : dict
+        Options of `read`: `recipe`, `cache`, `n_jobs`, `skip_bad`, or columns of tables.
+
+    Attributes
+    ----------
+    files : list of Path
+        All files, in the order in which they are read.
+
+    n_bytes : int
+        Size of all files.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mvdfq.io import FolderBlocks
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("a", "b"):
+    ...     _ = (folder / f"{name}.csv").write_text("time,x\n0,1.5\n1,2.5\n")
+    >>> [block.names for block in FolderBlocks(folder)]
+    [['a.csv', 'b.csv']]
     """
-    paths = [path]
-    # A folder of tables is one data set, even if two of its tables look like a pair.
-    if record is None or (record.is_series and record.extensions):
-        paths = parts_of(path, file_endings(RECORDS, record))
-    parts = []
-    for i, part in enumerate(paths):
-        found = record or find_format(part, [one for one in RECORDS if one.is_series], options)
-        source = Source(part, skip_bad, _share(progress, i, len(paths)), max_bytes)
-        parts.append(_read_file(found, source, options))
-    return parts[0] if len(parts) == 1 else joined_parts(path, parts, ["train", "test"])
+
+    def __init__(
+        self,
+        path: str | Path,
+        format: str | None = None,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        **options: Any,
+    ) -> None:
+        self.path, self.progress, self.options = Path(path), progress, options
+        self.format = format or recognise(path)
+        if self.format not in ("audio", "csv-folder") or not self.path.is_dir():
+            raise ReadError(
+                path, "is not a folder of sound files or tables", "mvdfq.io.read reads other data"
+            )
+        self.files, self._names, self.problems = self._listed()
+        self._states: dict[Path, State] = {}
+
+    def _listed(self) -> tuple[list[Path], dict[str, str], list[ReadError]]:
+        """List the files, their names by path, and what is wrong with the folder."""
+        if self.format == "audio":
+            found = list_audio(self.path)
+            files, names, problems = found.files, found.names, found.problems
+            if problems and not self.options.get("skip_bad"):
+                raise problems[0]
+        else:
+            files, problems = csv_files(self.path), []
+            names = [file.relative_to(self.path).as_posix() for file in files]
+        return files, dict(zip(map(str, files), names, strict=True)), problems
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Size of all files."""
+        return sum(file.stat().st_size for file in self.files)
+
+    def __iter__(self) -> Iterator[Dataset]:
+        done = 0
+        for files in self._cut():
+            block = read(files, self.format, **self.options)
+            if any(block.X.symbolic) and len(files) < len(self.files):
+                # every call of `read` numbers words anew
+                problem = "columns of text cannot be read in blocks of files"
+                raise ReadError(self.path, problem, "read the whole folder, with a larger limit")
+            for file in files:  # as it was when it was read before?
+                state = state_of(file)
+                if self._states.setdefault(file, state) != state:
+                    raise changed(file)
+            done += len(files)
+            if self.progress is not None:
+                self.progress(done, len(self.files))
+            yield replace(block, names=[self._names[str(Path(name))] for name in block.names])
+
+    def _cut(self) -> Iterator[list[Path]]:
+        """Cut the list of files into blocks."""
+        block: list[Path] = []
+        size = 0
+        for file in self.files:
+            more = file.stat().st_size
+            if block and (len(block) == MOST_FILES or size + more > MOST_BYTES):
+                yield block
+                block, size = [], 0
+            block.append(file)
+            size += more
+        if block:
+            yield block
 
 
-def _share(progress: Report | None, i: int, n: int) -> Report | None:
-    """Return a function that reports the progress of file `i` of `n` as progress of all files."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(i * total + done, n * total)
+def list_parts(
+    folder: str | Path, pattern: str = "*", **options: Any
+) -> list[Callable[[], Dataset]]:
+    r"""List the files of a folder as functions that read one file each.
 
+    Every file is a data set of its own, with labels: Parquet, ``.npz``, ``.ts``, ... On a cluster
+    the folder must be one that all workers see under the same path.
 
-def _read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Dataset:
-    """Read a file with the options that the format understands."""
-    understood = {key: value for key, value in options.items() if key in record.options}
-    try:
-        data = record.read(source, **understood)
-    except OSError as error:
-        source.fail(error.strerror or str(error))
-    check_kept(source.path, len(data), data.skipped)
-    return _with_large_numbers_told(data)
+    Parameters
+    ----------
+    folder : str or Path
+        The folder.
 
+    pattern : str, default="*"
+        Which files to read, such as ``"*.parquet"``.
 
-def _with_large_numbers_told(data: Dataset) -> Dataset:
-    """Say which channels hold whole numbers that are too large to be exact as floats."""
-    X = data.X
-    if isinstance(X, list) or not X.data.size:
-        return data
-    highest, lowest = np.fmax.reduce(X.data, axis=1), np.fmin.reduce(X.data, axis=1)
-    large = np.flatnonzero(np.fmax(highest, -lowest) >= EXACT)
-    if not large.size:
-        return data
-    names = X.channel_names or tuple(map(str, range(X.n_rows)))
-    text = (
-        f"{some([names[j] for j in large])} holds numbers of 2**53 = {EXACT} or more, whose last "
-        f"digits are rounded"
-    )
-    return replace(data, remarks=(*data.remarks, text))
+    **options : dict
+        Options of `read`, such as `label`.
+
+    Returns
+    -------
+    parts : list of callable
+        One function without arguments per file, in the order of the names;
+        `SequenceClassifier.fit_blocks` takes the list.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mvdfq.io import list_parts
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("a", "b"):
+    ...     _ = (folder / f"{name}.csv").write_text("id,time,x,label\n0,0,1.5,u\n0,1,2.5,u\n")
+    >>> [part().y.tolist() for part in list_parts(folder, "*.csv")]
+    [['u'], ['u']]
+    """
+    files = sorted(file for file in Path(folder).glob(pattern) if file.is_file())
+    for file in files:
+        check_inside(file, folder)
+    if not files:
+        raise ReadError(folder, f"no file matches {pattern!r}", "name another folder or pattern")
+    return [partial(read, file, **options) for file in files]

@@ -12,11 +12,10 @@ class. A kernel that is exported here can be saved in a model file and has a nam
 line.
 """
 
-from mvdfq.kernels.base import Kernel as Kernel
-from mvdfq.kernels.layouts import Group as Group, Layout as Layout
+from mvdfq.kernels.base import Group as Group, Kernel as Kernel, Layout as Layout
 from mvdfq.kernels.mismatch import Mismatch as Mismatch, MismatchPairs as MismatchPairs
 from mvdfq.kernels.neighbours import intersection_size as intersection_size
+from mvdfq.kernels.offsets import Spatial as Spatial, Spectrum as Spectrum, Words as Words
 from mvdfq.kernels.profile import Profile as Profile
 from mvdfq.kernels.subsequence import Subsequence as Subsequence
 from mvdfq.kernels.windows import Gapped as Gapped, Gappy as Gappy, Wildcard as Wildcard
-from mvdfq.kernels.words import Spatial as Spatial, Spectrum as Spectrum, Words as Words

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines import cpu
+from mvdfq.kernels.base import Group, Row
 from mvdfq.kernels.keys import KEY_BITS, bits, rank_words
-from mvdfq.kernels.layouts import Group
-from mvdfq.symbols.base import Symbols
 
 __all__ = [
     "EXACT_SINGLE",
@@ -21,11 +20,8 @@ __all__ = [
     "Counted",
     "GroupTask",
     "Occurrences",
-    "Row",
     "count_entries",
     "joined_columns",
-    "pyramid_cells",
-    "row_of",
 ]
 
 # Whole numbers below this are exact in single precision.
@@ -33,22 +29,6 @@ EXACT_SINGLE = 2**24
 
 # Packed words, the shifts of key and sequence, and the word of each key (None: the key's digits).
 Entries = tuple[np.ndarray, tuple[int, int], np.ndarray | None]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of a collection: what a task reads."""
-
-    data: np.ndarray
-    offsets: np.ndarray
-    n_symbols: int
-    base: int
-    present: np.ndarray
-
-    @property
-    def n_sequences(self) -> int:
-        """Number of sequences."""
-        return len(self.offsets) - 1
 
 
 @dataclass(frozen=True)
@@ -120,30 +100,6 @@ class Occurrences(NamedTuple):
     sequence: np.ndarray
     layout: np.ndarray
     words: np.ndarray
-
-
-def row_of(symbols: Symbols, closed: bool = False) -> Row:
-    """Return the only row of a collection, ready to be read.
-
-    New sequences may hold symbols that `fit` did not see, numbered from `n_symbols` upwards. In a
-    `closed` alphabet such symbols are missing values.
-    """
-    codes = np.ascontiguousarray(symbols.codes[0])
-    n_symbols = int(symbols.n_symbols[0])
-    present = codes < n_symbols if closed else codes != symbols.missing
-    base = max(n_symbols, int(codes.max(where=present, initial=0)) + 1)
-    return Row(codes, symbols.offsets, n_symbols, base, present[: 0 if present.all() else None])
-
-
-def pyramid_cells(n_levels: int) -> list[tuple[int, int]]:
-    """List the cells of a temporal pyramid: whole, halves, quarters, as (level, segment).
-
-    Examples
-    --------
-    >>> pyramid_cells(2)
-    [(0, 0), (1, 0), (1, 1)]
-    """
-    return [(level, cell) for level in range(n_levels) for cell in range(2**level)]
 
 
 @dataclass(frozen=True)

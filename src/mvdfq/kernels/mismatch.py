@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_several
-from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.counting import Row
-from mvdfq.kernels.layouts import Group, check_mismatches, check_subsets, subsets
+from mvdfq.kernels.base import Group, Kernel, Row, check_mismatches, check_subsets, subsets
 from mvdfq.kernels.neighbours import (
     FEW_WORDS,
     NeighbourTask,

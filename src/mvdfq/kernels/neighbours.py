@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import kernel_loops
-from mvdfq.kernels.counting import Columns, GroupTask, Row
+from mvdfq.kernels.base import Group, Layout, Row
+from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import find_words, pack_words, word_codes
-from mvdfq.kernels.layouts import Group, Layout
 
 __all__ = ["FEW_WORDS", "NeighbourTask", "intersection_size", "observed_words"]
 

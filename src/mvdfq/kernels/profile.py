@@ -12,10 +12,9 @@ import numpy as np
 
 from mvdfq._engines import kernel_loops
 from mvdfq._utils.checks import check_positive, check_whole
-from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.counting import Columns, Row, count_entries
+from mvdfq.kernels.base import LONGEST_WORD, Kernel, Row
+from mvdfq.kernels.counting import Columns, count_entries
 from mvdfq.kernels.keys import KEY_BITS, bits
-from mvdfq.kernels.layouts import LONGEST_WORD
 from mvdfq.sequences.check import refuse
 from mvdfq.sequences.containers import Ragged, Sequences
 

@@ -9,9 +9,7 @@ import numpy as np
 
 from mvdfq._engines import kernel_loops
 from mvdfq._utils.checks import check_decay, check_whole
-from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.counting import Row
-from mvdfq.kernels.layouts import LONGEST_WORD, MOST_LAYOUTS, Group, Layout, check_count
+from mvdfq.kernels.base import LONGEST_WORD, MOST_LAYOUTS, Group, Kernel, Layout, Row, check_count
 
 __all__ = ["Subsequence", "SubsequenceTask"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from mvdfq._utils.checks import check_decay, check_several
-from mvdfq.kernels.base import Kernel
-from mvdfq.kernels.layouts import (
+from mvdfq.kernels.base import (
     Group,
+    Kernel,
     Layout,
     check_mismatches,
     check_subsets,

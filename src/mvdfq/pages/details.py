@@ -8,7 +8,7 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.reason import Reason
-from mvdfq.frames.steps import UnknownShares
+from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
 from mvdfq.sequences import Sequences

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import Dataset
-from mvdfq.io.inspection import equal_sequences, idle_shares
-from mvdfq.io.silence import differ
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.inspection import differ, equal_sequences, idle_shares
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
-from mvdfq.sequences.ranges import bounds_of, constant_channels
+from mvdfq.sequences.statistics import bounds_of, constant_channels
 
 __all__ = ["health"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq.evaluation import evaluate
-from mvdfq.frames.steps import UnknownShares
+from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.class_words import Tally
 from mvdfq.pages.run import Run
 

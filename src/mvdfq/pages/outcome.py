@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from mvdfq.pages.run import Run
 from mvdfq.sequences import Sequences
-from mvdfq.sequences.summary import mean_and_variance
+from mvdfq.sequences.statistics import mean_and_variance
 
 __all__ = ["confusions", "describe", "trust", "verdict"]
 

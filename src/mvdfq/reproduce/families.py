@@ -14,9 +14,9 @@ from sklearn.pipeline import Pipeline
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import roc50
-from mvdfq.gram.sums import inverse_root
-from mvdfq.io.homology import HomologyTask
-from mvdfq.io.scales import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
+from mvdfq.gram.plan import inverse_root
+from mvdfq.io.letters.labels import HomologyTask
+from mvdfq.io.letters.residues import AMINO_ACIDS, matrix_values, property_rows, substitution_rows
 from mvdfq.reproduce.cells import MeanMethod, RbfMethod, StringMethod
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Record

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from mvdfq.io.audio import headers, read_audio
-from mvdfq.io.audio_files import meant_as_sound, unreadable
-from mvdfq.io.base import ReadError
-from mvdfq.io.listing import list_audio
-from mvdfq.io.tables import rows_of
-from mvdfq.io.text import Source
+from mvdfq.io.sound.audio import headers, read_audio
+from mvdfq.io.sound.decoding import meant_as_sound, unreadable
+from mvdfq.io.sound.listing import list_audio
+from mvdfq.io.source import ReadError, Source
+from mvdfq.io.tables.csv_tables import rows_of
 from mvdfq.reproduce.scop import ProteinSet, load_scop
 from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
 from mvdfq.sequences import Sequences

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.tables import named_rows
-from mvdfq.io.text import Source
+from mvdfq.io.source import Source
+from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.result import Row
 

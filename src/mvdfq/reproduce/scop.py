@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.base import ReadError
-from mvdfq.io.fasta import read_records
-from mvdfq.io.homology import ROLES, HomologyTask, homology_tasks, read_splits
-from mvdfq.io.profiles import read_profiles
-from mvdfq.io.scales import substitution_rows
-from mvdfq.io.text import read_lines
+from mvdfq.io.letters.fasta import read_records
+from mvdfq.io.letters.labels import ROLES, HomologyTask, homology_tasks, read_splits
+from mvdfq.io.letters.profiles import read_profiles
+from mvdfq.io.letters.residues import substitution_rows
+from mvdfq.io.source import ReadError, read_lines
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
 

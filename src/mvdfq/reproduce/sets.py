@@ -12,8 +12,8 @@ from scipy.io import loadmat
 from sklearn.model_selection import StratifiedGroupKFold
 
 from mvdfq.evaluation import folds_of
-from mvdfq.io.arrays import read_archive
-from mvdfq.io.text import Source
+from mvdfq.io.source import Source
+from mvdfq.io.tables.arrays import read_archive
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.symbols.base import Symbols, check_symbols

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from mvdfq._utils.memory import parse_memory
-from mvdfq.gram.sums import inverse_root
+from mvdfq.gram.plan import inverse_root
 from mvdfq.reproduce.cells import EstimatorMethod, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Shelf

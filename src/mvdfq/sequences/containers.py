@@ -5,7 +5,7 @@ the package a collection is one flat array with all sequences side by side, and 
 which the sequences begin. So compiled code runs over a million frames at once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from mvdfq._utils.short import counted
 
-__all__ = ["Ragged", "Sequences", "offsets_of"]
+__all__ = ["Ragged", "Sequences", "check_lengths", "offsets_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,3 +225,16 @@ def check_offsets(offsets: np.ndarray, n_frames: int) -> None:
             f"offsets must run from 0 to the number of frames in data, {n_frames}, and must not "
             f"fall; got {offsets[:8].tolist()}."
         )
+
+
+def check_lengths(parts: Mapping[str, Ragged]) -> None:
+    """Raise an error if two views return different numbers of frames."""
+    (first, reference), *others = parts.items()
+    for name, part in others:
+        if not np.array_equal(part.offsets, reference.offsets):
+            i = int(np.argmax(part.lengths != reference.lengths))
+            raise ValueError(
+                f"Views {first!r} and {name!r} differ in length: sequence {i} has "
+                f"{reference.lengths[i]} and {part.lengths[i]} frames; put a transformer that "
+                f"shortens sequences before or after the stack."
+            )

@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.sequences.check import check_collection, check_sampling_rate, check_sequences
+from mvdfq.sequences.check import (
+    as_array,
+    check_collection,
+    check_sampling_rate,
+    check_sequences,
+    unmasked,
+)
 from mvdfq.sequences.containers import Sequences
-from mvdfq.sequences.one import as_array, unmasked
 
-__all__ = ["from_long_table", "from_time_first"]
+__all__ = ["channels_first", "from_long_table", "from_time_first"]
 
 
 def from_time_first(X: Any, **options: Any) -> Sequences:
@@ -46,7 +51,7 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
             raise ValueError(
                 f"Sequence {i} must have shape (n_timepoints, n_channels), got shape {x.shape}."
             )
-    return _channels_first([x.T for x in frames], **_column_names(X) | options)
+    return channels_first([x.T for x in frames], **_column_names(X) | options)
 
 
 def _column_names(X: Any) -> dict[str, list[str]]:
@@ -139,7 +144,7 @@ def from_long_table(
     if sampling_rate is not None:
         times = np.split(_seconds(columns[time][order], time), starts[1:])
         parts = list(map(partial(_on_grid, sampling_rate), parts, times, ids.tolist()))
-    X = _channels_first(parts, channel_names=names, sampling_rate=sampling_rate)
+    X = channels_first(parts, channel_names=names, sampling_rate=sampling_rate)
     X = replace(X, symbolic=tuple(c in symbolic for c in names))
     labels, groups = [
         None if name is None else _constants(columns[name][order], starts, ids, name, what)
@@ -148,7 +153,7 @@ def from_long_table(
     return (X, ids, labels) if group is None else (X, ids, labels, groups)
 
 
-def _channels_first(X: list[np.ndarray], **options: Any) -> Sequences:
+def channels_first(X: Sequence[np.ndarray], **options: Any) -> Sequences:
     """Check sequences without the warning that time may come first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

@@ -10,6 +10,5 @@ from mvdfq.symbols.direct import DirectQuantizer as DirectQuantizer
 from mvdfq.symbols.hashing import HashingQuantizer as HashingQuantizer
 from mvdfq.symbols.joint import JointQuantizer as JointQuantizer
 from mvdfq.symbols.letters import Letters as Letters
-from mvdfq.symbols.per_group import PerGroup as PerGroup
-from mvdfq.symbols.rows import Rows as Rows
+from mvdfq.symbols.rows import PerGroup as PerGroup, Rows as Rows
 from mvdfq.symbols.thresholds import ThresholdQuantizer as ThresholdQuantizer

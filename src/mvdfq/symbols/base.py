@@ -1,13 +1,27 @@
-"""Symbols: rows of small whole numbers, which quantizers return and kernels read."""
+"""Symbols: rows of small whole numbers, which quantizers return and kernels read; their names.
 
+Quantizers make symbols with `encode_values`, `to_symbols` and `as_symbols`.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from math import prod
+from typing import Any, overload
 
 import numpy as np
 
+from mvdfq.frames.base import steps_of
 from mvdfq.sequences import Ragged, gather, offsets_of
 
-__all__ = ["Symbols", "check_symbols", "code_dtype"]
+__all__ = ["MISSING", "JointNames", "Symbols", "as_symbols", "check_symbols", "code_dtype",
+           "encode_values", "letter_name", "level_names", "names_of", "numbered",
+           "to_symbols"]  # fmt: skip
+
+# Code of a missing value in arrays of signed codes.
+MISSING = -1
+# Names of the bins of numbers and of slopes, from low to high.
+LEVELS = ("lowest", "low", "middle", "high", "highest")
+SLOPES = ("falling fast", "falling", "steady", "rising", "rising fast")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,3 +171,121 @@ def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
             f"holds the symbol {needed[r] - 1}."
         )
     return sizes
+
+
+def encode_values(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return the code of every value: its index in the sorted array `known`.
+
+    NaN becomes `MISSING`. Unknown values get codes from ``len(known)`` upwards, in sorted order;
+    equal values get equal codes within one call. Cost: O(n log n).
+    """
+    codes = np.searchsorted(known, values)
+    is_known = np.take(known, codes, mode="clip") == values if known.size else np.zeros(1, bool)
+    fresh = ~is_known & ~np.isnan(values)
+    codes[np.isnan(values)] = MISSING
+    if fresh.any():
+        _, places = np.unique(values[fresh], return_inverse=True)
+        codes[fresh] = known.size + places
+    return codes
+
+
+def to_symbols(
+    X: Ragged, rows: Sequence[np.ndarray], n_symbols: np.ndarray, names: tuple[str, ...] | None
+) -> Symbols:
+    """Return rows of signed codes, with `MISSING`, as `Symbols` in the smallest dtype."""
+    largest = max((int(row.max()) for row in rows if row.size), default=-1)
+    dtype = code_dtype(max(largest + 1, int(n_symbols.max())))
+    data = np.empty((len(rows), X.data.shape[1]), dtype)
+    for row, codes in zip(data, rows, strict=True):
+        row[:] = codes.astype(dtype)
+        row[codes == MISSING] = np.iinfo(dtype).max
+    return as_symbols(X, data, n_symbols, names)
+
+
+def as_symbols(
+    X: Ragged, data: np.ndarray, n_symbols: np.ndarray, names: tuple[str, ...] | None
+) -> Symbols:
+    """Return codes in their final dtype as `Symbols` with the offsets and rate of `X`."""
+    return Symbols(data, X.offsets, names, X.sampling_rate, n_symbols=n_symbols.copy())
+
+
+def names_of(part: Any, n_symbols: Sequence[int]) -> list[Sequence[str]]:
+    """Return the names of the symbols of every row that a fitted part makes.
+
+    The last transformer of the part names the symbols. Symbols of a transformer without
+    `symbol_names` are numbered.
+    """
+    last = steps_of(part)[-1:]
+    if last and hasattr(last[0], "symbol_names"):
+        return last[0].symbol_names()
+    return [numbered(size) for size in n_symbols]
+
+
+def numbered(n_symbols: int) -> list[str]:
+    """Return the names ``#0, #1, ...`` for symbols without a meaning."""
+    return [f"#{code}" for code in range(n_symbols)]
+
+
+def level_names(n_bins: int, row_name: str) -> list[str]:
+    """Return names for bins from low to high; names are numbered if there are many bins.
+
+    Examples
+    --------
+    >>> level_names(3, "x0"), level_names(3, "delta x0")
+    (['low', 'middle', 'high'], ['falling', 'steady', 'rising'])
+    """
+    words = SLOPES if row_name.startswith("delta ") else LEVELS
+    chosen = {
+        1: words[2:3],
+        2: words[1::2],
+        3: words[1:4],
+        4: (*words[:2], *words[3:]),
+        5: words,
+    }
+    if n_bins in chosen:
+        return list(chosen[n_bins])
+    places = np.floor((np.arange(n_bins) + 0.5) / n_bins * 5).astype(int)
+    counts = np.bincount(places, minlength=5)
+    ranks = [int(np.sum(places[:b] == place)) + 1 for b, place in enumerate(places)]
+    return [
+        words[place] if counts[place] == 1 else f"{words[place]} {rank}"
+        for place, rank in zip(places, ranks, strict=True)
+    ]
+
+
+def letter_name(letter: str) -> str:
+    """Return a character as it is, or its code point if it cannot be printed."""
+    return letter if letter.isprintable() else f"U+{ord(letter):04X}"
+
+
+class JointNames(Sequence[str]):
+    """Names of all combinations of the symbols of several channels, made on demand.
+
+    The symbols of the first channel change fastest. There can be 2**32 combinations.
+
+    Examples
+    --------
+    >>> list(JointNames([["low", "high"], ["A", "B"]]))
+    ['low&A', 'high&A', 'low&B', 'high&B']
+    """
+
+    def __init__(self, names: list[list[str]]) -> None:
+        self.names = names
+
+    def __len__(self) -> int:
+        return prod(map(len, self.names))
+
+    @overload
+    def __getitem__(self, code: int) -> str: ...
+    @overload
+    def __getitem__(self, code: slice) -> list[str]: ...
+    def __getitem__(self, code: Any) -> Any:
+        if isinstance(code, slice):
+            return [self[one] for one in range(*code.indices(len(self)))]
+        if not 0 <= code < len(self):
+            raise IndexError(code)
+        found = []
+        for names in self.names:
+            code, digit = divmod(code, len(names))
+            found.append(names[digit])
+        return "&".join(found)

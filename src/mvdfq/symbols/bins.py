@@ -9,8 +9,8 @@ from statistics import NormalDist
 import numpy as np
 
 from mvdfq._engines.choice import on_card
+from mvdfq._engines.row_loops import split_costs
 from mvdfq._utils.rounding import is_constant, same_within
-from mvdfq.symbols._compiled import split_costs
 
 __all__ = [
     "adapted_n_bins",

@@ -9,10 +9,9 @@ from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import check_array, require
-from mvdfq.frames.scale import Standardize
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.naming import numbered
-from mvdfq.symbols.values import MISSING, to_symbols
+from mvdfq.frames.linear import Standardize
+from mvdfq.sequences import Sequences
+from mvdfq.symbols.base import MISSING, Symbols, numbered, to_symbols
 
 __all__ = ["CodebookQuantizer"]
 
@@ -26,7 +25,8 @@ class CodebookQuantizer(SequenceTransformer):
     .. math:: q(x) = \arg\min_j \lVert x - c_j \rVert^2
 
     with codewords :math:`c_j` found by k-means on training frames; a tie goes to the lowest
-    index. A frame with any NaN is missing. Several codebook sizes give one row per codebook.
+    index. A frame with any NaN is missing. Several codebook sizes give one row per codebook, such
+    as ``codebook 2048``.
     Cost of encoding: O(n :math:`R D`) for :math:`R` channels and :math:`D` codewords.
 
     Parameters
@@ -81,49 +81,21 @@ class CodebookQuantizer(SequenceTransformer):
         self.max_frames = max_frames
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "CodebookQuantizer":
-        """Learn the codebooks.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : CodebookQuantizer
-            The fitted quantizer.
-        """
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the codebooks."""
         sizes = np.ravel(self.n_codewords).tolist()
         if not sizes or not all(isinstance(size, int) and size >= 1 for size in sizes):
             raise ValueError(f"n_codewords must be positive integers, got {self.n_codewords!r}.")
         check_scalar(self.max_frames, "max_frames", Integral, min_val=1)
-        X = self._read_training(X)
         self._refuse_symbols(X)
         self.scaler_ = Standardize().fit(X) if self.standardize else None
         random = check_random_state(self.random_state)
         frames = self._sample(self._scaled(X), random)
         n_distinct = len(np.unique(frames, axis=0))
         self.codebooks_ = [_kmeans(frames, min(size, n_distinct), random) for size in sizes]
-        return self
 
-    def transform(self, X: Any) -> Symbols:
-        """Find the nearest codeword of every frame.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        symbols : Symbols
-            One row of codes per codebook, for example ``codebook 2048``.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Symbols:
+        """Find the nearest codeword of every frame."""
         data = self._scaled(X)
         rows = [_nearest(data, codebook) for codebook in self.codebooks_]
         sizes = np.array([len(codebook) for codebook in self.codebooks_], dtype=np.int64)

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.choice import on_card
+from mvdfq._engines.row_loops import count_thresholds
+from mvdfq._utils.checks import is_number
 from mvdfq._utils.rounding import is_constant, lowered, same_within
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
-from mvdfq.frames.scale import centred
-from mvdfq.sequences.check import is_number
+from mvdfq.frames.linear import centred
 from mvdfq.sequences.containers import Sequences
-from mvdfq.symbols._compiled import count_thresholds
-from mvdfq.symbols.base import Symbols, code_dtype
+from mvdfq.symbols.base import MISSING, Symbols, as_symbols, code_dtype, encode_values, level_names
 from mvdfq.symbols.bins import (
     adapted_n_bins,
     gaussian_edges,
@@ -21,8 +21,6 @@ from mvdfq.symbols.bins import (
     quantile_edges,
     uniform_edges,
 )
-from mvdfq.symbols.naming import level_names
-from mvdfq.symbols.values import MISSING, as_symbols, encode_values
 
 __all__ = ["DirectQuantizer"]
 
@@ -147,24 +145,9 @@ class DirectQuantizer(SequenceTransformer):
         self.per_sequence = per_sequence
         self.symbolic = symbolic
 
-    def fit(self, X: Any, y: Any = None) -> "DirectQuantizer":
-        """Learn the bins of every channel from the training sequences.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : DirectQuantizer
-            The fitted quantizer.
-        """
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the bins of every channel from the training sequences."""
         self._check_parameters()
-        X = self._read_training(X)
         symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
         self._refuse_wide(X, symbolic)
         self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
@@ -176,22 +159,9 @@ class DirectQuantizer(SequenceTransformer):
         n_bins = self._n_bins_of(quantities)
         self.bin_edges_ = [self._edges(row, b) for row, b in zip(quantities, n_bins, strict=True)]
         self.n_symbols_ = np.where(symbolic, *self._alphabets()).astype(np.int64)
-        return self
 
-    def transform(self, X: Any) -> Symbols:
-        """Encode every value by its bin.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        symbols : Symbols
-            One row of codes per channel.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Symbols:
+        """Encode every value by its bin."""
         data = self._scaled(X)
         known = {
             j: encode_values(data[j], self.categories_[j])
@@ -328,7 +298,7 @@ class DirectQuantizer(SequenceTransformer):
             warnings.warn(
                 f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]} lie outside the "
                 f"range learned in fit; check that training and new values have the same units.",
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _check_parameters(self) -> None:

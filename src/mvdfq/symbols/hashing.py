@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from mvdfq.frames._compiled import project
+from mvdfq._engines.row_loops import project
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import require, require_array, require_axes
-from mvdfq.frames.rotate import principal_axes
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.values import MISSING, to_symbols
+from mvdfq.frames.linear import principal_axes
+from mvdfq.sequences import Sequences
+from mvdfq.symbols.base import MISSING, Symbols, to_symbols
 
 __all__ = ["HashingQuantizer"]
 
@@ -28,7 +28,8 @@ class HashingQuantizer(SequenceTransformer):
     the start and the length of its range in training, and the pairs :math:`(i, v)` have the
     lowest frequencies :math:`v / r_i` [1]_. Each bit cuts one component into :math:`v + 1`
     stripes. Values outside the training range count as the nearest end of the range. A frame with
-    any NaN is missing. Every bit is a row with two symbols, as in [2]_. Cost:
+    any NaN is missing. Every bit is a row with two symbols, as in [2]_; the bit ``pc0 mode 3`` has
+    three half waves. Cost:
     O(n :math:`R \min(R, E)` + n :math:`E`) for :math:`R` channels and :math:`E` bits.
 
     Parameters
@@ -75,24 +76,9 @@ class HashingQuantizer(SequenceTransformer):
     def __init__(self, n_bits: int = 32) -> None:
         self.n_bits = n_bits
 
-    def fit(self, X: Any, y: Any = None) -> "HashingQuantizer":
-        """Learn the components, their ranges and the bits.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : HashingQuantizer
-            The fitted quantizer.
-        """
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the components, their ranges and the bits."""
         check_scalar(self.n_bits, "n_bits", Integral, min_val=1)
-        X = self._read_training(X)
         self._refuse_symbols(X)
         self.mean_, axes, _ = principal_axes(X.data)
         self.components_ = axes[: self.n_bits]
@@ -102,22 +88,9 @@ class HashingQuantizer(SequenceTransformer):
         if not self.ranges_.any():
             raise ValueError("X must hold at least two different frames, got only equal frames.")
         self.modes_ = lowest_modes(self.ranges_, self.n_bits)
-        return self
 
-    def transform(self, X: Any) -> Symbols:
-        """Compute the bits of every frame.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        symbols : Symbols
-            One row of zeros and ones per bit; ``pc0 mode 3`` has three half waves.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Symbols:
+        """Compute the bits of every frame."""
         projected = self._project(X.data)
         rows = [self._bit(projected[i], i, v) for i, v in self.modes_]
         names = tuple(f"pc{i} mode {v}" for i, v in self.modes_)

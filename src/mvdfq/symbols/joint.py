@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
+from mvdfq._engines.row_loops import join_digits
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.sequences import Sequences
-from mvdfq.symbols._compiled import join_digits
-from mvdfq.symbols.base import Symbols, code_dtype
+from mvdfq.symbols.base import (
+    MISSING,
+    JointNames,
+    Symbols,
+    as_symbols,
+    code_dtype,
+    encode_values,
+    numbered,
+    to_symbols,
+)
 from mvdfq.symbols.direct import DirectQuantizer
-from mvdfq.symbols.naming import JointNames, numbered
-from mvdfq.symbols.values import MISSING, as_symbols, encode_values, to_symbols
 
 __all__ = ["JointQuantizer"]
 
@@ -41,7 +48,8 @@ class JointQuantizer(SequenceTransformer):
     product of alphabets is too large, and for ``order="all"``, the distinct columns of codes in
     `fit` are numbered, and the symbol is the number of the column; new columns get codes from
     ``n_symbols`` upwards, equal columns the same code. A frame with NaN in any channel of the set
-    is missing. Cost: O(n) per set, O(n log n) if columns are numbered.
+    is missing. The row of channels ``a`` and ``b`` is called ``a & b``. Cost: O(n) per set,
+    O(n log n) if columns are numbered.
 
     Parameters
     ----------
@@ -116,23 +124,8 @@ class JointQuantizer(SequenceTransformer):
         self.sets = sets
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "JointQuantizer":
-        """Learn the bins, choose the sets and number the columns where needed.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : JointQuantizer
-            The fitted quantizer.
-        """
-        X = self._read_training(X)
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the bins, choose the sets and number the columns where needed."""
         self.bins_ = DirectQuantizer(self.n_bins, strategy=self.strategy).fit(X)
         self.sets_ = self._choose_sets() if self.sets is None else _named_sets(self.sets, X)
         numbered = [self._is_numbered(members) for members in self.sets_]
@@ -142,22 +135,9 @@ class JointQuantizer(SequenceTransformer):
             for members, flag in zip(self.sets_, numbered, strict=True)
         ]
         self.n_symbols_ = np.array(self._sizes(), dtype=np.int64)
-        return self
 
-    def transform(self, X: Any) -> Symbols:
-        """Encode the channels of every set together.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        symbols : Symbols
-            One row of codes per set; the row of channels ``a`` and ``b`` is called ``a & b``.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Symbols:
+        """Encode the channels of every set together."""
         symbols = self.bins_.transform(X)
         labels = channel_names(X)
         names = tuple(" & ".join(labels[j] for j in members) for members in self.sets_)

@@ -9,9 +9,7 @@ import numpy as np
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.naming import letter_name
-from mvdfq.symbols.values import MISSING, encode_values, to_symbols
+from mvdfq.symbols.base import MISSING, Symbols, encode_values, letter_name, to_symbols
 
 __all__ = ["Letters", "kind_of", "letters_of"]
 
@@ -105,33 +103,18 @@ class Letters(SequenceTransformer):
         self.fold_case = fold_case
         self.groups = groups
 
-    def fit(self, X: Any, y: Any = None) -> "Letters":
-        """Learn the alphabet.
-
-        Parameters
-        ----------
-        X : list of str
-            Training strings; lengths may differ.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : Letters
-            The fitted transformer.
-        """
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the alphabet."""
         _check_fold_case(self.fold_case)
         _check_groups(self.groups)
         if self.alphabet is not None:
             _check_alphabet(self.alphabet, self.fold_case)
-        X = _only_letters(self._read_training(X))
+        _only_letters(X)
         kinds = [kind_of(row) for row in X.data]
         self.folds_case_ = [self._folds(kind) for kind in kinds]
         self.kinds_ = kinds if self.alphabet is None else [""] * len(kinds)
         rows = zip(X.data, self.folds_case_, self.kinds_, strict=True)
         self.alphabets_ = [self._alphabet(*row) for row in rows]
-        return self
 
     def _alphabet(self, row: np.ndarray, folds: bool, kind: str) -> str:
         """Return the alphabet of a row: as given, or as learned."""
@@ -164,20 +147,11 @@ class Letters(SequenceTransformer):
             return bool(self.fold_case)
         return self.alphabet is None and bool(kind)
 
-    def transform(self, X: Any) -> Symbols:
-        """Encode the characters.
+    def _read(self, X: Any) -> Sequences:
+        return super()._read(_only_letters(check_sequences(X)))
 
-        Parameters
-        ----------
-        X : list of str
-            Strings; lengths may differ.
-
-        Returns
-        -------
-        symbols : Symbols
-            One row of codes for each row of characters.
-        """
-        X = self._read(_only_letters(check_sequences(X)))
+    def _transform(self, X: Sequences) -> Symbols:
+        """Encode the characters."""
         readings = zip(X.data, self.folds_case_, self.kinds_, strict=True)
         values = [self._read_row(*reading) for reading in readings]
         rows = [self._encode(*pair) for pair in zip(values, self.alphabets_, strict=True)]

@@ -1,20 +1,22 @@
-"""Rows of several quantizers side by side."""
+"""Rows of several quantizers side by side, or of one quantizer for each group of channels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq.frames.base import channel_names
-from mvdfq.frames.stack import Stack, check_lengths
-from mvdfq.frames.steps import shares_of
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.naming import names_of
+from mvdfq.frames.base import channel_names, shares_of
+from mvdfq.frames.select import Select, groups_by_name
+from mvdfq.frames.stack import Stack
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.containers import check_lengths
+from mvdfq.symbols.base import Symbols, names_of
 
-__all__ = ["Rows"]
+__all__ = ["PerGroup", "Rows"]
 
 
 class Rows(Stack):
@@ -49,38 +51,12 @@ class Rows(Stack):
            [2, 2, 1, 1]], dtype=uint8)
     """
 
-    def transform(self, X: Any) -> Symbols:  # type: ignore[override]
-        """Encode the sequences by every quantizer.
+    def _transform(self, X: Sequences) -> Symbols:  # type: ignore[override]
+        """Encode the sequences by every quantizer."""
+        return _joined(self._encoded(X))
 
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        symbols : Symbols
-            The rows of all quantizers, in the order of `views`.
-        """
-        return _joined(self._encoded(self._read(X)))
-
-    def fit_transform(self, X: Any, y: Any = None) -> Symbols:
-        """Fit every quantizer and encode the training sequences, in one pass.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : array-like of shape (n_sequences,), default=None
-            Labels, passed on to the quantizers.
-
-        Returns
-        -------
-        symbols : Symbols
-            The rows of all quantizers, in the order of `views`.
-        """
-        X = self._read_training(X)
+    def _fit_transform(self, X: Sequences, y: Any) -> Symbols:
+        """Fit every quantizer and encode the training sequences, in one pass."""
 
         def fitted(named: tuple[str, Any]) -> tuple[str, Any, Symbols]:
             name, view = named
@@ -112,6 +88,45 @@ class Rows(Stack):
             return name, _checked(name, None if view is None else view.transform(X))
 
         return dict(side_by_side(encoded, self.views_))
+
+
+class PerGroup(Rows):
+    """Fit a copy of one quantizer to each group of channels, and put the rows side by side.
+
+    A group is the channels whose names differ only in the last number: MFCCs and spectral bands,
+    say, are two groups, so each has a codebook of its own. Channels without names are one group.
+    Symbolic channels are left out.
+
+    Parameters
+    ----------
+    quantizer : quantizer
+        The quantizer, or a pipeline that ends in a quantizer.
+
+    Attributes
+    ----------
+    views_ : list of (str, quantizer)
+        The fitted copies, each after a `Select` of the channels of its group.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> names = ["mfcc 0", "mfcc 1", "band 0", "band 1"]
+    >>> X = mvdfq.check_sequences([[[0.0, 1.0, 2.0]] * 4], channel_names=names)
+    >>> mvdfq.PerGroup(mvdfq.CodebookQuantizer(2)).fit_transform(X).n_rows
+    2
+    """
+
+    def __init__(self, quantizer: Any) -> None:
+        self.quantizer = quantizer
+
+    # the copies are not parameters: the groups are known in `fit` only
+    get_params = BaseEstimator.get_params
+    set_params = BaseEstimator.set_params
+
+    def _named(self, X: Sequences) -> list[tuple[str, Any]]:
+        groups = enumerate(groups_by_name(X), start=1)
+        copies = [(i, make_pipeline(Select(group), clone(self.quantizer))) for i, group in groups]
+        return [(f"group {i}", one) for i, one in copies]
 
 
 def _joined(parts: dict[str, Symbols]) -> Symbols:

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import check_whole
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
-from mvdfq.symbols._compiled import count_thresholds
-from mvdfq.symbols.base import Symbols
+from mvdfq.symbols.base import Symbols, as_symbols
 from mvdfq.symbols.bins import cuts
-from mvdfq.symbols.values import as_symbols
 
 __all__ = ["ThresholdQuantizer"]
 
@@ -67,44 +66,16 @@ class ThresholdQuantizer(SequenceTransformer):
     def __init__(self, n_thresholds: int = 3) -> None:
         self.n_thresholds = n_thresholds
 
-    def fit(self, X: Any, y: Any = None) -> "ThresholdQuantizer":
-        """Learn the thresholds of every channel from the training sequences.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : ThresholdQuantizer
-            The fitted quantizer.
-        """
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the thresholds of every channel from the training sequences."""
         n = check_whole(self.n_thresholds, "n_thresholds")
-        X = self._read_training(X)
         self._refuse_symbols(X)
         # frames at equal distances, the same frames in every run
         sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)]
         self.thresholds_ = np.stack([_thresholds(row, n) for row in sample])
-        return self
 
-    def transform(self, X: Any) -> Symbols:
-        """Compare every value with every threshold of its channel.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        symbols : Symbols
-            One row of codes 0 (below) and 1 (not below) per channel and threshold.
-        """
-        X = self._read(X)
+    def _transform(self, X: Sequences) -> Symbols:
+        """Compare every value with every threshold of its channel."""
         n_rows = self.thresholds_.size
         codes = np.empty((n_rows, X.data.shape[1]), np.uint8)
         missing = np.uint8(np.iinfo(np.uint8).max)

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, clone
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
-from mvdfq.frames.steps import shares_of
+from mvdfq.frames.base import shares_of
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mvdfq._engines import lookup, shares
 from mvdfq.kernels import Group
-from mvdfq.kernels.counting import Row
+from mvdfq.kernels.base import Row
 
 __all__ = ["count_words", "share_words"]
 

@@ -14,8 +14,7 @@ import scipy.sparse as sp
 
 from mvdfq._engines.passes import gather_counts, sum_counts, weigh_counts
 from mvdfq._utils.short import Short
-from mvdfq.gram.plan import Plan
-from mvdfq.gram.sums import inverse_root
+from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.dense_words import count_words
 from mvdfq.terms.standard import column_sums

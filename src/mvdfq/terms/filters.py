@@ -12,11 +12,10 @@ from sklearn.pipeline import Pipeline
 from mvdfq._engines.choice import side_by_side
 from mvdfq._engines.filter_words import N_WORDS
 from mvdfq._utils.checks import check_several, check_whole
+from mvdfq.frames.base import shares_of
 from mvdfq.frames.filters import TAPS, auto_dilations
-from mvdfq.frames.steps import shares_of
 from mvdfq.sequences import Sequences, check_sequences
-from mvdfq.symbols.base import Symbols
-from mvdfq.symbols.naming import numbered
+from mvdfq.symbols.base import Symbols, numbered
 from mvdfq.terms.base import FittedTerm, Fitting, Found, Source, Term, TermRows, Work
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq.gram.features import SequenceFeatures
-from mvdfq.gram.plan import Plan
-from mvdfq.gram.sums import inverse_root, row_scale
+from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.kernels import Group
-from mvdfq.kernels.counting import Occurrences, Row
+from mvdfq.kernels.base import Row
+from mvdfq.kernels.counting import Occurrences
 from mvdfq.kernels.keys import rank_words
 from mvdfq.symbols.base import Symbols
 
@@ -34,7 +34,7 @@ class Norms:
         reader, plan = term.reader, term.reader.plan_
         own, scale = self.own, np.ones_like(self.own)
         if plan.normalises_rows:
-            scale = row_scale(plan, own, self.total)
+            scale = plan.row_scale(own, self.total)
         if not reader.normalize:
             return scale / reader.row_mean()
         if isinstance(reader, SequenceFeatures) and term.table is None:

@@ -9,7 +9,7 @@ from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
 from mvdfq._engines.gpu.filters import filter_counts
 from mvdfq._engines.gpu.reading import Rows
-from mvdfq.gram.on_gpu import device_rows, reading_of
+from mvdfq.gram.gram_on_gpu import device_rows, reading_of
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.symbols.base import Symbols

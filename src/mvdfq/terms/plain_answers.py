@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from mvdfq._utils.memory import parse_memory
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
-from mvdfq.gram.sums import Gram, inverse_root
+from mvdfq.gram.plan import inverse_root
+from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.alignment import row_units, unit_grams

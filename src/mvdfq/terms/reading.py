@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.frames.steps import steps_of
+from mvdfq.frames.base import steps_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
-from mvdfq.symbols.naming import names_of
+from mvdfq.symbols.base import names_of
 from mvdfq.terms.base import FittedTerm, TermRows, encode
 from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence

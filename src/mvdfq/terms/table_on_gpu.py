@@ -9,7 +9,7 @@ import torch
 from mvdfq._engines.gpu.counts import KEY_BITS, histogram, run_bits, runs_of
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
 from mvdfq._engines.gpu.reading import Reading, Rows
-from mvdfq.gram.on_gpu import CannotCount, device_rows, reading_of
+from mvdfq.gram.gram_on_gpu import CannotCount, device_rows, reading_of
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.symbols.base import Symbols

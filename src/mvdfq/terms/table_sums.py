@@ -10,7 +10,8 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.kernels import Group
-from mvdfq.kernels.counting import Columns, GroupTask, Row
+from mvdfq.kernels.base import Row
+from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import word_keys
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.dense_words import count_words

@@ -16,8 +16,7 @@ from mvdfq._engines import lookup
 from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.plan import Plan
-from mvdfq.gram.sums import inverse_root, row_scale
+from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.kernels import Group
 from mvdfq.symbols.base import Symbols
 
@@ -91,7 +90,7 @@ class WordTable(Short):
         margins, own, total = self._scores(symbols)
         scale = np.ones(own.shape)
         if self.plan.normalises_rows:
-            scale = row_scale(self.plan, own, total)
+            scale = self.plan.row_scale(own, total)
         # not `@`: a matrix product rounds a row differently among other rows, and so the last bit
         # would depend on how many threads share the sequences
         norms = (own * scale**2 * self.plan.row_weights[self.rows]).sum(axis=1)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
-from mvdfq.gram.sums import inverse_root
+from mvdfq.gram.plan import inverse_root
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders

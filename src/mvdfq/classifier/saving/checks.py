@@ -15,8 +15,8 @@ from mvdfq.classifier.saving.demands import TreeError, check_finite, require
 from mvdfq.classifier.saving.fitted_terms import TERMS
 from mvdfq.classifier.saving.kinds import check_kinds
 from mvdfq.classifier.saving.readers import READERS
+from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import check_array
-from mvdfq.frames.steps import steps_of
 
 __all__ = ["check"]
 

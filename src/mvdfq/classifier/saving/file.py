@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mvdfq._utils.files import replacing
+from mvdfq._utils.files import LARGEST_HEADER, guarded_array, replacing
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import version_of
 from mvdfq.classifier.saving import DESCRIPTION
@@ -33,8 +33,6 @@ MOST_JSON = 2 * MOST_VALUES
 DEFAULT_LIMIT = 2**33  # bytes of all arrays together
 # Most lines of an array that holds no value.
 MOST_LINES = 10**7
-# Longest header of an array in bytes: numpy does not read longer headers.
-LARGEST_HEADER = 10_000
 
 
 class ModelFileError(ValueError):
@@ -225,19 +223,12 @@ def _array(archive: zipfile.ZipFile, name: str, passport: dict, path: Any) -> np
     if not size < whole < size + LARGEST_HEADER:
         raise TreeError(f"{name} does not have the described size")
     with archive.open(name) as file:
-        shape, fortran, claimed = _header(file)
-        if (list(shape), claimed, file.tell()) != (passport["shape"], dtype, whole - size):
-            raise TreeError(f"{name} does not have the described size")
-        buffer = bytearray(file.read())
-    array = np.ndarray(shape, dtype, buffer, order="F" if fortran else "C")
+
+        def check(shape: tuple[int, ...], claimed: np.dtype) -> None:
+            if (list(shape), claimed, file.tell()) != (passport["shape"], dtype, whole - size):
+                raise TreeError(f"{name} does not have the described size")
+
+        array = guarded_array(file, check)
     if _passport(array) != passport:
         raise ModelFileError(f"{path} was changed after it was written: {name} differs.")
     return array.astype(dtype.newbyteorder("="), copy=False)
-
-
-def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    return readers[np.lib.format.read_magic(file)](file, max_header_size=LARGEST_HEADER)

@@ -45,7 +45,7 @@ CLASSES = {
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
     "Plan": "mvdfq.gram.plan",
-    "WordFactors": "mvdfq.gram.factors",
+    "WordFactors": "mvdfq.gram.plan",
     "Symbols": "mvdfq.symbols",
     "Sequences": "mvdfq.sequences",
     **dict.fromkeys(["Vocabulary", "Buckets"], "mvdfq.gram.vocabulary"),

@@ -11,7 +11,7 @@ from mvdfq._utils.checks import check_positive
 from mvdfq.frames import Standardize
 from mvdfq.reproduce.baselines.base import SEED, VectorClassifier, needed
 from mvdfq.sequences import Sequences
-from mvdfq.sequences.summary import mean_and_variance
+from mvdfq.sequences.statistics import mean_and_variance
 from mvdfq.symbols import CodebookQuantizer
 
 __all__ = ["DWCH", "MAR", "PLSA", "MeanVariance"]

@@ -16,7 +16,7 @@ from mvdfq.frames import Delta, Standardize
 from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, block_starts, whole_frames
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.check import refuse
-from mvdfq.sequences.summary import mean_and_variance
+from mvdfq.sequences.statistics import mean_and_variance
 
 __all__ = ["GMM", "BoostedAggregates", "NMFBases"]
 

@@ -1,0 +1,211 @@
+"""Rows of numbers and of codes: compiled loops without checks.
+
+Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``. Callers guarantee sorted thresholds without
+NaN, and values without infinities.
+"""
+
+import numpy as np
+from numba import njit
+
+from mvdfq._utils.rounding import ROUNDING
+
+# Frames per block of a projection: 64 frames of 4000 channels are 2 MB and stay in the second-level
+# cache. A rotation of 4000 channels takes a third of the time that blocks of 512 frames take; a
+# rotation of 60 channels takes the same time.
+PROJECTED = 64
+# Frames per block of a comparison with thresholds: 2048 values and codes, at most 24 KB, stay in
+# the first-level cache.
+COMPARED = 2048
+
+
+@njit(nogil=True, cache=True)
+def moments(data, offsets):
+    """Return mean and standard deviation of every channel of every sequence, without NaN.
+
+    Two passes over the values keep all digits when the mean is large. Values that are equal but
+    for rounding have a deviation of exactly 0; a channel without values has mean and deviation 0.
+    """
+    n_channels, n_sequences = data.shape[0], offsets.size - 1
+    means = np.zeros((n_channels, n_sequences))
+    deviations = np.zeros((n_channels, n_sequences))
+    for c in range(n_channels):
+        for i in range(n_sequences):
+            x = data[c, offsets[i] : offsets[i + 1]]
+            means[c, i], deviations[c, i] = _mean_and_deviation(x)
+    return means, deviations
+
+
+@njit(nogil=True, cache=True)
+def _mean_and_deviation(x):
+    n, total, low, high = 0, 0.0, np.inf, -np.inf
+    for value in x:
+        if value == value:
+            n += 1
+            total += value
+            low, high = min(low, value), max(high, value)
+    if n == 0:
+        return 0.0, 0.0
+    if high - low <= ROUNDING * max(abs(low), abs(high)):
+        return (low + high) / 2, 0.0
+    mean, squares = total / n, 0.0
+    for value in x:
+        if value == value:
+            squares += (value - mean) ** 2
+    return mean, np.sqrt(squares / n)
+
+
+@njit(nogil=True, cache=True)
+def moving_average(data, offsets, half, out):
+    """Write the mean of the values at most `half` frames away, in the same sequence, not NaN."""
+    total, count = np.empty(data.shape[1]), np.empty(data.shape[1])
+    for c in range(data.shape[0]):
+        for i in range(offsets.size - 1):
+            x = data[c, offsets[i] : offsets[i + 1]]
+            sums, n = total[: x.size], count[: x.size]
+            sums[:] = 0.0
+            n[:] = 0.0
+            # one shift after another, so that one instruction adds many values; every sum still
+            # runs from the earliest frame to the latest
+            for shift in range(-half, half + 1):
+                first, last = max(0, -shift), min(x.size, x.size - shift)
+                if first < last:  # otherwise the shift is longer than the sequence
+                    add_present(x[first + shift : last + shift], sums[first:last], n[first:last])
+            for t in range(x.size):
+                out[c, offsets[i] + t] = sums[t] / n[t] if x[t] == x[t] else np.nan
+
+
+@njit(nogil=True, cache=True)
+def add_present(values, sums, n):
+    """Add values that are not NaN to the sums, and count them."""
+    for t in range(values.size):
+        is_present = values[t] == values[t]
+        sums[t] += values[t] if is_present else 0.0
+        n[t] += 1.0 if is_present else 0.0
+
+
+@njit(nogil=True, cache=True)
+def shift_and_scale(data, mean, scale, out):
+    """Write ``(data - mean) / scale`` channel by channel, in double precision."""
+    for c in range(data.shape[0]):
+        for t in range(data.shape[1]):
+            out[c, t] = (data[c, t] - mean[c]) / scale[c]
+
+
+@njit(nogil=True, cache=True)
+def project(data, mean, components, out):
+    """Write ``components @ (data - mean)``, frame by frame.
+
+    A matrix product may round a frame differently among other frames. Here the sum runs in the
+    same order for every frame, so that one sequence alone gives the same numbers.
+    """
+    n_channels = data.shape[0]
+    fours = n_channels - n_channels % 4
+    sums, centred = np.empty(PROJECTED), np.empty((n_channels, PROJECTED))
+    for start in range(0, data.shape[1], PROJECTED):
+        size = min(PROJECTED, data.shape[1] - start)
+        for c in range(n_channels):
+            for t in range(size):
+                centred[c, t] = data[c, start + t] - mean[c]
+        for q in range(components.shape[0]):
+            weights = components[q]
+            sums[:size] = 0.0
+            # four channels at a time, so that a sum is read and written once for four channels;
+            # the brackets keep the order of the channels
+            for c in range(0, fours, 4):
+                w0, w1, w2, w3 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3]
+                x0, x1, x2, x3 = centred[c], centred[c + 1], centred[c + 2], centred[c + 3]
+                for t in range(size):
+                    sums[t] = (((sums[t] + w0 * x0[t]) + w1 * x1[t]) + w2 * x2[t]) + w3 * x3[t]
+            for c in range(fours, n_channels):
+                for t in range(size):
+                    sums[t] += weights[c] * centred[c, t]
+            for t in range(size):
+                out[q, start + t] = sums[t]
+
+
+@njit(nogil=True, cache=True)
+def count_thresholds(values, thresholds, codes, missing):
+    """Write, for every value, the number of thresholds that are at most the value.
+
+    NaN gets the code `missing`. The loop over the values is inside and has no branches, so that
+    one instruction compares many values. Measured: faster than `numpy.searchsorted` even for 250
+    thresholds.
+    """
+    one = codes.dtype.type(1)
+    zero = codes.dtype.type(0)
+    for start in range(0, values.size, COMPARED):
+        x = values[start : start + COMPARED]
+        out = codes[start : start + COMPARED]
+        out[:] = zero
+        for threshold in thresholds:
+            for t in range(x.size):
+                out[t] += one if x[t] >= threshold else zero
+        for t in range(x.size):
+            if x[t] != x[t]:
+                out[t] = missing
+
+
+@njit(nogil=True, cache=True)
+def split_costs(values, weights, n_bins):
+    """Return the least squared error of sorted values in 1 to `n_bins` runs, and where to cut.
+
+    ``errors[q]`` is the error of ``q + 1`` runs. In the best cut of the first ``i`` values into
+    ``q + 1`` runs, the last run begins at ``starts[q, i]``. Cost: O(n_bins n log n) time and
+    O(n_bins n) memory.
+    """
+    n = values.size
+    w = np.concatenate((np.zeros(1), np.cumsum(weights)))
+    wx = np.concatenate((np.zeros(1), np.cumsum(weights * values)))
+    wxx = np.concatenate((np.zeros(1), np.cumsum(weights * values**2)))
+    starts = np.zeros((n_bins, n + 1), dtype=np.int32)
+    best = wxx - np.concatenate((np.zeros(1), wx[1:] ** 2 / w[1:]))
+    errors = np.empty(n_bins)
+    errors[0] = best[n]
+    for q in range(1, n_bins):
+        best = _one_more_run(best, q, w, wx, wxx, starts[q])
+        errors[q] = best[n]
+    return errors, starts
+
+
+@njit(nogil=True, cache=True)
+def _one_more_run(before, q, w, wx, wxx, starts):
+    """Return the cost of the first i values in ``q + 1`` runs, for every i.
+
+    `before` holds the costs in ``q`` runs. The start of the best last run never moves back as i
+    grows, so the answers for every second i bound the search for the values of i between.
+    """
+    n = before.size - 1
+    best = np.full(n + 1, np.inf)
+    step = 1
+    while step <= n:
+        step *= 2
+    while step > 1:
+        half = step // 2
+        for i in range(half, n + 1, step):
+            first = max(starts[i - half], q)
+            last = starts[i + half] if i + half <= n else i - 1
+            for a in range(first, min(last, i - 1) + 1):
+                sum_, weight = wx[i] - wx[a], w[i] - w[a]
+                cost = before[a] + (wxx[i] - wxx[a]) - sum_ * sum_ / weight
+                if cost < best[i]:
+                    best[i], starts[i] = cost, a
+        step = half
+    return best
+
+
+@njit(nogil=True, cache=True)
+def join_digits(codes, members, radices, missing, out, missing_out):
+    """Write one number for the codes of several channels; the first channel is the lowest digit.
+
+    An unknown symbol has a code beyond its radix and counts as the highest digit.
+    """
+    out[:] = 0
+    for i in range(members.size - 1, -1, -1):
+        row, highest = codes[members[i]], radices[i] - 1
+        for t in range(out.size):
+            out[t] = out[t] * radices[i] + min(np.int64(row[t]), highest)
+    for i in range(members.size):
+        row = codes[members[i]]
+        for t in range(out.size):
+            if row[t] == missing:
+                out[t] = missing_out

@@ -1,0 +1,290 @@
+"""Linear maps of the frames: standardized, centred, or rotated to principal components."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from mvdfq._engines.choice import on_card
+from mvdfq._engines.row_loops import moments, project, shift_and_scale
+from mvdfq._utils.checks import check_spread
+from mvdfq._utils.rounding import SAME, is_constant
+from mvdfq.frames.base import SequenceTransformer, channel_names, renamed
+from mvdfq.frames.learned import require, require_array, require_axes
+from mvdfq.frames.time import gradient
+from mvdfq.sequences import Sequences
+
+__all__ = ["Centre", "Rotate", "Standardize", "centred", "principal_axes"]
+
+# Frames per block of the covariance, so that long collections need little memory.
+BLOCK = 2**16
+# Variances below this share of the largest may be rounding: their axes are looked at.
+SMALL = 1e-9
+
+
+class Standardize(SequenceTransformer):
+    r"""Give every channel mean 0 and standard deviation 1 over the training frames.
+
+    .. math:: z = (x - \mu_c) / \sigma_c
+
+    NaN stays NaN and does not count. A channel whose training values differ by no more than
+    rounding is constant: all its values become 0, new values too. Symbolic channels pass through;
+    channels keep their names. Cost: O(n) in the number of values.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_channels,)
+        Mean of each channel; 0 for a symbolic channel.
+
+    scale_ : ndarray of shape (n_channels,)
+        Standard deviation of each channel; 1 for a symbolic channel, infinity for a constant
+        channel.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Standardize
+    >>> Standardize().fit([[1.0, 3.0], [5.0, 7.0]]).transform([[4.0]])[0]
+    array([[0.]])
+    """
+
+    mean_: np.ndarray
+    scale_: np.ndarray
+
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn mean and standard deviation of each channel."""
+        means, deviations = moments(X.data, X.offsets[[0, -1]])
+        check_spread(deviations[~X.symbolic_mask], "X")
+        self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
+        constant = deviations[:, 0] == 0
+        scale = np.where(constant, np.inf, deviations[:, 0])
+        self.scale_ = np.where(X.symbolic_mask, 1.0, scale)
+
+    def _transform(self, X: Sequences) -> Sequences:
+        """Shift and scale the channels."""
+        scaled = np.empty_like(X.data)
+        shift_and_scale(X.data, self.mean_, self.scale_, scaled)
+        return X.with_data(scaled)
+
+    def reach(self) -> int:
+        """Return 0: a frame is scaled without its neighbours."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
+
+    def check_learned(self) -> None:
+        """Raise an error unless there is one mean and one positive scale per channel."""
+        super().check_learned()
+        require_array(self, "mean_", (self.n_channels_in_,))
+        require_array(self, "scale_", (self.n_channels_in_,))
+        require(np.isfinite(self.mean_).all(), f"mean_ must be finite, got {self.mean_}")
+        require((self.scale_ > 0).all(), f"scale_ must be positive, got {self.scale_}")
+
+
+class Centre(SequenceTransformer):
+    r"""Subtract from every sequence the mean of each of its channels.
+
+    .. math:: z_t = x_t - \frac{1}{n} \sum_u x_u
+
+    Centring removes a constant that the recording adds to all frames (cepstral mean
+    normalization). NaN stays NaN and does not count; symbolic channels pass through. Channel ``a``
+    becomes ``centred a``. Cost: O(n) in the number of values.
+
+    Parameters
+    ----------
+    scale : bool, default=False
+        Also divide by the standard deviation of the channel in the sequence, unless the
+        deviation is 0.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Centre
+    >>> X = Centre().fit_transform([[1.0, 3.0], [10.0, 10.0, 40.0]])
+    >>> X[0], X[1]
+    (array([[-1.,  1.]]), array([[-10., -10.,  20.]]))
+    """
+
+    def __init__(self, *, scale: bool = False) -> None:
+        self.scale = scale
+
+    def _transform(self, X: Sequences) -> Sequences:
+        """Centre each sequence."""
+        return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
+
+    def reach(self) -> None:
+        """Return None: the mean depends on the whole sequence."""
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
+
+
+class Rotate(SequenceTransformer):
+    r"""Project the frames on their principal components (PCA).
+
+    .. math:: z_t = W (x_t - \mu)
+
+    where the rows of :math:`W` are the eigenvectors of the covariance of the training frames,
+    by decreasing variance. The largest entry of each eigenvector is positive, so that the same
+    data give the same signs. A frame with any NaN becomes NaN in all components, and `fit` leaves
+    the frame out. The components are called ``pc0``, ``pc1``, ...; symbolic channels pass through,
+    after the components. Cost of `fit` and `transform`: O(:math:`n R^2`) for :math:`R` channels
+    and :math:`n` frames.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Most components to keep; None means all. There are at most as many as rows, and components
+        in which the training frames differ by no more than rounding are left out.
+
+    deltas : bool, default=False
+        Rotate the channels together with their slopes (see `Delta`): twice as many rows.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_rows,)
+        Mean of the training frames.
+
+    components_ : ndarray of shape (n_components, n_rows)
+        The principal axes.
+
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of the training frames along each axis.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Rotate
+    >>> X = Rotate().fit_transform([[[0.0, 1.0, 2.0], [0.0, 2.0, 1.0]]])
+    >>> X[0].round(3)
+    array([[-1.414,  0.707,  0.707],
+           [ 0.   , -0.707,  0.707]])
+    """
+
+    mean_: np.ndarray
+    components_: np.ndarray
+    explained_variance_: np.ndarray
+
+    def __init__(self, n_components: int | None = None, *, deltas: bool = False) -> None:
+        self.n_components = n_components
+        self.deltas = deltas
+
+    def _fit(self, X: Sequences, y: Any) -> None:
+        """Learn the principal axes of the training frames."""
+        frames = self._frames(X)
+        self.mean_, axes, variances = principal_axes(frames)
+        kept = len(frames) if self.n_components is None else self.n_components
+        check_scalar(kept, "n_components", Integral, min_val=1)
+        self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
+
+    def _transform(self, X: Sequences) -> Sequences:
+        """Rotate the frames."""
+        n_components, symbolic = len(self.components_), X.symbolic_mask
+        rotated = _projected(self._frames(X), self.mean_, self.components_)
+        names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
+        return replace(
+            X,
+            data=np.concatenate([rotated, X.data[symbolic]]) if symbolic.any() else rotated,
+            channel_names=(*(f"pc{q}" for q in range(n_components)), *names),
+            symbolic=(False,) * n_components + (True,) * len(names) if names else (),
+        )
+
+    def reach(self) -> int:
+        """Return 1 if `deltas` is True, since a slope reads the neighbours of a frame, else 0."""
+        return int(self.deltas)
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the squared weights of each component; a slope counts for its channel."""
+        numeric = np.flatnonzero(~self._symbolic_mask)
+        shares = np.zeros((len(self.components_), self.n_channels_in_))
+        # components of unit length: the squares of their weights sum to 1
+        for block in np.split(self.components_**2, 1 + self.deltas, axis=1):
+            shares[:, numeric] += block
+        return np.concatenate([shares, np.eye(self.n_channels_in_)[self._symbolic_mask]])
+
+    def check_learned(self) -> None:
+        """Raise an error unless the axes belong to the numeric channels and their slopes."""
+        super().check_learned()
+        numeric = self.n_channels_in_ - sum(self.symbolic_in_)
+        require_axes(self, (1 + bool(self.deltas)) * numeric)
+        require_array(self, "explained_variance_", (len(self.components_),))
+
+    def _frames(self, X: Sequences) -> np.ndarray:
+        """Return the rows to rotate: numeric channels, then their slopes if `deltas` is True."""
+        numeric = X.data[~X.symbolic_mask] if X.symbolic_mask.any() else X.data
+        return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
+
+
+def centred(X: Sequences, *, scale: bool) -> np.ndarray:
+    """Return `X` with each numeric channel of each sequence centred and, if `scale`, divided."""
+    real = ~X.symbolic_mask
+    means, deviations = moments(X.data[real], X.offsets)
+    data = X.data.copy()
+    data[real] -= np.repeat(means, X.lengths, axis=1)
+    if scale:
+        check_spread(deviations, "X")
+        data[real] /= np.repeat(np.where(deviations == 0, 1.0, deviations), X.lengths, axis=1)
+    return data
+
+
+def _projected(data: np.ndarray, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
+    device, card = on_card("frames")
+    if device:
+        return card.project(data, mean, components, device)
+    rotated = np.empty((len(components), data.shape[1]), data.dtype)
+    project(data, mean, components, rotated)
+    return rotated
+
+
+def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean, principal axes (rows) and variances of the frames without NaN.
+
+    Constant rows of `data` have no part in any axis. Axes along which the frames differ by no more
+    than rounding are left out, but for the first.
+    """
+    whole = ~np.isnan(data).any(axis=0)
+    if not whole.any() or not len(data):
+        raise ValueError(
+            "X must hold at least one frame without missing values in its numeric channels."
+        )
+    data = data if whole.all() else data[:, whole]
+    mean = data.mean(axis=1, dtype=float)
+    varies = ~is_constant(data.min(axis=1), data.max(axis=1))
+    if not varies.any():
+        return mean, np.eye(1, len(data)), np.zeros(1)
+    covariance = np.zeros((varies.sum(), varies.sum()))
+    for centred in _centred(data[varies], mean[varies]):
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            covariance += centred @ centred.T
+    check_spread(covariance, "X")
+    variances, axes = np.linalg.eigh(covariance / data.shape[1])
+    variances, axes = np.maximum(variances[::-1], 0), _with_signs(axes.T[::-1])
+    whole = np.zeros((len(axes), len(data)))
+    whole[:, varies] = axes
+    kept = variances > SMALL * variances[0]
+    kept[~kept] = [not _is_rounding(data, mean, axis) for axis in whole[~kept]]
+    return mean, whole[kept], variances[kept]
+
+
+def _centred(data: np.ndarray, mean: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, data.shape[1], BLOCK):
+        yield data[:, start : start + BLOCK] - mean[:, np.newaxis]
+
+
+def _is_rounding(data: np.ndarray, mean: np.ndarray, axis: np.ndarray) -> bool:
+    """Tell whether the products with an axis cancel but for rounding."""
+    largest = np.zeros(2)
+    for centred in _centred(data, mean):
+        both = [np.abs(axis @ centred).max(), (np.abs(axis) @ np.abs(centred)).max()]
+        largest = np.maximum(largest, both)
+    return bool(largest[0] <= SAME * largest[1])
+
+
+def _with_signs(axes: np.ndarray) -> np.ndarray:
+    """Make the largest entry of each axis positive; among nearly equal entries, the first."""
+    sizes = np.abs(axes)
+    decisive = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=1, keepdims=True), axis=1)
+    return axes * np.sign(axes[np.arange(len(axes)), decisive])[:, np.newaxis]

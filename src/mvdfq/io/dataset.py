@@ -1,0 +1,271 @@
+"""The data set that every reader returns, the record of a format, and files of many sequences."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from mvdfq._utils.short import counted, in_short
+from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.sequences.converters import channels_first
+
+__all__ = ["Dataset"]
+
+Row = TypeVar("Row")
+# The label and the group of one sequence; None where there is no label or no group.
+About = tuple[str | None, str | None]
+
+
+def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
+    """Raise an error if fewer than half of the sequences could be read."""
+    if n_kept < len(problems):
+        problem = f"only {n_kept} of {n_kept + len(problems)} sequences can be read"
+        raise ReadError(path, problem, f"the first problem: {problems[0]}")
+
+
+@dataclass(frozen=True, repr=False)
+class Dataset:
+    """Sequences read from files, and what the files say about them.
+
+    Parameters
+    ----------
+    X : Sequences or list of str
+        The sequences; `SequenceClassifier` takes them as they are.
+
+    y : ndarray of shape (n_sequences,), default=None
+        Labels; None if the files have no labels.
+
+    names : list of str, default=()
+        One name per sequence: its file, or its id.
+
+    groups : ndarray of shape (n_sequences,), default=None
+        One group per sequence (a speaker, an album), if known.
+
+    split : ndarray of shape (n_sequences,), default=None
+        ``"train"`` or ``"test"`` for each sequence, if the files name the parts.
+
+    skipped : tuple of ReadError, default=()
+        The errors of files or sequences that were left out, with ``skip_bad=True``.
+
+    remarks : tuple of str, default=()
+        What the reader decided by itself: which columns hold times and labels, which files it
+        passed over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq.io import Dataset
+    >>> data = Dataset(["ABBA", "BAB"], y=np.array(["x", "y"]), names=["1", "2"])
+    >>> len(data), data.take([1]).X
+    (2, ['BAB'])
+    """
+
+    X: Any
+    y: np.ndarray | None = None
+    names: list[str] = field(default_factory=list)
+    groups: np.ndarray | None = None
+    split: np.ndarray | None = None
+    skipped: tuple[ReadError, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        """Return one short paragraph: what was read, and what the reader said."""
+        if isinstance(self.X, list):
+            lengths = sorted({len(x) for x in self.X})
+            long = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[:1]}"[1:-1]
+            words = [f"{counted(len(self), 'string')} of {long or 0} letters"]
+        else:
+            words = [self.X.in_words() if hasattr(self.X, "in_words") else in_short(self.X)]
+        for name, what in (("y", "class"), ("groups", "group"), ("split", "part")):
+            words += _kinds(getattr(self, name), what)
+        words += [f"{len(self.skipped)} skipped"] if self.skipped else []
+        return "\n".join([f"<Dataset: {'; '.join(words)}>", *map(str, self.remarks)])
+
+    def take(self, indices: Any) -> "Dataset":
+        """Return the data set of the sequences at `indices`, in the order of `indices`."""
+        indices = np.asarray(indices, dtype=np.int64)
+        X = [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
+        columns: Any = {name: values[indices] for name, values in self._columns().items()}
+        return replace(self, X=X, names=[self.names[i] for i in indices], **columns)
+
+    def joined(self, other: "Dataset") -> "Dataset":
+        """Return one data set: these sequences, then the sequences of `other`.
+
+        Labels, groups and splits are left out if only one of the two data sets has them.
+        """
+        if isinstance(self.X, list) != isinstance(other.X, list):
+            raise ValueError("Strings and numbers cannot be read into one data set.")
+        X = self.X + other.X if isinstance(self.X, list) else self.X.joined(other.X)
+        mine, theirs = self._columns(), other._columns()
+        both: Any = {name: np.append(mine[name], theirs[name]) for name in mine if name in theirs}
+        names = [*self.names, *other.names]
+        # Parts of one file share the list of what was skipped: list every problem once.
+        skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))
+        remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
+        return Dataset(X, names=names, skipped=skipped, remarks=remarks, **both)
+
+    def _columns(self) -> dict[str, Any]:
+        """What is known about each sequence, one array per column; unknown columns are left out."""
+        columns = {"y": self.y, "groups": self.groups, "split": self.split}
+        return {name: values for name, values in columns.items() if values is not None}
+
+
+def _kinds(values: np.ndarray | None, what: str) -> list[str]:
+    """Say how many labels of each kind there are, if there are few kinds."""
+    if values is None:
+        return ["no labels"] if what == "class" else []
+    kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
+    few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
+    return [f"{counted(len(kinds), what)} ({few}{', ...' if len(kinds) > 5 else ''})"]
+
+
+def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Dataset:
+    """Join the parts of one data set; `Dataset.split` says which sequence is of which part."""
+    for other in parts[1:]:
+        _check_alike(path, parts[0], other)
+    whole = reduce(Dataset.joined, parts)
+    if len(parts) == 1:
+        return whole
+    return replace(whole, split=np.repeat(np.array(splits), [len(part) for part in parts]))
+
+
+def _check_alike(path: Path, first: Dataset, other: Dataset) -> None:
+    who = "the training and the test part"
+    if first.X.n_rows != other.X.n_rows:
+        raise ReadError(path, f"{who} have {first.X.n_rows} and {other.X.n_rows} channels")
+    for key in ("channel_names", "symbolic"):
+        if getattr(first.X, key) != getattr(other.X, key):
+            raise ReadError(path, f"{who} differ in {key}")
+    one, two = first.X.sampling_rate, other.X.sampling_rate
+    # Rates that are measured by the times of rows differ a little.
+    if not np.isclose(one or 0.0, two or 0.0, rtol=0.1):
+        hint = "resample=RATE brings both parts to one rate"
+        raise ReadError(path, f"{who} differ in sampling_rate: {one} and {two}", hint)
+    for key in ("y", "groups"):
+        if (getattr(first, key) is None) != (getattr(other, key) is None):
+            raise ReadError(path, f"only one of {who} has {key}")
+
+
+@dataclass(frozen=True)
+class Format:
+    """All that the package knows about a file format, declared in the file that reads it.
+
+    Parameters
+    ----------
+    name : str
+        The name that users write: ``format="ts"`` or ``--as ts``.
+
+    sniff : callable
+        Says whether a `Glimpse` shows this format.
+
+    read : callable
+        Reads a `Source` with the options below as keywords; returns a `Dataset`.
+
+    options : tuple of str, default=()
+        The options of `read` and `read_series` that this format understands.
+
+    extensions : tuple of str, default=()
+        Endings of file names. The ending decides only if no format recognises the content.
+
+    is_series : bool, default=True
+        Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
+
+    takes_many : bool, default=False
+        Whether the reader takes several files in one call, as `Source.files`.
+    """
+
+    name: str
+    sniff: Callable[[Glimpse], bool]
+    read: Callable[..., Dataset]
+    options: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    is_series: bool = True
+    takes_many: bool = False
+
+
+class Case(NamedTuple):
+    """One sequence of a file. A sequence without a name gets a number."""
+
+    values: Any
+    label: Any = None
+    name: str | None = None
+    group: str | None = None
+
+
+def gather(
+    source: Source,
+    rows: Iterable[tuple[int, Row]],
+    read: Callable[[Row], Case],
+    collect: Callable[[Sequence[Any]], Any] = channels_first,
+) -> Dataset:
+    """Read one sequence from each row, given with its line number; `collect` makes them `X`.
+
+    `read` raises a ValueError for a row that cannot be read. The row is then skipped, or the
+    error is raised with the file and the line.
+    """
+    cases: list[Case] = []
+    count = 0
+    for count, (line, row) in enumerate(rows, 1):
+        try:
+            case = read(row)
+            name = f"{source.stem}:{count}" if case.name is None else case.name
+            cases.append(case._replace(name=name))
+        except ReadError as error:  # names its place
+            source.leave_out(error)
+        except ValueError as error:
+            source.skip(f"line {line}: {error}")
+    if not count:
+        source.fail("the file holds no sequences after its header")
+    if not cases:
+        source.fail("no sequence can be read", f"the first problem: {source.skipped[0].problem}")
+    return dataset_of(source, cases, collect)
+
+
+def dataset_of(
+    source: Source, cases: Sequence[Case], collect: Callable[[Sequence[Any]], Any]
+) -> Dataset:
+    """Return the data set of sequences that have names; `collect` makes `X` of their values."""
+    y, groups = columns_of([(case.label, case.group) for case in cases])
+    names = _numbered(source, [str(case.name) for case in cases])
+    X = collect([case.values for case in cases])
+    skipped, remarks = tuple(source.skipped), tuple(source.remarks)
+    return Dataset(X, y, names, groups, skipped=skipped, remarks=remarks)
+
+
+def _numbered(source: Source, names: Sequence[str]) -> list[str]:
+    """Return names that all differ: ``a`` that occurs twice becomes ``a:1`` and ``a:2``."""
+    often = {name: n for name, n in Counter(names).items() if n > 1}
+    if not often:
+        return list(names)
+    first = next(iter(often))
+    source.remark(
+        f"id {first!r} occurs {often[first]} times; {len(often)} repeated ids got numbers, "
+        f"such as '{first}:1'"
+    )
+    used, numbers = set(names), Counter[str]()
+    return [_free_name(name, used, numbers) if name in often else name for name in names]
+
+
+def _free_name(name: str, used: set[str], numbers: Counter[str]) -> str:
+    """Return the name with its next number that no other sequence has."""
+    numbers[name] += 1
+    while (found := f"{name}:{numbers[name]}") in used:
+        numbers[name] += 1
+    return found
+
+
+def columns_of(about: Sequence[About]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return labels and groups as arrays; None where no sequence has a label or a group."""
+    labels, groups = zip(*about, strict=True)
+    return _column(labels), _column(groups)
+
+
+def _column(values: Sequence[str | None]) -> np.ndarray | None:
+    return None if all(value is None for value in values) else np.array(values)

@@ -1,0 +1,1 @@
+"""FASTA and profiles -> sequences of letters, or of numbers per residue."""

@@ -1,0 +1,264 @@
+"""FASTA files with labels; the labels stand in the headers or in a table."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mvdfq.io.dataset import About, Case, Dataset, Format, gather
+from mvdfq.io.letters.labels import as_table, look_up
+from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
+from mvdfq.io.source import Glimpse, ReadError, Source, compiled, read_lines
+
+__all__ = ["read_fasta"]
+
+
+class Record(NamedTuple):
+    """One record of a FASTA file: the line number of its header, the header and the letters."""
+
+    line: int
+    header: str
+    sequence: str
+
+    @property
+    def id(self) -> str:
+        """The first word of the header, or "" if the header is empty."""
+        return self.header.split(maxsplit=1)[0] if self.header else ""
+
+
+def read_records(path: str | Path) -> Iterator[Record]:
+    """Yield the records of a FASTA file; blank lines and comments after ``;`` are left out."""
+    header, start = None, 0
+    parts: list[str] = []
+    for number, line in read_lines(path):
+        line = line.strip()
+        if line.startswith(">"):
+            if header is not None:
+                yield Record(start, header, "".join(parts))
+            start, header, parts = number, line[1:].strip(), []
+        elif header is not None and not line.startswith(";"):
+            parts += line.split()
+        elif line and not line.startswith(";"):
+            raise ReadError(
+                path, f"line {number}: a sequence without a header", "records begin with '>'"
+            )
+    if header is None:
+        raise ReadError(path, "holds no records", "records of a FASTA file begin with '>'")
+    yield Record(start, header, "".join(parts))
+
+
+def is_fasta(glimpse: Glimpse) -> bool:
+    """Is the first line a header with an id, and the first other line made of residues?"""
+    lines = [line.strip() for line in glimpse.lines]
+    lines = [line for line in lines if line and not line.startswith(";")]
+    if not lines or not lines[0].strip("> \t") or not lines[0].startswith(">"):
+        return False
+    first = next((line for line in lines if not line.startswith(">")), "")
+    return bool(first) and stranger(first.replace(" ", ""), "protein") is None
+
+
+def read_fasta(
+    path: str | Path,
+    *,
+    label: str | int | None = None,
+    group: str | int | None = None,
+    labels: str | Path | Mapping[str, str] | None = None,
+    alphabet: str | None = "auto",
+    lower: str = "upper",
+    strands: str = "one",
+    skip_bad: bool = False,
+) -> Dataset:
+    r"""Read a FASTA file, plain or gzipped.
+
+    Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
+    ignored. A record is bad if it has no id, no residues, a character outside the alphabet, or
+    no label although labels are asked for. Ids that repeat get numbers. Headers that recur as a
+    whole, such as ``>1`` and ``>0``, are labels, unless the user says where labels stand;
+    `Dataset.remarks` says so.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    label : str or int, default=None
+        Where the class stands in the header: a regular expression, or the number of a word (0 is
+        the id). The class is the first part in parentheses, or the whole match without
+        parentheses.
+
+    group : str or int, default=None
+        Where the group stands in the header, in the same form as `label`.
+
+    labels : str, Path or mapping, default=None
+        A table ``id,label[,group]`` (see `read_labels`), or a mapping of id to class.
+
+    alphabet : {"auto", "protein", "dna", "rna", None}, default="auto"
+        Which letters may occur, with ambiguity codes and gaps (``-`` and ``.``). None allows any
+        character. ``"protein"`` allows all letters and ``*``, so DNA is accepted too.
+        ``"auto"`` is ``"dna"`` for both strands, ``"protein"`` otherwise.
+
+    lower : {"upper", "mask", "keep"}, default="upper"
+        ``"upper"`` turns lower case into upper case. ``"mask"`` reads lower case as masked
+        residues, which become X (N in nucleic acids). ``"keep"`` changes nothing.
+
+    strands : {"one", "both"}, default="one"
+        ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`; RNA
+        needs ``alphabet="rna"``.
+
+    skip_bad : bool, default=False
+        Leave out bad records and list them in `Dataset.skipped`; by default the first bad record
+        raises an error.
+
+    Returns
+    -------
+    dataset : Dataset
+        `X` is a list of str, or symbolic `Sequences` if both strands are read; `names` are ids.
+
+    Raises
+    ------
+    ReadError
+        If the file is not FASTA, or a record is bad.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io import read_fasta
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "two.fasta")
+    ...     _ = path.write_text(">d1 a.1.1 globin\nMVLS\npad\n>d2 b.1.1 antibody\nQVQL\n")
+    ...     data = read_fasta(path, label=r" (\w)\.")
+    >>> data.X, data.names, data.y.tolist()
+    (['MVLSPAD', 'QVQL'], ['d1', 'd2'], ['a', 'b'])
+    """
+    if alphabet == "auto":
+        alphabet = "dna" if strands == "both" else "protein"
+    _check_options(alphabet, lower, strands)
+    source = Source(Path(path), skip_bad)
+    records = list(read_records(path))
+    is_label = label is labels is group is None and _headers_are_labels(source, records)
+    about = _labeller(source, ".+" if is_label else label, group, labels)
+
+    def read_case(record: Record) -> Case:
+        residues = _residues(source, record, alphabet, lower)
+        label, group = about(record)
+        return Case(residues, label, None if is_label else record.id, group)
+
+    collect: Any = list
+    if strands == "both" and alphabet is not None:
+        collect = partial(both_strands, alphabet=alphabet)
+    return gather(source, ((record.line, record) for record in records), read_case, collect)
+
+
+def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
+    """Do whole headers recur, as labels do? Say so, and say if only their first words recur."""
+    known = Counter(record.header for record in records if record.header)
+    if not _recur(known):
+        words = Counter(record.id for record in records if record.id)
+        if _recur(words):
+            first = next(iter(words))
+            source.remark(
+                f"the first words of headers recur, such as {first!r}; label=0 reads labels"
+            )
+        return False
+    shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
+    more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
+    source.remark(f"the headers repeat and are read as labels: {shown}{more}")
+    return True
+
+
+def _recur(words: Counter[str]) -> bool:
+    """Does a word occur twice on average?"""
+    return 2 * len(words) <= words.total()
+
+
+def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
+    if alphabet is not None and alphabet not in ALPHABETS:
+        raise ValueError(
+            f"alphabet must be 'auto', 'protein', 'dna', 'rna' or None, got {alphabet!r}."
+        )
+    if lower not in ("upper", "mask", "keep"):
+        raise ValueError(f"lower must be 'upper', 'mask' or 'keep', got {lower!r}.")
+    if strands not in ("one", "both"):
+        raise ValueError(f"strands must be 'one' or 'both', got {strands!r}.")
+    if strands == "both" and alphabet not in ("dna", "rna"):
+        raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
+    if lower == "mask" and alphabet is None:
+        raise ValueError(
+            "lower='mask' needs an alphabet, because it writes the unknown letter of the alphabet."
+        )
+
+
+def _residues(source: Source, record: Record, alphabet: str | None, lower: str) -> str:
+    if not record.id:
+        source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
+    where = f"line {record.line}: record {record.id!r}"
+    if not record.sequence:
+        source.fail(f"{where} is empty", "remove the record, or leave it out with skip_bad=True")
+    try:
+        return clean(record.sequence, alphabet, lower)
+    except ValueError as error:
+        hint = "mvdfq.io.read_fasta(alphabet=None) takes any letters"
+        if alphabet == "dna":  # both strands are known for DNA and RNA only
+            hint = "alphabet='rna' takes RNA, strands='one' takes proteins"
+        source.fail(f"{where}: {error}", hint)
+
+
+def _labeller(
+    source: Source,
+    label: str | int | None,
+    group: str | int | None,
+    labels: str | Path | Mapping[str, str] | None,
+) -> Callable[[Record], About]:
+    """Return a function that finds label and group of a record, in its header or a table."""
+    if labels is None:
+        find_label, find_group = _finder(source, label, "label"), _finder(source, group, "group")
+        return lambda record: (find_label(record), find_group(record))
+    if label is not None or group is not None:
+        raise ValueError(
+            "label and group read the header, labels names a table: pass one of the two."
+        )
+    table = as_table(labels)
+    return lambda record: look_up(source.path, record.id, table)
+
+
+def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
+    """Return a function that finds a label in the header of a record."""
+    if where is None:
+        return lambda record: None
+    expression = _expression(where, what)
+
+    def found(record: Record) -> str:
+        match = expression.search(record.header)
+        text = match and match[1 if expression.groups else 0]
+        if text is None:
+            problem = f"line {record.line}: no {what} in the header of {record.id!r}"
+            source.fail(problem, f"looked for {where!r}")
+        return text
+
+    return found
+
+
+def _expression(where: str | int, what: str) -> re.Pattern[str]:
+    """Return an expression that finds a label; a number n stands for word n of the header."""
+    if isinstance(where, str):
+        return compiled(where, what)
+    if isinstance(where, bool) or where < 0:
+        raise ValueError(f"{what} must be a pattern or the number of a word, got {where!r}.")
+    return compiled(rf"^(?:\S++\s++){{{where}}}(\S++)", what)
+
+
+def _read(source: Source, **options: Any) -> Dataset:
+    return read_fasta(source.path, skip_bad=source.skip_bad, **options)
+
+
+FORMAT = Format(
+    "fasta",
+    is_fasta,
+    _read,
+    options=("label", "group", "labels", "strands"),
+    extensions=("fasta", "fa", "faa", "fna"),
+    is_series=False,
+)

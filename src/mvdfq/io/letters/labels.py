@@ -1,0 +1,222 @@
+"""What tables say of sequences by their ids: labels and groups, and tasks of homology detection."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mvdfq._utils.short import Short
+from mvdfq.io.dataset import About, Dataset
+from mvdfq.io.source import ReadError, Source, read_lines
+from mvdfq.io.tables.csv_tables import named_rows
+
+__all__ = ["HomologyTask", "homology_tasks", "read_labels", "read_splits"]
+
+ROLES = ("pos-train", "neg-train", "pos-test", "neg-test")
+
+
+def as_table(labels: str | Path | Mapping[str, str]) -> dict[str, About]:
+    """Return label and group by id, from a file or from a mapping of id to label."""
+    if isinstance(labels, Mapping):
+        return {str(name): (value, None) for name, value in labels.items()}
+    return read_labels(labels)
+
+
+def look_up(path: str | Path, name: str, table: Mapping[str, About]) -> About:
+    """Return label and group of `name`; a name that the table does not hold is a ReadError.
+
+    The table may hold a part of a name with bars, such as P69905 of sp|P69905|HBA_HUMAN.
+    """
+    for part in (name, *name.split("|")):
+        if part in table:
+            return table[part]
+    held = f"; the table holds ids such as {next(iter(table))!r}" if table else ""
+    problem = f"{name!r} has no label in the table of labels{held}"
+    raise ReadError(path, problem, "add a row for this id to the table")
+
+
+def read_labels(path: str | Path) -> dict[str, About]:
+    r"""Read a table of labels; its first line is ``id,label`` or ``id,label,group``.
+
+    Parameters
+    ----------
+    path : str or Path
+        Columns separated by tabs, semicolons or commas, in any order; other columns are ignored.
+
+    Returns
+    -------
+    labels : dict of str to (label, group)
+        By id; the group is None if the table has no column ``group``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io import read_labels
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "labels.csv")
+    ...     _ = path.write_text("id,label\nd1,alpha\nd2,beta\n")
+    ...     read_labels(path)
+    {'d1': ('alpha', None), 'd2': ('beta', None)}
+    """
+    source, labels = Source(Path(path)), dict[str, About]()
+    for number, row in named_rows(source, ["id", "label"], ["group"]):
+        if not row["id"] or not row["label"]:
+            source.fail(f"line {number}: the id or the label is empty")
+        found = row["label"], row.get("group")
+        if labels.setdefault(row["id"], found) != found:
+            source.fail(f"line {number}: id {row['id']!r} has two labels or groups")
+    if not labels:
+        source.fail("the table holds no labels", "write one row per sequence below id,label")
+    return labels
+
+
+def read_splits(path: str | Path) -> dict[str, dict[str, list[str]]]:
+    r"""Read which sequences each family trains and tests with: lines ``family role id``.
+
+    Parameters
+    ----------
+    path : str or Path
+        A plain or gzipped file; the first line may hold the names of the columns. Roles are
+        ``pos-train``, ``neg-train``, ``pos-test`` and ``neg-test``.
+
+    Returns
+    -------
+    splits : dict of str to dict of str to list of str
+        Family -> role -> ids, in the order of the file; each family has all four roles.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io import read_splits
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "splits.tsv")
+    ...     _ = path.write_text("family\trole\tid\n1.1\tpos-train\td1\n1.1\tneg-test\td2\n")
+    ...     read_splits(path)["1.1"]["pos-train"]
+    ['d1']
+    """
+    splits: dict[str, dict[str, list[str]]] = {}
+    seen = set()
+    for number, line in read_lines(path):
+        fields = line.replace(",", " ").split()
+        if not fields or fields == ["family", "role", "id"]:
+            continue
+        if len(fields) != 3 or fields[1] not in ROLES:
+            problem = f"line {number}: expected family, role and id, got {line[:60]!r}"
+            raise ReadError(path, problem, f"roles are {', '.join(ROLES)}")
+        family, role, name = fields
+        if (family, name) in seen:
+            raise ReadError(path, f"line {number}: {name!r} has two roles in {family!r}")
+        seen.add((family, name))
+        splits.setdefault(family, {role: [] for role in ROLES})[role].append(name)
+    if not splits:
+        raise ReadError(path, "holds no splits", "write lines: family role id")
+    return splits
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HomologyTask(Short):
+    """Tell the members of one family from all others, after training on related families.
+
+    Parameters
+    ----------
+    family : str
+        The name of the family.
+
+    train, test : ndarray of int
+        Indices of the sequences to learn from and to rank.
+
+    y_train, y_test : ndarray of bool
+        Which of these sequences are positive.
+
+    Examples
+    --------
+    >>> from mvdfq.io import Dataset
+    >>> from mvdfq.io import homology_tasks
+    >>> roles = {"pos-train": ["b"], "neg-train": ["a"], "pos-test": ["d"], "neg-test": ["c"]}
+    >>> task = homology_tasks(["a", "b", "c", "d"], {"1.1": roles})[0]
+    >>> task.family, task.train, task.y_train
+    ('1.1', array([0, 1]), array([False,  True]))
+    >>> task.dataset(Dataset(["A", "B", "C", "D"], names=["a", "b", "c", "d"])).split.tolist()
+    ['train', 'train', 'test', 'test']
+    """
+
+    family: str
+    train: np.ndarray
+    test: np.ndarray
+    y_train: np.ndarray
+    y_test: np.ndarray
+
+    def dataset(self, data: Dataset) -> Dataset:
+        """Return training sequences, then test sequences; `y` is True for members of the family.
+
+        `data` is the data set whose names the task was made with.
+        """
+        parts = ["train"] * len(self.train) + ["test"] * len(self.test)
+        chosen = data.take(np.concatenate([self.train, self.test]))
+        y = np.concatenate([self.y_train, self.y_test])
+        return replace(chosen, y=y, split=np.array(parts))
+
+
+def homology_tasks(
+    names: Iterable[str], splits: Mapping[str, Mapping[str, Sequence[str]]]
+) -> list[HomologyTask]:
+    """Make one binary task of each family, the protocol of remote homology detection [1]_.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Ids of the sequences, `Dataset.names`.
+
+    splits : mapping of str to mapping of str to sequence of str
+        Family -> role -> ids, as `read_splits` returns it.
+
+    Returns
+    -------
+    tasks : list of HomologyTask
+        One per family, in the order of `splits`; indices ascend.
+
+    References
+    ----------
+    .. [1] L. Liao, W. S. Noble, "Combining pairwise sequence similarity and support vector
+       machines for detecting remote protein evolutionary and structural relationships",
+       Journal of Computational Biology 10(6), 2003.
+
+    Examples
+    --------
+    >>> from mvdfq.io import homology_tasks
+    >>> roles = {"pos-train": ["b"], "neg-train": ["a"], "pos-test": ["d"], "neg-test": ["c"]}
+    >>> homology_tasks(["a", "b", "c", "d"], {"1.1": roles})[0].test
+    array([2, 3])
+    """
+    places = {name: i for i, name in enumerate(names)}
+    return [_task(family, roles, places) for family, roles in splits.items()]
+
+
+def _task(
+    family: str, roles: Mapping[str, Sequence[str]], places: Mapping[str, int]
+) -> HomologyTask:
+    for role in ROLES:
+        if not roles.get(role):
+            raise ValueError(f"Family {family!r} has no sequence in the role {role!r}.")
+        for name in roles[role]:
+            if name not in places:
+                raise ValueError(
+                    f"Family {family!r} needs the sequence {name!r}, which is not in names."
+                )
+    train, y_train = _part(roles, "train", places)
+    test, y_test = _part(roles, "test", places)
+    return HomologyTask(family, train, test, y_train, y_test)
+
+
+def _part(
+    roles: Mapping[str, Sequence[str]], part: str, places: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices and classes of the training or the test part, in ascending order."""
+    positive = [places[name] for name in roles[f"pos-{part}"]]
+    negative = [places[name] for name in roles[f"neg-{part}"]]
+    indices = np.array(positive + negative, dtype=np.int64)
+    order = np.argsort(indices)
+    return indices[order], order < len(positive)

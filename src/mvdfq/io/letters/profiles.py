@@ -1,0 +1,280 @@
+"""Profiles of proteins as 20 rows of numbers, log-odds or probabilities.
+
+Formats are recognised by content, and files may be gzipped.
+"""
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.dataset import About, Case, Dataset, Format, columns_of, dataset_of
+from mvdfq.io.letters.labels import as_table, look_up
+from mvdfq.io.letters.profile_text import profile_kind, read_profile_text
+from mvdfq.io.letters.residues import AMINO_ACIDS, scale_values
+from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
+from mvdfq.sequences import Sequences, check_sequences, offsets_of
+
+__all__ = ["log_odds_to_probabilities", "read_profiles"]
+
+# Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
+PSIBLAST_SCALE = 0.3176
+# A smaller emission counts as this value in log-odds: the log-odds of 0 would be infinite.
+FLOOR = 1e-4
+
+
+def read_profiles(
+    path: str | Path,
+    *,
+    values: str = "log-odds",
+    labels: Any = None,
+    skip_bad: bool = False,
+) -> Dataset:
+    r"""Read profiles: PSI-BLAST's ASCII PSSM, HMMER3's ``.hmm`` or HH-suite's ``.hhm``.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, which may hold several models, or a folder of files of one format. If all files
+        lie in sub-folders, the sub-folders are the classes. An npz file holds log-odds only, in
+        the arrays ``pssm`` (n_positions, 20) and ``start`` (n + 1).
+
+    values : {"log-odds", "probabilities"}, default="log-odds"
+        Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
+        frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
+        Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions;
+        `log_odds_to_probabilities` computes them from scores.
+
+    labels : str, Path or mapping, default=None
+        A table ``id,label[,group]``, or a mapping of id to class.
+
+    skip_bad : bool, default=False
+        Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
+        raises an error.
+
+    Returns
+    -------
+    dataset : Dataset
+        20 channels, the amino acids in alphabetic order of their letters. A name is the path of
+        the file within the folder, without the ending, or the name of the model if the file
+        holds several models.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mvdfq.io import read_profiles
+    >>> letters = " ".join("ARNDCQEGHILKMFPSTWYV")
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "d1.pssm")
+    ...     _ = path.write_text(f"\n{letters}\n 1 M {'-1 ' * 19} 4\n 2 A 5 {'-2 ' * 19}\n")
+    ...     data = read_profiles(path)
+    >>> data.names, data.X[0][[0, 17]]
+    (['d1'], array([[-1.,  5.], [ 4., -2.]], dtype=float32))
+    """
+    if values not in ("log-odds", "probabilities"):
+        raise ValueError(f"values must be 'log-odds' or 'probabilities', got {values!r}.")
+    table = None if labels is None else as_table(labels)
+    if zipfile.is_zipfile(path):
+        return _from_npz(path, values, table)
+    source = Source(Path(path), skip_bad)
+    cases: list[Case] = []
+    kinds: dict[str, Path] = {}
+    for file in _files(source.path):
+        try:
+            kind, profiles = read_profile_text(file)
+            cases += list(_named(source.path, file, profiles, table))  # all of a file, or none
+            kinds[kind] = file
+        except ReadError as error:
+            source.leave_out(error)
+    _check_found(source, cases, kinds)
+    data = dataset_of(source, cases, _as_sequences)
+    return replace(data, X=_converted(data.X, next(iter(kinds)), values))
+
+
+def _from_npz(path: str | Path, values: str, table: dict[str, About] | None) -> Dataset:
+    """The profiles of an npz file, with the labels of a table if there is one."""
+    if values != "log-odds":
+        raise ReadError(
+            path,
+            "values='probabilities' is not possible: the file does not name the background",
+            "read log-odds and call log_odds_to_probabilities",
+        )
+    data = read_profile_npz(path)
+    if table is None:
+        return data
+    y, groups = columns_of([look_up(path, name, table) for name in data.names])
+    return replace(data, y=y, groups=groups)
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files of a folder and its sub-folders, in order, or the file itself."""
+    if not path.is_dir():
+        return [path]
+    below = (file for file in path.rglob("*") if file.is_file())
+    files = sorted(file for file in below if not file.name.startswith("."))
+    if not files:
+        raise ReadError(path, "the folder holds no files")
+    return files
+
+
+def _named(
+    path: Path, file: Path, profiles: list[Case], table: dict[str, About] | None
+) -> Iterator[Case]:
+    """Yield the profiles of a file with names, and labels from the table or the folder."""
+    place = file.relative_to(path) if path.is_dir() else Path(file.name)
+    stem = place.with_suffix("") if place.suffix == ".gz" else place
+    folder = place.parts[0] if len(place.parts) > 1 else None
+    for profile in profiles:
+        name = stem.with_suffix("").as_posix() if len(profiles) == 1 else str(profile.name)
+        label, group = (folder, None) if table is None else look_up(file, name, table)
+        yield Case(profile.values, label, name, group)
+
+
+def _check_found(source: Source, cases: list[Case], kinds: dict[str, Path]) -> None:
+    if not cases:
+        source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
+    if len(kinds) > 1:
+        formats = " and ".join(f"{kind} ({file.name})" for kind, file in kinds.items())
+        source.fail(f"profiles of several formats: {formats}", "read one format at a time")
+    labels = [case.label for case in cases]
+    if None in labels and any(labels):
+        source.fail("some files lie in folders, others beside them", "sort the files by class")
+
+
+def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
+    data = np.concatenate(parts, axis=1, dtype=np.float32)
+    return Sequences(data, offsets_of(x.shape[1] for x in parts), tuple(AMINO_ACIDS))
+
+
+def _converted(X: Sequences, kind: str, values: str) -> Sequences:
+    """Return scores or emissions in the form that the user asked for."""
+    if kind == "pssm":
+        return X if values == "log-odds" else log_odds_to_probabilities(X)
+    if values == "probabilities":
+        return X
+    return X.with_data(np.log2(np.maximum(X.data, FLOOR) / _frequencies(None)[:, np.newaxis]))
+
+
+def _is_profile(glimpse: Glimpse) -> bool:
+    """Does the file, or the first file of the folder, begin like a profile?"""
+    try:
+        first = Glimpse(_files(glimpse.path)[0])
+    except (OSError, ReadError):
+        return False
+    return profile_kind(first.lines) is not None or {"pssm.npy", "start.npy"} <= first.members
+
+
+def _read(source: Source, **options: Any) -> Dataset:
+    return read_profiles(source.path, skip_bad=source.skip_bad, **options)
+
+
+FORMAT = Format(
+    "profiles",
+    _is_profile,
+    _read,
+    options=("labels",),
+    extensions=("pssm", "hmm", "hhm"),
+    is_series=False,
+)
+
+
+def log_odds_to_probabilities(
+    X: Any, *, scale: float = PSIBLAST_SCALE, background: Any = None
+) -> Sequences:
+    r"""Turn log-odds into the probabilities that `mvdfq.Profile` takes.
+
+    .. math:: p_a \propto q_a \exp(\text{scale} \cdot s_a), \qquad \sum_a p_a = 1
+
+    Parameters
+    ----------
+    X : Sequences, or list of arrays of shape (20, n_positions)
+        Log-odds :math:`s`, one row per amino acid.
+
+    scale : float, default=0.3176
+        Nats per unit: the default is the unit of PSI-BLAST's scores; bits have ``np.log(2)``.
+
+    background : array-like of shape (20,) or "uniform", default=None
+        Frequencies :math:`q`; None means the frequencies of Robinson and Robinson, as in BLAST.
+
+    Returns
+    -------
+    sequences : Sequences
+        Probabilities; a position with a missing value becomes a missing position.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq.io import log_odds_to_probabilities
+    >>> scores = np.zeros((20, 1))
+    >>> scores[0] = 2
+    >>> log_odds_to_probabilities([scores], scale=np.log(2), background="uniform")[0][:2].round(3)
+    array([[0.174],
+           [0.043]])
+    """
+    X = check_sequences(X, n_channels=20)
+    if not 0 < scale < np.inf:
+        raise ValueError(f"scale must be a positive number, got {scale!r}.")
+    exponents = scale * X.data + np.log(_frequencies(background))[:, np.newaxis]
+    chances = np.exp(exponents - exponents.max(axis=0))
+    return X.with_data((chances / chances.sum(axis=0)).astype(X.data.dtype))
+
+
+def _frequencies(background: Any) -> np.ndarray:
+    if background is None:
+        # In thousandths: A. B. Robinson, L. R. Robinson, PNAS 88, 1991.
+        background = scale_values("frequency")
+    elif isinstance(background, str) and background == "uniform":
+        background = np.ones(20)
+    frequencies = np.array(background, dtype=float)
+    if frequencies.shape != (20,) or not (frequencies > 0).all():
+        raise ValueError("background must be 20 positive frequencies, 'uniform' or None.")
+    return frequencies / frequencies.sum()
+
+
+def read_profile_npz(path: str | Path) -> Dataset:
+    """Read the profiles of one npz file, with 20 channels of numbers as they are in the file.
+
+    The array ``pssm`` (n_positions, 20) holds all profiles one below the other, and ``start``
+    (n + 1) says where each profile begins. Three arrays are optional: ``ids``; ``label``, which
+    may number the names of classes in ``folds`` (a name ends at a tab); and ``columns``, the
+    letters of the columns, which are in alphabetic order by default. The numbers of the EDD set
+    are bits over equal frequencies: ``log_odds_to_probabilities(X, scale=np.log(2),
+    background="uniform")``.
+    """
+    source = Source(Path(path))
+    arrays = read_archive(source)
+    pssm, start = required(source, arrays, "pssm", "start")
+    letters = list(str(arrays.get("columns", AMINO_ACIDS)))
+    _check_scores(source, pssm, letters)
+    offsets = as_offsets(source, "start", start, len(pssm))
+    order = [letters.index(letter) for letter in AMINO_ACIDS]
+    X = Sequences(pssm.T[order].astype(np.float32), offsets, tuple(AMINO_ACIDS))
+    ids = column(source, arrays, ["ids"], len(X))
+    names = [str(name) for name in (range(len(X)) if ids is None else ids)]
+    y = column(source, arrays, ["label"], len(X))
+    return Dataset(X, y=_classes(source, y, arrays.get("folds")), names=names)
+
+
+def _check_scores(source: Source, pssm: np.ndarray, letters: list[str]) -> None:
+    if pssm.ndim != 2 or pssm.shape[1] != 20 or pssm.dtype.kind not in "fiu":
+        source.fail(f"pssm must be (n_positions, 20) numbers, got {pssm.shape}")
+    if sorted(letters) != sorted(AMINO_ACIDS):
+        source.fail(f"columns must be the 20 amino acids, got {''.join(letters)!r}")
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+        infinite = np.isinf(pssm.astype(np.float32)).any()
+    if infinite:
+        source.fail("pssm holds infinite values", "NaN marks a missing value")
+
+
+def _classes(source: Source, y: np.ndarray | None, folds: np.ndarray | None) -> np.ndarray | None:
+    """Return the labels, by their names where the file has names."""
+    if y is None or folds is None:
+        return y
+    if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
+        source.fail(f"label must number the {len(folds)} folds from 0")
+    return np.array([str(name).partition("\t")[0] for name in folds])[y]

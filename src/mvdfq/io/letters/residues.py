@@ -1,0 +1,316 @@
+"""Letters: alphabets, strands, and residues as numbers by substitution matrices and scales.
+
+The rule for odd letters, applied here and nowhere else: B is the mean of D and N, Z of E and Q,
+J of I and L; U (selenocysteine) counts as C and O (pyrrolysine) as K. X, ``*``, ``-`` and ``.``
+are missing values (NaN), which keep their place and break words. Lower case counts as upper case,
+or as missing if lower case marks masked residues. Any other character is an error.
+"""
+
+import string
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.source import Source
+from mvdfq.io.tables.csv_tables import named_rows
+from mvdfq.sequences.check import check_collection
+from mvdfq.sequences.containers import Sequences, offsets_of
+
+__all__ = ["both_strands", "property_rows", "reverse_complement", "substitution_rows"]
+
+GAPS = "-."
+# The characters of a sequence, in upper case, with the ambiguity codes of IUPAC. residues.py
+# says what letters mean that are not one of the twenty amino acids.
+ALPHABETS = {
+    "protein": string.ascii_uppercase + "*" + GAPS,
+    "dna": "ACGT" + "RYSWKMBDHVNX" + GAPS,
+    "rna": "ACGU" + "RYSWKMBDHVNX" + GAPS,
+}
+# The letter for an unknown residue: masked residues become this letter.
+UNKNOWN = {"protein": "X", "dna": "N", "rna": "N"}
+# Only ASCII letters change: str.upper would turn letters of other scripts into residues.
+TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
+# Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
+PAIRS = "RY SS WW KM BV DH NN XX -- .."
+COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
+# The order of channels wherever there is one channel per amino acid.
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+# The amino acids that an odd letter stands for: it is read as their mean, or as missing.
+ODD = {"B": "DN", "Z": "EQ", "J": "IL", "U": "C", "O": "K", "X": "", "*": "", "-": "", ".": ""}
+# Tables of scales.csv. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid substitution matrices
+# from protein blocks", PNAS 89, 1992, as made by their program matblas from Blocks 5.0 (62 in
+# halves of a bit; 45 and 80 in thirds, there is an 80 in halves as well). PAM250: M. O. Dayhoff
+# et al., Atlas of Protein Sequence and Structure 5(3), 1978, as computed by the program pam
+# 1.0.6 (thirds of a bit).
+MATRICES = ("BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM250")
+# Tables of scales.csv, with their numbers in AAindex.
+SCALES = (
+    "hydropathy",  # J. Kyte, R. F. Doolittle, J. Mol. Biol. 157, 1982 (KYTJ820101)
+    "volume",  # cubic angstroms: A. A. Zamyatnin, Prog. Biophys. Mol. Biol. 24, 1972
+    "charge",  # net charge: P. Klein et al., Biochim. Biophys. Acta 787, 1984 (KLEP840101)
+    "polarity",  # R. Grantham, Science 185, 1974 (GRAR740102)
+    "helix",  # preference: P. Y. Chou, G. D. Fasman, Adv. Enzymol. 47, 1978 (CHOP780201)
+    "strand",  # the same (CHOP780202)
+    "flexibility",  # M. Vihinen, E. Torkkila, P. Riikonen, Proteins 19, 1994 (VINM940101)
+)
+
+
+def clean(sequence: str, alphabet: str | None, lower: str) -> str:
+    """Return the letters in the form that `lower` names; a ValueError names an unknown letter."""
+    if alphabet is None:
+        return sequence.translate(TO_UPPER) if lower == "upper" else sequence
+    bad = stranger(sequence, alphabet)
+    if bad is not None:
+        raise ValueError(f"{sequence[bad]!r} at position {bad + 1} is not in {alphabet!r}")
+    if lower == "mask":
+        masked = str.maketrans(dict.fromkeys(string.ascii_lowercase, UNKNOWN[alphabet]))
+        return sequence.translate(masked)
+    return sequence.translate(TO_UPPER) if lower == "upper" else sequence
+
+
+def stranger(sequence: str, alphabet: str) -> int | None:
+    """Return the place of the first character outside the alphabet, in either case, or None."""
+    known = set(ALPHABETS[alphabet]) | set(ALPHABETS[alphabet].lower())
+    strangers = set(sequence) - known
+    return min(map(sequence.index, strangers)) if strangers else None
+
+
+def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
+    """Return the other strand of a nucleic acid, read in its own direction.
+
+    Parameters
+    ----------
+    sequence : str
+        Bases, ambiguity codes of IUPAC, gaps (``-`` and ``.``) and X. Upper and lower case stay.
+
+    alphabet : {"dna", "rna"}, default="dna"
+        Whether A pairs with T or with U.
+
+    Returns
+    -------
+    other : str
+        The complement, from its end to its beginning.
+
+    Examples
+    --------
+    >>> from mvdfq.io import reverse_complement
+    >>> reverse_complement("AACGTn"), reverse_complement("GGRU", alphabet="rna")
+    ('nACGTT', 'AYCC')
+    """
+    if alphabet not in COMPLEMENTS:
+        raise ValueError(f"alphabet must be 'dna' or 'rna', got {alphabet!r}.")
+    bad = stranger(sequence, alphabet)
+    if bad is not None:
+        raise ValueError(
+            f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}; "
+            f"letters are {ALPHABETS[alphabet]!r}, in either case."
+        )
+    pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()
+    table = {ord(pair[i]): pair[1 - i] for pair in pairs for i in (0, 1)}
+    return sequence.translate(table)[::-1]
+
+
+def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
+    """Join each sequence with its reverse complement, a missing value between them.
+
+    The missing value breaks words: each word of a joined sequence lies in one of the two strands,
+    and no word spans both strands.
+
+    Parameters
+    ----------
+    X : list of str
+        Nucleic acids, see `reverse_complement`.
+
+    alphabet : {"dna", "rna"}, default="dna"
+        Whether A pairs with T or with U.
+
+    Returns
+    -------
+    sequences : Sequences
+        One symbolic channel of character codes; `Letters` and `SequenceClassifier` take these
+        sequences in place of strings. An empty sequence stays empty.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Spectrum
+    >>> from mvdfq.io import both_strands
+    >>> X = both_strands(["AAC", "GTT"])
+    >>> X.lengths
+    array([7, 7])
+    >>> SequenceKernel(Spectrum(2)).fit_transform(X).round(6)
+    array([[1., 1.], [1., 1.]])
+    """
+    rows = [_joined(x, reverse_complement(x, alphabet)) for x in _check_strings(X)]
+    return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
+
+
+def _joined(one: str, other: str) -> np.ndarray:
+    codes = np.array([ord(letter) for letter in one + "-" + other], dtype=float)
+    codes[len(one)] = np.nan
+    return codes if one else codes[:0]
+
+
+def substitution_rows(
+    X: Iterable[str], matrix: str = "BLOSUM62", *, lower: str = "upper"
+) -> Sequences:
+    """Replace each residue by its column of a substitution matrix.
+
+    Parameters
+    ----------
+    X : list of str
+        Protein sequences. B is read as the mean of D and N, Z of E and Q, J of I and L, U as C
+        and O as K; X, ``*``, ``-`` and ``.`` are missing values.
+
+    matrix : {"BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM250"}, default="BLOSUM62"
+        The matrix. BLOSUM62 is in halves of a bit, the other matrices are in thirds of a bit.
+
+    lower : {"upper", "mask"}, default="upper"
+        ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
+
+    Returns
+    -------
+    sequences : Sequences
+        20 channels, named by the amino acids in alphabetic order of their letters.
+
+    Examples
+    --------
+    >>> from mvdfq.io import substitution_rows
+    >>> X = substitution_rows(["ACW", "BX"])
+    >>> X.n_rows, X.lengths, X.channel_names[:3]
+    (20, array([3, 2]), ('A', 'C', 'D'))
+    >>> X[0][:3]
+    array([[ 4.,  0., -3.],
+           [ 0.,  9., -2.],
+           [-2., -3., -4.]], dtype=float32)
+    """
+    if matrix not in MATRICES:
+        raise ValueError(f"matrix must be one of {', '.join(MATRICES)}, got {matrix!r}.")
+    return _looked_up(X, matrix_values(matrix), tuple(AMINO_ACIDS), lower)
+
+
+def matrix_values(name: str) -> np.ndarray:
+    """Return a matrix of `MATRICES` with rows and columns in the order of `AMINO_ACIDS`."""
+    return np.array(_tables()[name])
+
+
+def scale_values(name: str) -> np.ndarray:
+    """Return a scale of `SCALES`, or ``"frequency"``, in the order of `AMINO_ACIDS`."""
+    return np.array(_tables()[name][0])
+
+
+@cache
+def _tables() -> dict[str, list[list[float]]]:
+    """The rows of each table of scales.csv, with one value per amino acid."""
+    tables: dict[str, list[list[float]]] = {}
+    for _, row in named_rows(Source(Path(__file__).with_suffix(".csv")), ["table", *AMINO_ACIDS]):
+        values = [float(row[letter]) for letter in AMINO_ACIDS]
+        tables.setdefault(row["table"], []).append(values)
+    return tables
+
+
+def property_rows(
+    X: Iterable[str],
+    scales: Iterable[str] | Mapping[str, Mapping[str, float]] = SCALES,
+    *,
+    lower: str = "upper",
+) -> Sequences:
+    """Replace each residue by its properties: hydropathy, volume, charge, ...
+
+    Parameters
+    ----------
+    X : list of str
+        Protein sequences; odd letters are read as in `substitution_rows`.
+
+    scales : sequence of str, or mapping of name to mapping, default=all scales with a name
+        Some of ``"hydropathy"`` (Kyte and Doolittle 1982), ``"volume"`` (Zamyatnin 1972),
+        ``"charge"`` (Klein et al. 1984), ``"polarity"`` (Grantham 1974), ``"helix"`` and
+        ``"strand"`` (Chou and Fasman 1978) and ``"flexibility"`` (Vihinen et al. 1994), or your
+        own scales: name -> letter -> number, for all twenty amino acids.
+
+    lower : {"upper", "mask"}, default="upper"
+        ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
+
+    Returns
+    -------
+    sequences : Sequences
+        One channel per scale, with the name and the unit of the scale.
+
+    Examples
+    --------
+    >>> from mvdfq.io import property_rows
+    >>> property_rows(["KID-"], ["charge", "hydropathy"])[0]
+    array([[ 1. ,  0. , -1. ,  nan],
+           [-3.9,  4.5, -3.5,  nan]], dtype=float32)
+    """
+    names = [scales] if isinstance(scales, str) else list(scales)
+    if not names:
+        raise ValueError(f"scales is empty; choose some of {', '.join(SCALES)}.")
+    own = scales if isinstance(scales, Mapping) else {}
+    values = np.array([_scale_values(name, own.get(name)) for name in names])
+    return _looked_up(X, values, tuple(names), lower)
+
+
+def _scale_values(name: str, own: Mapping[str, float] | None) -> np.ndarray:
+    """Return one value per amino acid, of a scale with a name or of the user's own scale."""
+    if own is not None:
+        lacking = [letter for letter in AMINO_ACIDS if letter not in own]
+        if lacking:
+            raise ValueError(f"Scale {name!r} has no value for {', '.join(lacking)}.")
+        return np.array([own[letter] for letter in AMINO_ACIDS], dtype=float)
+    if name not in SCALES:
+        raise ValueError(f"Scale {name!r} is not known; names are {', '.join(SCALES)}.")
+    return scale_values(name)
+
+
+def _looked_up(
+    X: Iterable[str], values: np.ndarray, names: tuple[str, ...], lower: str
+) -> Sequences:
+    """Return sequences whose frames are columns of `values`, (n_rows, 20), one per residue."""
+    if lower not in ("upper", "mask"):
+        raise ValueError(f"lower must be 'upper' or 'mask', got {lower!r}.")
+    strings = _check_strings(X)
+    table, known = _residue_table(values, lower)
+    codes = np.frombuffer("".join(strings).encode("utf-32-le"), dtype=np.uint32)
+    offsets = offsets_of(map(len, strings))
+    codes = np.minimum(codes, table.shape[1] - 1)
+    _refuse_strangers(~known[codes], strings, offsets)
+    return Sequences(table[:, codes], offsets, channel_names=names)
+
+
+def _check_strings(X: Any) -> list[str]:
+    check_collection(X)
+    strings = list(X)
+    for i, x in enumerate(strings):
+        if not isinstance(x, str):
+            raise TypeError(f"Sequence {i} must be a string of residues, got {type(x).__name__}.")
+    if not strings:
+        raise ValueError("X holds no sequences.")
+    return strings
+
+
+def _residue_table(values: np.ndarray, lower: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return one column per character code (127: all larger codes), and which codes are known."""
+    table = np.full((len(values), 128), np.nan, dtype=np.float32)
+    known = np.zeros(128, dtype=bool)
+    for letter, meaning in [*zip(AMINO_ACIDS, AMINO_ACIDS, strict=True), *ODD.items()]:
+        known[[ord(letter), ord(letter.lower())]] = True
+        if meaning:
+            mean = values[:, [AMINO_ACIDS.index(residue) for residue in meaning]].mean(axis=1)
+            table[:, ord(letter)] = mean
+            if lower == "upper":
+                table[:, ord(letter.lower())] = mean
+    return table, known
+
+
+def _refuse_strangers(strange: np.ndarray, strings: list[str], offsets: np.ndarray) -> None:
+    if strange.any():
+        place = int(np.argmax(strange))
+        i = int(np.searchsorted(offsets, place, side="right")) - 1
+        position = place - int(offsets[i])
+        raise ValueError(
+            f"Sequence {i}: {strings[i][position]!r} at position {position + 1} is not an amino "
+            f"acid; write X or '-' for a missing residue."
+        )

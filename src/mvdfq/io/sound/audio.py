@@ -1,0 +1,288 @@
+"""Sound files -> sequences of MFCC, read block by block in bounded memory.
+
+What a file holds (`audio_features`), what all files of a folder hold, by several processes and
+with a cache (`read_audio`), and what their headers tell (`facts_of_audio`).
+"""
+
+import hashlib
+import os
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
+from mvdfq.io import inspection
+from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.sound.decoding import (
+    READABLE,
+    Header,
+    decoded_features,
+    header_of,
+    holds_sound,
+    opened,
+    shown,
+)
+from mvdfq.io.sound.feature_cache import FeatureCache, size_limit
+from mvdfq.io.sound.listing import AudioListing, list_audio
+from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
+from mvdfq.io.source import ReadError, Source
+from mvdfq.sequences import Sequences, offsets_of
+
+__all__ = ["read_audio"]
+
+
+def read_audio(
+    path: Any,
+    recipe: AudioRecipe | str | None = None,
+    *,
+    silence: str | None = None,
+    group_pattern: str | None = None,
+    skip_bad: bool = False,
+    n_jobs: int | None = None,
+    cache: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Dataset:
+    r"""Read sound files as sequences of MFCC.
+
+    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension. All channels are
+    mixed to one channel. `path` is a folder with one sub-folder per class (files may lie deeper),
+    a folder with a table ``metadata.csv`` (columns ``file_name,label[,group]``), or files without
+    labels: a folder of files, a list of files or a single file. Names that begin with a dot are
+    ignored. Files beside the class folders are ignored if they are not sound.
+
+    An error names a file that is empty, damaged, not sound, silent, shorter than a window or
+    longer than the recipe allows. A class with one file is read, with a warning.
+
+    Parameters
+    ----------
+    path : str, Path or list of these
+        A folder, a file, or several files.
+
+    recipe : AudioRecipe or str, default=None
+        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
+
+    silence : {"missing", "keep"}, default=None
+        Whether frames of digital silence, whose samples are all exactly zero, are missing values;
+        by default as the recipe says. `Dataset.remarks` names the share of such frames.
+
+    group_pattern : str, default=None
+        Regular expression that finds the group of a file: the part named ``group``, or else the
+        first part in parentheses. The expression is searched in the name of the file, or in the
+        path relative to the folder if the expression contains a slash. `group_pattern` replaces
+        the column ``group``.
+
+    skip_bad : bool, default=False
+        Leave out files that cannot be read and list them in `Dataset.skipped`. By default the
+        first problem is raised: first problems of the folder, then of the files, by name.
+
+    n_jobs : int, default=None
+        Number of processes; None means one process, -1 means one process per processor.
+
+    cache : str or Path, default=None
+        Folder that keeps features, found again by the content of the file and the recipe. The
+        variable MVDFQ_CACHE_SIZE limits its size (2 GiB); entries used longest ago go first.
+
+    progress : callable, default=None
+        Called with the number of files done and the number of all files.
+
+    Returns
+    -------
+    dataset : Dataset
+        Sequences in the order of their names, or in the order of `metadata.csv`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np, soundfile
+    >>> from mvdfq.io import read_audio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ["high/anna_1.wav", "high/ben_1.wav", "low/anna_1.wav", "low/ben_1.wav"]:
+    ...         hertz = 880 if name.startswith("high") else 110
+    ...         (Path(folder) / name).parent.mkdir(exist_ok=True)
+    ...         tone = np.sin(2 * np.pi * hertz * np.arange(8000) / 8000)
+    ...         soundfile.write(Path(folder) / name, tone, 8000)
+    ...     data = read_audio(folder, group_pattern=r"(\w+)_")
+    >>> data.X.n_rows, data.X.lengths, data.X.sampling_rate
+    (13, array([98, 98, 98, 98]), 100.0)
+    >>> data.y.tolist(), data.groups.tolist()
+    (['high', 'high', 'low', 'low'], ['anna', 'ben', 'anna', 'ben'])
+    """
+    recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
+    store = None if cache is None else FeatureCache(cache)
+    listing = list_audio(path, group_pattern=group_pattern)
+    where = shown(path) if isinstance(path, str | Path) else "the list of files"
+    source = Source(Path(where), skip_bad, progress)
+    for problem in listing.problems:
+        source.leave_out(problem)
+    features = {}
+    jobs = [(audio_features, file, recipe, store) for file in listing.files]
+    with closing(in_processes(_or_error, jobs, workers)) as results:
+        for i, result in enumerate(results):
+            if isinstance(result, ReadError):
+                source.leave_out(result)
+            else:
+                features[i] = result
+            source.tell(i + 1, len(listing.files))
+    if store is not None:
+        store.trim(size_limit())
+    if not features and not source.skipped:
+        source.fail("holds no sound files", READABLE)
+    if not features:
+        source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
+    listing.keep([*features])
+    data = _dataset(listing, [*features.values()], recipe)
+    told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
+    return replace(data, skipped=tuple(source.skipped), remarks=(*listing.remarks, *told))
+
+
+def _dataset(listing: AudioListing, features: list[np.ndarray], recipe: AudioRecipe) -> Dataset:
+    for label, n in sorted(Counter(listing.labels).items()):
+        if n == 1:
+            warnings.warn(
+                f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=3
+            )
+    X = Sequences(
+        np.concatenate(features, axis=1),
+        offsets_of([rows.shape[1] for rows in features]),
+        channel_names=recipe.channel_names,
+        sampling_rate=recipe.frame_rate,
+    )
+    labels, groups = [
+        np.array(values) if values else None for values in (listing.labels, listing.groups)
+    ]
+    return Dataset(X, y=labels, names=listing.names, groups=groups)
+
+
+def headers(
+    files: Sequence[Path], recipe: AudioRecipe | str | None, deep: bool, n_jobs: int | None = None
+) -> Generator[Header | ReadError, None, None]:
+    """Yield the header of each file, or the error that `read_audio` has for it, in order.
+
+    Errors that only decoding shows are found with `deep`.
+    """
+    jobs = [(_header, file, audio_recipe(recipe), deep) for file in files]
+    return in_processes(_or_error, jobs, n_threads(n_jobs) if deep else 1)
+
+
+def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header:
+    with opened(file) as stream:
+        return header_of(stream, shown(file), recipe, deep)
+
+
+def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a result or the error: an error raised in a worker would end the other workers."""
+    try:
+        return function(*arguments)
+    except ReadError as error:
+        return error
+
+
+def audio_features(
+    file: str | Path,
+    recipe: AudioRecipe | str | None = None,
+    cache: FeatureCache | None = None,
+) -> np.ndarray:
+    """Return the features of one sound file, one row per name in `AudioRecipe.channel_names`.
+
+    Only the features themselves take memory that grows with the length of the file. Features
+    that are in the cache are not computed again.
+    """
+    recipe = audio_recipe(recipe)
+    # One thread, so that the bits are the same in any process.
+    with opened(file) as stream, one_blas_thread():
+        entry = None if cache is None else cache.entry(stream, recipe.key)
+        found = None if cache is None or entry is None else cache.load(entry)
+        if found is not None and found.ndim == 2 and len(found) == recipe.n_rows:
+            return found
+        features = decoded_features(stream, shown(file), recipe)
+    if cache is not None and entry is not None:  # after the file is known to be unchanged
+        cache.store(entry, features)
+    return features
+
+
+def _read(source: Source, **options: Any) -> Dataset:
+    path = list(source.files) or source.path
+    return read_audio(path, skip_bad=source.skip_bad, progress=source.progress, **options)
+
+
+FORMAT = Format(
+    "audio",
+    holds_sound,
+    _read,
+    options=("recipe", "silence", "cache", "group_pattern", "n_jobs"),
+    extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
+    is_series=False,
+    takes_many=True,
+)
+
+
+def facts_of_audio(
+    path: Any,
+    group_pattern: str | None = None,
+    progress: Report | None = None,
+    *,
+    recipe: Any = None,
+    deep: bool = False,
+    n_jobs: int | None = None,
+) -> dict[str, Any]:
+    """Facts of sound files, from their headers; `deep` decodes the files too."""
+    listing = list_audio(path, group_pattern=group_pattern)
+    good: dict[int, Header] = {}
+    bad = [problem.message for problem in listing.problems]
+    for i, header in enumerate(headers(listing.files, recipe, deep, n_jobs)):
+        if isinstance(header, ReadError):
+            bad.append(header.message)
+        else:
+            good[i] = header
+        if progress is not None:
+            progress(i + 1, len(listing.files))
+    listing.keep([*good])
+    found = [*good.values()]
+    seconds = [header.seconds for header in found]
+    kinds = Counter(header.kind for header in found)
+    shares = _silence_of(found, listing.labels)
+    digests = [header.digest for header in found] if deep else _digests(listing.files)
+    equal = inspection.equal_places(digests)
+    told = inspection.silence_in_words(shares, audio_recipe(recipe).silence)
+    return inspection.lengths_of(np.array(seconds)) | {
+        "unit of lengths": "seconds",
+        "total hours": round(sum(seconds) / 3600, 3),
+        "kinds": "; ".join(f"{n} x {kind}" for kind, n in kinds.most_common()),
+        "classes": inspection.counts_of(listing.labels) if listing.labels else {},
+        "groups": inspection.counts_of(listing.groups) if listing.groups else {},
+        **inspection.idle_facts("digital silence", shares),
+        "duplicates": inspection.equals_in_words(equal, listing.files, listing.labels or None),
+        "bad": bad,
+        "remarks": [*listing.remarks, *told],
+    }
+
+
+def _silence_of(headers: Sequence[Header], labels: Sequence[str]) -> dict[str, float]:
+    """Return the share of digital silence by class; by the empty name if there are no classes."""
+    seconds: dict[str, float] = defaultdict(float)
+    silent: dict[str, float] = defaultdict(float)
+    for header, label in zip(headers, labels or [""] * len(headers), strict=True):
+        seconds[label] += header.seconds
+        silent[label] += header.seconds * header.silence
+    return {label: silent[label] / seconds[label] for label in sorted(seconds)}
+
+
+def _digests(files: Any) -> list[bytes]:
+    """Return digests of the content of files; only files of equal size are read."""
+    sizes = [os.path.getsize(file) if os.path.isfile(file) else 0 for file in files]
+    often = Counter(sizes)
+    return [
+        _digest(file) if often[size] > 1 else b"" for file, size in zip(files, sizes, strict=True)
+    ]
+
+
+def _digest(file: Any) -> bytes:
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").digest()

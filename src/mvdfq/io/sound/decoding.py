@@ -1,0 +1,338 @@
+"""Sound files: recognised by their first bytes, opened, and decoded block by block.
+
+Samples are mixed to one channel, checked and resampled. Of all memory, only the features grow
+with the length of the file.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache
+from io import BufferedReader, FileIO
+from math import gcd
+from pathlib import Path
+from threading import RLock
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from mvdfq._utils.short import counted
+from mvdfq.io.sound.recipes import AudioRecipe
+from mvdfq.io.source import Glimpse, ReadError, unchanged
+
+# Files of a folder that are looked at to find out what the folder holds.
+FEW = 20
+LEAVE_OUT = "leave it out with skip_bad=True"
+MEND = f"repair or remove the file, or {LEAVE_OUT}"
+# Endings of the names of sound files, also of formats that are not read: a file with such an ending
+# is an error, and is not passed over.
+ENDINGS = frozenset(
+    "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
+    "ape wv mpc amr ra spx".split()
+)
+READABLE = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
+# Samples decoded at a time, over all channels: 1 MB.
+BLOCK = 2**18
+# Rates that are resampled; the filter between two rates grows with the larger rate.
+RATES = 1000, 384_000
+# A stream of unknown length announces 2**63 - 1 frames: it is measured while it is read.
+UNKNOWN = 2**62
+# Half a step of 16 bits. A recording that is never louder is silent; a codec may leave traces.
+SILENCE = 2.0**-16
+# Zeros that last for this many seconds are digital silence; sound passes through single zeros.
+QUIET = 0.01
+# The first bytes of formats whose decoders are silent; all else may be MP3.
+SILENT = b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS", b".snd", b"FORM"
+# How libmpg123, which libsndfile reads MP3 with, begins its lines.
+NOISE = re.compile(rb"(?<![A-Za-z])(?:Note: |Warning: |\[src/libmpg123)[^\n]*+\n")
+LOCK = RLock()
+STDERR = 2
+
+
+def is_sound(glimpse: Glimpse) -> bool:
+    """Does the file begin like WAV, FLAC, OGG, MP3, AU or AIFF?"""
+    start = glimpse.start
+    if start[:4] in (b"RIFF", b"RIFX", b"RF64"):
+        return start[8:12] == b"WAVE"
+    if start[:4] == b"FORM":
+        return start[8:12] in (b"AIFF", b"AIFC")
+    if start[:4] in (b"fLaC", b"OggS", b".snd") or start[:3] == b"ID3":
+        return True
+    # A frame of MPEG layer III: eleven ones, layer 01, and neither of the values that are reserved
+    # for version, bit rate and sampling rate. FF FE, which opens UTF-16 text, has another layer.
+    if len(start) < 4 or start[0] != 0xFF or start[1] & 0xE6 != 0xE2:
+        return False
+    return start[1] & 0x18 != 0x08 and start[2] & 0xF0 != 0xF0 and start[2] & 0x0C != 0x0C
+
+
+def meant_as_sound(path: Path) -> bool:
+    """Does the file begin like sound, or does its name say so? Pictures and notes are not sound."""
+    return _ends_as_sound(path.name) or is_sound(Glimpse(path))
+
+
+def _ends_as_sound(name: str) -> bool:
+    return name.rpartition(".")[2].lower() in ENDINGS
+
+
+def holds_sound(glimpse: Glimpse) -> bool:
+    """Is the file, or one of the first files of the folder, sound, or are all called sound?"""
+    if is_sound(glimpse):
+        return True
+    files = _some_files(glimpse.path)
+    if any(is_sound(Glimpse(path)) for path in files):
+        return True
+    return bool(files) and all(_ends_as_sound(path.name) for path in files)
+
+
+def _some_files(folder: Path) -> list[Path]:
+    """A few files of a folder and of its sub-folders, without hidden files; sound by name first."""
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        seen = sorted(name for name in files if not name.startswith("."))
+        seen.sort(key=_ends_as_sound, reverse=True)  # covers and notes come last
+        found += [Path(place, name) for name in seen[:3]]
+        if len(found) >= FEW:
+            break
+    return found
+
+
+class _Nameless(BufferedReader):
+    """A file without a name: for an extension ``.raw`` soundfile would ignore the content."""
+
+    name = ""
+
+
+@contextmanager
+def opened(file: str | Path) -> Iterator[BinaryIO]:
+    """Open a regular file: a pipe would be waited for, and a folder has no bytes."""
+    try:
+        status = os.stat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise ReadError(shown(file), "is not a regular file", MEND)
+        if not status.st_size:
+            raise ReadError(shown(file), "is empty (0 bytes)", MEND)
+        stream = _Nameless(FileIO(file))
+    except (OSError, ValueError) as error:
+        if isinstance(error, ReadError):
+            raise
+        raise unreadable(file, error) from None
+    with stream, unchanged(stream, shown(file)):
+        yield stream
+
+
+def unreadable(file: str | Path, error: Exception) -> ReadError:
+    """Return the error for a path that the operating system does not open."""
+    if isinstance(error, FileNotFoundError):
+        link = os.path.islink(file)
+        problem = "is a link to a file that does not exist" if link else "there is no such file"
+        return ReadError(shown(file), problem, MEND if link else "check the path")
+    if isinstance(error, PermissionError):
+        hint = f"make the file readable, or {LEAVE_OUT}"
+        return ReadError(shown(file), "permission denied", hint)
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return ReadError(shown(file), f"cannot be opened ({reason})", MEND)
+
+
+def shown(path: Any) -> str:
+    """Return a path as text that can be printed, whatever bytes the path holds."""
+    return os.fspath(path).encode("utf-8", "backslashreplace").decode()
+
+
+class Header(NamedTuple):
+    """What the header of a sound file says; if the file is decoded, what its samples are."""
+
+    seconds: float
+    kind: str
+    # Of the samples and their rate: the same in every container that loses nothing.
+    digest: bytes = b""
+    # Share of exact zeros, in runs of at least `QUIET` seconds.
+    silence: float = 0.0
+
+
+def decoded_features(stream: BinaryIO, name: str, recipe: AudioRecipe) -> np.ndarray:
+    """Return the features of an open file; errors call the file `name`."""
+    with _sound(stream, name, recipe) as sound:
+        blocks = _checked(_mono(sound), sound.samplerate, name, recipe)
+        return recipe.features(resampled(blocks, sound.samplerate, recipe.sr))
+
+
+def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = False) -> Header:
+    """Return the header of an open file; errors are the same as in `decoded_features`.
+
+    Only with `deep` are the samples decoded and checked too.
+    """
+    with _sound(stream, name, recipe) as sound:
+        kind = f"{sound.format} {sound.samplerate} Hz, {counted(sound.channels, 'channel')}"
+        if not deep:
+            if sound.frames < UNKNOWN:
+                _check_length(sound.frames, sound.samplerate, name, recipe)
+            return Header(sound.frames / sound.samplerate, kind)
+        digest, n, silent = hashlib.sha256(f"{sound.samplerate}".encode()), 0, 0
+        size = max(1, int(QUIET * sound.samplerate))
+        for block in _checked(_mono(sound), sound.samplerate, name, recipe):
+            digest.update(block.tobytes())
+            # The rest of a block, less than a hundredth of a second, is not looked at.
+            pieces = block[: len(block) // size * size].reshape(-1, size)
+            n, silent = n + len(block), silent + size * int((~pieces.any(axis=1)).sum())
+        return Header(n / sound.samplerate, kind, digest.digest(), silent / n)
+
+
+@contextmanager
+def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
+    """Open sound, check its header, and turn errors of the decoder into a ReadError."""
+    import soundfile  # here: all else works without libsndfile
+
+    _check_whole(stream, name)
+    is_silent = stream.read(4) in SILENT
+    stream.seek(0)
+    try:
+        with nullcontext() if is_silent else hushed(), soundfile.SoundFile(stream) as sound:
+            _check_header(sound, name, recipe)
+            yield sound
+    except soundfile.LibsndfileError as error:
+        reason = error.error_string.removeprefix("Error : ").rstrip(".")
+        if "does not exist" in reason:  # no frame of MP3 was found
+            reason = "no sound is found in the file"
+        problem = f"is damaged or not sound ({reason})"
+        raise ReadError(name, problem, f"{READABLE}; {MEND}") from None
+
+
+def _check_whole(stream: BinaryIO, name: str) -> None:
+    """Refuse a WAV that ends early: the decoder would take the rest for the whole."""
+    start = stream.read(8)
+    announced = 8 + int.from_bytes(start[4:], "little")
+    held = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    # Programs that cannot go back to the header write a very large size, and some miss the last
+    # byte of padding.
+    if start[:4] == b"RIFF" and held + 8 < announced < 2**31 - 2**16:
+        problem = f"is damaged: it ends after {held} of {announced} bytes"
+        raise ReadError(name, problem, MEND)
+
+
+def _check_header(sound: Any, name: str, recipe: AudioRecipe) -> None:
+    if not RATES[0] <= sound.samplerate <= RATES[1]:
+        problem = f"{sound.samplerate} samples per second"
+        raise ReadError(name, problem, f"from {RATES[0]} to {RATES[1]} are read")
+    if sound.frames < UNKNOWN and sound.frames > recipe.max_duration * sound.samplerate:
+        raise _too_long(name, recipe)
+
+
+def _too_long(name: str, recipe: AudioRecipe) -> ReadError:
+    problem = f"lasts more than {recipe.max_duration:g} seconds"
+    return ReadError(name, problem, "cut the recording, or raise max_duration of the recipe")
+
+
+def _mono(sound: Any) -> Iterator[np.ndarray]:
+    """Yield the mean of all channels, block by block."""
+    size = max(1, BLOCK // sound.channels)
+    # equivalent to block.mean(axis=1), which took a third of the time of reading a stereo file
+    shares = np.full(sound.channels, 1 / sound.channels, dtype=np.float32)
+    while len(block := sound.read(size, dtype="float32", always_2d=True)):
+        yield block[:, 0] if sound.channels == 1 else block @ shares
+
+
+def _checked(
+    blocks: Iterable[np.ndarray], rate: int, name: str, recipe: AudioRecipe
+) -> Iterator[np.ndarray]:
+    """Pass the samples on; refuse samples that are not finite, and a short or silent recording."""
+    n, peak = 0, 0.0
+    for block in blocks:
+        # The largest magnitude is NaN if any sample is: one pass finds both.
+        loudest = float(np.abs(block).max())
+        if not np.isfinite(loudest):
+            place = n + int(np.flatnonzero(~np.isfinite(block))[0])
+            raise ReadError(name, f"sample {place} is not a finite number", MEND)
+        n, peak = n + len(block), max(peak, loudest)
+        if n > recipe.max_duration * rate:
+            raise _too_long(name, recipe)
+        yield block
+    _check_length(n, rate, name, recipe)
+    if peak <= SILENCE:
+        raise ReadError(name, f"is silent for all of its {n / rate:.3g} s", MEND)
+
+
+def _check_length(n: int, rate: int, name: str, recipe: AudioRecipe) -> None:
+    shortest = recipe.window_samples if recipe.center is True else recipe.frame_samples
+    if n * recipe.sr < shortest * rate:
+        problem = f"is too short: {n / rate:.3g} s, a window takes {shortest / recipe.sr:.3g} s"
+        raise ReadError(name, problem, MEND)
+
+
+def resampled(blocks: Iterable[np.ndarray], rate: int, wanted: int) -> Iterator[np.ndarray]:
+    """Yield a signal at another sampling rate, block by block.
+
+    The result has the same samples as `scipy.signal.resample_poly` of the whole signal: each
+    piece is resampled together with the neighbouring samples that the filter reaches, and the
+    neighbours are cut off again. Pieces begin at multiples of `down` samples, where input and
+    output samples have the same time.
+    """
+    up, down = wanted // gcd(rate, wanted), rate // gcd(rate, wanted)
+    if up == down:
+        yield from blocks
+        return
+    reach = -(-10 * max(up, down) // (up * down)) + 1  # of the filter, in units of `down` samples
+    units = max(1, BLOCK // (4 * max(up, down)))
+    rest = np.zeros(reach * down, dtype=np.float32)
+    needed = (units + 2 * reach) * down
+    for block in blocks:
+        rest = np.concatenate([rest, block])
+        while len(rest) >= needed:
+            yield _resample(rest[:needed], up, down)[reach * up : (reach + units) * up]
+            rest = rest[units * down :]
+    left = len(rest) - reach * down
+    last = _resample(np.concatenate([rest, np.zeros(reach * down, dtype=np.float32)]), up, down)
+    yield last[reach * up : reach * up - (-left * up // down)]
+
+
+def _resample(samples: np.ndarray, up: int, down: int) -> np.ndarray:
+    from scipy.signal import resample_poly  # slow to import
+
+    return resample_poly(samples, up, down, window=_low_pass(up, down))
+
+
+@lru_cache(maxsize=8)
+def _low_pass(up: int, down: int) -> np.ndarray:
+    """Return the filter that `resample_poly` would design again in every call."""
+    from scipy.signal import firwin
+
+    largest = max(up, down)
+    return firwin(20 * largest + 1, 1 / largest, window=("kaiser", 5.0)).astype(np.float32)
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Hold back what is written to the error stream, and pass on all but the decoder's remarks.
+
+    The decoder writes to the stream of the process, past Python. What other threads write in the
+    meantime appears when the block ends. One thread at a time is in the block.
+    """
+    with LOCK, tempfile.TemporaryFile() as held:
+        try:
+            screen = os.dup(STDERR)
+        except OSError:  # the process has no error stream
+            yield
+            return
+        try:
+            _flush()
+            os.dup2(held.fileno(), STDERR)
+            yield
+        finally:
+            _flush()
+            os.dup2(screen, STDERR)
+            os.close(screen)
+            held.seek(0)
+            rest = NOISE.sub(b"", held.read())
+            if rest:
+                os.write(STDERR, rest)
+
+
+def _flush() -> None:
+    if sys.stderr is not None and not sys.stderr.closed:
+        sys.stderr.flush()

@@ -1,0 +1,123 @@
+"""A cache folder for extracted features.
+
+The name of an entry comes from the content of the sound file, the recipe, the source files that
+compute features and the versions of the packages they use. A renamed file keeps its entry; a
+changed file or program makes a new entry. A cache only saves time: an entry that cannot be read is
+computed again, and an entry that cannot be written is not an error.
+"""
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.files import cache_folder, remove_unheld, replace_file
+from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.version import source_digest, version_of
+from mvdfq.io.source import ReadError
+
+DIGEST = 32  # bytes of a SHA-256
+ENDING = ".features"
+# About 100 hours of sound with 13 rows, 100 frames per second.
+LIMIT = "2GiB"
+
+
+def features_folder() -> Path:
+    """Return the folder where commands keep features; the folder is not created."""
+    return cache_folder("features")
+
+
+def size_limit() -> int:
+    """Return the largest size of a cache in bytes, which the variable MVDFQ_CACHE_SIZE changes."""
+    return parse_memory(os.environ.get("MVDFQ_CACHE_SIZE", LIMIT))
+
+
+@cache
+def code_key() -> str:
+    """Return a digest of the code that computes features."""
+    code = source_digest("mvdfq.io.sound.decoding", "mvdfq.io.sound.recipes")
+    packages = [(name, version_of(name)) for name in ("numpy", "scipy", "soundfile")]
+    return hashlib.sha256(repr((code, packages)).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class CacheEntry:
+    """The file of an entry, its size, and when it was last used."""
+
+    path: Path
+    size: int
+    used: float
+
+
+class FeatureCache:
+    """A folder of extracted features; the folder is created if it does not exist."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            problem = f"the cache folder cannot be created ({error.strerror})"
+            raise ReadError(folder, problem, "name another folder, or use no cache") from None
+
+    def entry(self, file: Any, recipe_key: str) -> Path:
+        """Return where the features of an open file belong; the file is back at its start."""
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        # Two letters of the digest as a sub-folder keep folders small with a million files.
+        name = f"{content[2:]}-{recipe_key}-{code_key()}{ENDING}"
+        return self.folder / content[:2] / name
+
+    def load(self, entry: Path) -> np.ndarray | None:
+        """Return the features of an entry; None if there is no entry, or a damaged entry."""
+        try:
+            stored = entry.read_bytes()
+        except OSError:
+            return None
+        digest, body = stored[:DIGEST], stored[DIGEST:]
+        if hashlib.sha256(body).digest() != digest:
+            return None
+        try:
+            features = np.load(BytesIO(body), allow_pickle=False)
+        except (ValueError, EOFError, OSError):  # whole, but not ours
+            return None
+        with suppress(OSError):
+            os.utime(entry)  # the entry was used now: the entries used longest ago go first
+        return features
+
+    def store(self, entry: Path, features: np.ndarray) -> None:
+        """Write the whole entry or nothing, even if another process writes the same entry."""
+        body = BytesIO()
+        np.save(body, features, allow_pickle=False)
+        stored = hashlib.sha256(body.getbuffer()).digest() + body.getvalue()
+        with suppress(OSError):  # a full disk, or no right to write: the caller has the features
+            entry.parent.mkdir(exist_ok=True)
+            replace_file(entry, stored)
+
+    def entries(self) -> list[CacheEntry]:
+        """Return all entries, the entry that was used longest ago first."""
+        found = []
+        for path in self.folder.glob(f"[0-9a-f][0-9a-f]/*{ENDING}"):
+            with suppress(OSError):  # another process has removed the entry
+                status = path.stat()
+                found.append(CacheEntry(path, status.st_size, status.st_mtime))
+        return sorted(found, key=lambda entry: (entry.used, entry.path))
+
+    def trim(self, most_bytes: int) -> int:
+        """Remove the oldest entries until the rest has at most `most_bytes`; return how many."""
+        entries = self.entries()
+        total, n_removed = sum(entry.size for entry in entries), 0
+        for entry in entries:
+            if total <= most_bytes:
+                break
+            entry.path.unlink(missing_ok=True)
+            total, n_removed = total - entry.size, n_removed + 1
+        for path in self.folder.glob("[0-9a-f][0-9a-f]/.*.unfinished"):  # of killed processes
+            remove_unheld(path)
+        return n_removed

@@ -1,0 +1,248 @@
+"""The sound files of a folder; their places in the folder give names, classes and groups."""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mvdfq._utils.short import Short
+from mvdfq.io.sound.decoding import MEND, meant_as_sound, shown, unreadable
+from mvdfq.io.source import ReadError, Source, check_inside, compiled
+from mvdfq.io.tables.csv_tables import METADATA, named_rows
+
+__all__ = ["list_audio"]
+
+
+@dataclass(repr=False)
+class AudioListing(Short):
+    """The sound files of a folder, and their names, labels and groups.
+
+    Labels and groups are empty lists if the folder does not name them. Problems of the folder are
+    in the order of names, or of `metadata.csv`. Files in a folder that are not sound, such as
+    pictures of covers, are passed over.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    problems: list[ReadError] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+    # How the table of files was read.
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Say which files were passed over, in one line."""
+        n, some = len(self.passed_over), ", ".join(sorted(self.passed_over)[:5])
+        if not n:
+            return self.notes
+        files = "1 file that is" if n == 1 else f"{n} files that are"
+        return [*self.notes, f"passed over {files} not sound: {some}{', ...' if n > 5 else ''}"]
+
+    @property
+    def n_seen(self) -> int:
+        """Number of files that were looked at, sound or not."""
+        return len(self.files) + len(self.problems) + len(self.passed_over)
+
+    def add(self, file: Path, name: str, label: str | None, group: str | None = None) -> None:
+        """Add a file, or note why it cannot be added."""
+        if shown(name) != name:
+            self.refuse(file, "the name is not valid UTF-8", "rename the file")
+            return
+        self.files.append(file)
+        self.names.append(name)
+        self.labels += [] if label is None else [label]
+        self.groups += [] if group is None else [group]
+
+    def refuse(self, path: Path, problem: str, hint: str) -> None:
+        """Note what is wrong with a file or folder."""
+        self.problems.append(ReadError(shown(path), problem, hint))
+
+    def keep(self, kept: list[int]) -> None:
+        """Keep the files with these indices, and leave out all others."""
+        columns: list[list[Any]] = [self.files, self.names, self.labels, self.groups]
+        for values in columns:
+            values[:] = [values[i] for i in kept] if values else []
+
+
+def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
+    """List the sound files of a folder with their classes and groups, without reading them.
+
+    Parameters
+    ----------
+    path : str, Path or list of these
+        A folder, a file, or several files, as in `read_audio`.
+
+    group_pattern : str, default=None
+        Regular expression that finds the group in a name, as in `read_audio`.
+
+    Returns
+    -------
+    listing : AudioListing
+        The files, and the problems of the folder.
+
+    Examples
+    --------
+    >>> from mvdfq.io import list_audio
+    >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"], group_pattern="_(.+)_").groups
+    ['anna', 'ben']
+    """
+    pattern = group_expression(group_pattern)
+    if not isinstance(path, str | os.PathLike):
+        listing = _from_files(path)
+    elif not os.path.isdir(path):
+        listing = _from_files([path])
+    elif os.path.isfile(os.path.join(path, METADATA)):
+        listing = _from_metadata(Path(path))
+    else:
+        listing = _from_folders(Path(path))
+    if pattern is not None:
+        _find_groups(listing, pattern)
+    return listing
+
+
+def _from_files(paths: Iterable[Any]) -> AudioListing:
+    listing = AudioListing()
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"path must hold paths of files, got {type(path).__name__}.")
+        listing.add(Path(path), os.fspath(path), None)
+    return listing
+
+
+def _from_folders(root: Path) -> AudioListing:
+    """List a folder with one sub-folder per class, or a folder of files without classes."""
+    listing = AudioListing()
+    entries = _entries(root, root, listing)
+    folders = [entry for entry in entries if os.path.isdir(entry)]
+    for folder in folders:
+        before = listing.n_seen
+        _walk(folder, root, listing, (_identity(root),))
+        if listing.n_seen == before:
+            hint = "put the files of the class into the folder, or remove the folder"
+            listing.refuse(folder, "is an empty folder", hint)
+    has_classes = bool(listing.files or listing.problems)
+    for entry in (entry for entry in entries if entry not in folders):
+        if not has_classes:
+            _add_sound(listing, entry, entry.name, None)
+        elif meant_as_sound(entry):
+            hint = "move the file into the folder of its class"
+            listing.refuse(entry, "lies beside the class folders", hint)
+        else:
+            listing.passed_over.append(shown(entry.name))
+    listing.problems.sort(key=lambda problem: problem.path)
+    return listing
+
+
+def _add_sound(listing: AudioListing, entry: Path, name: str, label: str | None) -> None:
+    if meant_as_sound(entry):
+        listing.add(entry, name, label)
+    else:
+        listing.passed_over.append(shown(name))
+
+
+def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...]) -> None:
+    """Add all files below a class folder; follow links, but not in circles and not outside."""
+    here = _identity(folder)
+    if here in above:
+        listing.refuse(folder, "is a link to a folder that contains the link", "remove the link")
+        return
+    for entry in _entries(folder, root, listing):
+        if os.path.isdir(entry):
+            _walk(entry, root, listing, (*above, here))
+        else:
+            parts = entry.relative_to(root).parts
+            _add_sound(listing, entry, "/".join(parts), parts[0])
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    status = os.stat(folder)
+    return status.st_dev, status.st_ino
+
+
+def _entries(folder: Path, root: Path, listing: AudioListing) -> list[Path]:
+    """Return the files and folders in a folder, sorted by name, without hidden ones."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    except OSError as error:
+        listing.problems.append(unreadable(folder, error))
+        return []
+    return [folder / name for name in names if _is_inside(folder / name, root, listing)]
+
+
+def _is_inside(path: Path, root: Path, listing: AudioListing) -> bool:
+    """Tell whether a path does not lead out of the folder; note the problem if it does."""
+    try:
+        check_inside(path, root)
+    except ReadError as error:
+        listing.refuse(path, error.problem, error.hint)
+        return False
+    return True
+
+
+def _from_metadata(root: Path) -> AudioListing:
+    """List the files that metadata.csv names, in the order of the table."""
+    check_inside(root / METADATA, root)
+    source, listing = Source(root / METADATA, skip_bad=True), AudioListing()
+    seen: set[str] = set()
+    for line, row in named_rows(source, ["file_name", "label"], ["group"]):
+        problem = _row_problem(row, root, seen)
+        seen.add(row["file_name"])
+        if problem:
+            source.skip(f"line {line}: {problem}", MEND)
+        else:
+            listing.add(root / row["file_name"], row["file_name"], row["label"], row.get("group"))
+    listing.problems += source.skipped
+    listing.notes += source.remarks
+    return listing
+
+
+def _row_problem(row: dict[str, str], root: Path, seen: set[str]) -> str | None:
+    """Say what is wrong with a row of the table; None if nothing is wrong."""
+    for column in ("file_name", "label", "group"):
+        if not row.get(column, "-"):
+            return f"no {column}"
+    name = row["file_name"]
+    if os.path.isabs(name) or ".." in Path(name).parts:
+        return f"{name!r} lies outside the folder"
+    if name in seen:
+        return f"{name!r} is listed a second time"
+    if not (root / name).resolve().is_relative_to(root.resolve()):
+        return f"{name!r} is a link that leads out of the folder"
+    return None if os.path.isfile(root / name) else f"there is no file {name!r}"
+
+
+def group_expression(pattern: str | None) -> re.Pattern[str] | None:
+    """Compile an expression, which must have a part in parentheses; None stays None."""
+    if pattern is None:
+        return None
+    expression = compiled(pattern, "group_pattern")
+    if not expression.groups:
+        raise ValueError(f"group_pattern '{pattern}' has no group; put the group in parentheses.")
+    return expression
+
+
+def group_in(text: str, pattern: re.Pattern[str]) -> str | None:
+    """Return the part named ``group``, or else the first part in parentheses; None if empty."""
+    match = pattern.search(text)
+    found = match["group" if "group" in pattern.groupindex else 1] if match else None
+    return found or None
+
+
+def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
+    """Find the group of each file in its name; leave out files without a group."""
+    kept, groups = [], []
+    for i, name in enumerate(listing.names):
+        text = name if "/" in pattern.pattern else name.rpartition("/")[2]
+        group = group_in(text, pattern)
+        if group is not None:
+            kept.append(i)
+            groups.append(group)
+        else:
+            problem = f"group_pattern '{pattern.pattern}' finds nothing in {text!r}"
+            listing.refuse(listing.files[i], problem, "change the expression, or rename the file")
+    listing.keep(kept)
+    listing.groups = groups

@@ -1,0 +1,1 @@
+"""Tables, series in text and arrays -> sequences of numbers."""

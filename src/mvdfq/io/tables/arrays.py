@@ -1,0 +1,348 @@
+"""Arrays in .npz and .npy: our own layout, and common layouts of others. Nothing is unpickled.
+
+Our layout has the arrays of `mvdfq.Sequences`: ``data`` (n_channels, n_frames) holds all sequences
+side by side, and ``offsets`` (n_sequences + 1) says where each sequence begins. ``mvdfq_series``
+holds the version of the layout, 1. Optional arrays are ``y``, ``names``, ``groups`` and ``split``
+with one value per sequence, ``channel_names`` and ``symbolic`` with one value per channel, and
+``sampling_rate``, a number.
+"""
+
+import math
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from mvdfq._utils.files import guarded_array, replacing
+from mvdfq.io.dataset import Dataset, Format, joined_parts
+from mvdfq.io.source import ReadError, Source, unchanged
+from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.converters import from_time_first
+
+__all__ = ["write_npz"]
+
+# What arrays of labels are called, in lower case.
+LABELS = ["y", "labels", "label", "target"]
+MARK = "mvdfq_series"
+# What others call the arrays, in lower case; a layout in two parts adds train or test before or
+# after the name.
+VALUES = ["x", "data", "values"]
+LENGTHS = ["lengths", "length", "len"]
+NAMES = ["names", "ids", "name", "id"]
+GROUPS = ["groups", "group"]
+
+
+@contextmanager
+def _damage_is_said(source: Source, what: str) -> Iterator[None]:
+    """Turn every error that a damaged file leads to into a ReadError."""
+    try:
+        yield
+    except ReadError:
+        raise
+    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
+        source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
+
+
+def read_array(source: Source) -> np.ndarray:
+    """Read the array of an .npy file."""
+    size = source.path.stat().st_size
+    with (
+        open(source.path, "rb") as file,
+        unchanged(file, source.path),
+        _damage_is_said(source, "the array"),
+    ):
+        values = _read(source, file, size, "the array")
+    source.tell(size, size)
+    return values
+
+
+def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Read the named arrays of an .npz file, by name; all arrays if no names are given."""
+    arrays = {}
+    with (
+        _damage_is_said(source, "the archive"),
+        open(source.path, "rb") as raw,
+        unchanged(raw, source.path),
+        zipfile.ZipFile(raw) as archive,
+    ):
+        files = [f"{name}.npy" for name in names]
+        found = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        members = [member for member in found if member.filename in files or not names]
+        if len(members) < len(names):
+            source.fail(f"the arrays are {[m.filename[:-4] for m in found]}, expected {[*names]}")
+        total = sum(member.file_size for member in members)
+        if total > source.max_bytes:
+            source.fail(f"arrays of {total} bytes", "max_bytes allows more")
+        for i, member in enumerate(members):
+            name = member.filename.removesuffix(".npy")
+            with archive.open(member) as file:
+                arrays[name] = _read(source, file, member.file_size, f"array {name!r}")
+            source.tell(i + 1, len(members))
+    if not arrays:
+        source.fail("an archive without arrays", "numpy.savez writes them")
+    return arrays
+
+
+def _read(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
+    """Read one array, after its header was compared with the number of bytes."""
+
+    def check(shape: tuple[int, ...], dtype: np.dtype) -> None:
+        if dtype.hasobject:
+            hint = "they may hold code; store numbers, mvdfq.io.write_npz takes unequal lengths"
+            source.fail(f"{what} holds pickled Python objects, which are never loaded", hint)
+        if dtype.kind not in "biufSU":
+            source.fail(f"{what} is of dtype {dtype}", "real numbers and text can be read")
+        needed = math.prod(shape) * dtype.itemsize
+        # an array without values may still claim 10**12 sequences, which a loop would visit
+        if needed > min(size, source.max_bytes) or max(shape, default=0) > size + 1:
+            source.fail(f"{what} claims shape {shape}, more than its {size} bytes can hold")
+
+    return guarded_array(file, check)
+
+
+def required(source: Source, arrays: Mapping[str, np.ndarray], *names: str) -> list[np.ndarray]:
+    """Return the arrays of these names; refuse an archive without one of them."""
+    for name in names:
+        if name not in arrays:
+            source.fail(f"there is no array {name!r}", f"{' and '.join(names)} are needed")
+    return [arrays[name] for name in names]
+
+
+def as_offsets(source: Source, name: str, values: np.ndarray, n: int) -> np.ndarray:
+    """Return where each sequence begins, and the end of all `n` frames; refuse other arrays."""
+    is_list = values.ndim == 1 and values.dtype.kind in "iu" and values.size > 1
+    offsets = values.astype(np.int64) if is_list else np.array([-1])  # unsigned steps never fall
+    if offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 0).any():
+        source.fail(f"{name} must be whole numbers that rise from 0 to {n}, the number of frames")
+    return offsets
+
+
+def column(
+    source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
+) -> np.ndarray | None:
+    """Return the array that has one of the names in `keys`, with `n` values, or None."""
+    for key in keys:
+        if key in arrays:
+            values = arrays[key]
+            if values.ndim == 2 and 1 in values.shape:  # a column, as Keras has it
+                values = values.ravel()
+            if values.shape != (n,):
+                source.fail(f"array {key!r} has shape {values.shape}, expected ({n},)")
+            if key in LABELS and values.dtype.kind == "f" and np.isnan(values).any():
+                source.fail(f"array {key!r}: label {np.isnan(values).argmax() + 1} is missing")
+            return values.astype(str) if values.dtype.kind == "S" else values
+    return None
+
+
+def read_npy(source: Source, time_first: bool = False) -> Dataset:
+    """Read an array with two or three axes; `read_series` explains `time_first`."""
+    return _foreign(source, {"x": read_array(source)}, time_first)
+
+
+def read_npz(source: Source, time_first: bool = False) -> Dataset:
+    """Read an archive of arrays; `read_series` explains `time_first`."""
+    arrays = read_archive(source)
+    if MARK in arrays:
+        return _own(source, arrays)
+    lower = {name.lower(): values for name, values in arrays.items()}
+    parts = {part: found for part in ("train", "test") if (found := _part(lower, part))}
+    if not parts:
+        return _foreign(source, lower, time_first)
+    datasets = [_foreign(source, found, time_first, f":{part}") for part, found in parts.items()]
+    return joined_parts(source.path, datasets, list(parts))
+
+
+def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
+    """A data set in our own layout, with all optional arrays, after a check of their lengths."""
+    if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
+        source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
+    data, offsets = required(source, arrays, "data", "offsets")
+    if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
+        source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
+    offsets = as_offsets(source, "offsets", offsets, data.shape[1])
+    names = column(source, arrays, ["channel_names"], len(data))
+    flags = column(source, arrays, ["symbolic"], len(data))
+    per = {
+        key: column(source, arrays, [key], len(offsets) - 1)
+        for key in ("y", "names", "groups", "split")
+    }
+    if np.isinf(data).any():
+        frame = int(np.isinf(data).any(axis=0).argmax())
+        i = int(np.searchsorted(offsets, frame, side="right"))
+        source.fail(f"series {i} holds an infinite value", "write NaN for a missing value")
+    try:
+        X = check_sequences(
+            Sequences(data, offsets, symbolic=() if flags is None else tuple(map(bool, flags))),
+            channel_names=None if names is None else names.tolist(),
+            sampling_rate=arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None,
+        )
+    except ValueError as error:
+        source.fail(str(error))
+    return _dataset(source, X, per)
+
+
+def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") -> Dataset:
+    """Return the data set with the columns `per` sequence; sequences without names get numbers."""
+    names = per.pop("names")
+    if names is None:
+        named = [f"{source.stem}{part}:{i + 1}" for i in range(len(X))]
+    else:
+        named = [str(name) for name in names.tolist()]
+    return Dataset(X, names=named, **per)
+
+
+def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
+    """Return the arrays of one part under short names: ``x_train`` and ``train_x`` become ``x``."""
+    found = {}
+    for name, values in arrays.items():
+        for short in (name.removeprefix(part), name.removesuffix(part)):
+            if short != name:
+                found[short.strip("_")] = values
+    return found if any(name in found for name in VALUES) else {}
+
+
+def _foreign(
+    source: Source, arrays: Mapping[str, np.ndarray], time_first: bool, part: str = ""
+) -> Dataset:
+    """Return the data set of arrays that have common names."""
+    key = next((name for name in VALUES if name in arrays), None)
+    if key is None:
+        hint = "name the arrays X and y, or X_train, y_train, X_test and y_test"
+        source.fail(f"no array of values among {sorted(arrays)[:20]}", hint)
+    values = arrays[key]
+    if values.dtype.kind not in "biuf":
+        source.fail(f"array {key!r} is of dtype {values.dtype}", "sequences are numbers")
+    lengths = next((arrays[name] for name in LENGTHS if name in arrays), None)
+    try:
+        X = _sequences(values, lengths, time_first)
+    except ValueError as error:
+        source.fail(f"array {key!r}: {error}")
+    families = {"y": LABELS, "names": NAMES, "groups": GROUPS}
+    per = {name: column(source, arrays, keys, len(X)) for name, keys in families.items()}
+    return _dataset(source, X, per, part)
+
+
+def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool) -> Sequences:
+    """Return sequences of an array with three axes, with two (univariate), or with lengths."""
+    if lengths is not None and values.ndim == 2:
+        return _cut(values, lengths)
+    if values.ndim not in (2, 3) or 0 in values.shape:
+        raise ValueError(
+            f"shape {values.shape} cannot be (n_sequences, n_channels, n_timepoints) or, "
+            f"univariate, (n_sequences, n_timepoints)"
+        )
+    X = from_time_first(values) if time_first and values.ndim == 3 else check_sequences(values)
+    return X if lengths is None else _without_padding(X, lengths)
+
+
+def _without_padding(X: Sequences, lengths: np.ndarray) -> Sequences:
+    """Cut sequences that were padded to one length back to their own lengths."""
+    is_whole = lengths.dtype.kind in "iu" and lengths.shape == (len(X),)
+    if not is_whole or (lengths < 0).any() or (lengths > X.lengths.max()).any():
+        raise ValueError(
+            f"its lengths are not one whole number for each of {len(X)} sequences, at most "
+            f"{X.lengths.max()}"
+        )
+    return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
+
+
+def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
+    """Cut frames that lie end to end; the lengths add up to the size of the axis of time."""
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths < 0).any():
+        raise ValueError(f"its lengths are not whole numbers of shape (n_sequences,): {lengths}")
+    total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
+    if not lengths.size or total not in values.shape:
+        raise ValueError(f"shape {values.shape}, but the lengths add up to {total} frames")
+    frames = values if total == values.shape[0] else values.T
+    return from_time_first(np.split(frames, cuts))
+
+
+NPZ = Format(
+    "npz",
+    lambda glimpse: any(name.endswith(".npy") for name in glimpse.members),
+    read_npz,
+    options=("time_first",),
+    extensions=("npz",),
+)
+
+
+NPY = Format(
+    "npy",
+    lambda glimpse: glimpse.start.startswith(b"\x93NUMPY"),
+    read_npy,
+    options=("time_first",),
+    extensions=("npy",),
+)
+
+
+def write_npz(
+    path: str | Path,
+    X: Any,
+    y: Any = None,
+    names: Any = None,
+    groups: Any = None,
+    *,
+    split: Any = None,
+) -> None:
+    """Write sequences with labels, names, groups and splits as one .npz file for `read_series`.
+
+    The file holds the arrays of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
+    Nothing is pickled; `numpy.load` reads the file too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    X : Sequences, list of array-like or 3-D array
+        The sequences; channel names, sampling rate and symbolic channels are kept.
+
+    y : array-like of shape (n_sequences,), default=None
+        Labels, numbers or text.
+
+    names : array-like of shape (n_sequences,), default=None
+        One name per sequence.
+
+    groups : array-like of shape (n_sequences,), default=None
+        One group per sequence, such as a speaker or an album.
+
+    split : array-like of shape (n_sequences,), default=None
+        ``"train"`` or ``"test"`` for each sequence.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np
+    >>> from mvdfq.io import read_series, write_npz
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
+    >>> write_npz(path, [np.ones((2, 3)), np.zeros((2, 4))], y=["a", "b"], names=["x", "y"])
+    >>> data = read_series(path)
+    >>> data.X.lengths, data.y, data.names
+    (array([3, 4]), array(['a', 'b'], dtype='<U1'), ['x', 'y'])
+    """
+    X = check_sequences(X)
+    per = {"y": y, "names": names, "groups": groups, "split": split}
+    arrays = {key: _to_write(key, values, len(X)) for key, values in per.items()}
+    arrays |= {MARK: np.int64(1), "data": X.data, "offsets": X.offsets}
+    arrays["channel_names"] = None if X.channel_names is None else np.array(X.channel_names)
+    arrays["symbolic"] = np.array(X.symbolic) if X.symbolic else None
+    arrays["sampling_rate"] = None if X.sampling_rate is None else np.float64(X.sampling_rate)
+    stored = {key: values for key, values in arrays.items() if values is not None}
+    with replacing(Path(path)) as file:
+        np.savez_compressed(file, **stored)
+
+
+def _to_write(key: str, values: Any, n: int) -> Any:
+    if values is None:
+        return None
+    values = np.asarray(values)
+    if values.dtype.kind == "O":
+        values = np.array([str(value) for value in values.tolist()])
+    if values.shape != (n,) or values.dtype.kind not in "biufU":
+        raise ValueError(
+            f"{key} must be one number or text per sequence, {n} in all; got shape "
+            f"{values.shape} of dtype {values.dtype}."
+        )
+    return values

@@ -1,0 +1,294 @@
+"""Which column of a table holds what: named by the user, or recognised by name and content."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.tables.csv_tables import first_rows, is_given, named_columns
+from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
+
+# How columns are called, in lower case and without spaces, dashes and underscores. The first name
+# that the table has is taken.
+NAMES = {
+    "id": ("id", "sequence", "series", "case", "trial", "recording", "record", "segment", "session",
+           "run", "uid", "device", "machine", "asset", "node"),
+    "time": ("time", "timestamp", "datetime", "t", "ts", "seconds", "secs", "sec", "millis", "ms",
+             "elapsed", "epoch", "unix", "utc", "clock", "date"),
+    "label": ("label", "labels", "class", "classes"),
+    "group": ("group", "groups", "subject", "speaker", "participant", "patient"),
+}  # fmt: skip
+# "subject_id" means "subject"; "sensor_time" and "date_utc" are times.
+SUFFIX = re.compile(r"(?<=.)(ids?|no|nr|number|name)")
+TIME_PART = re.compile(r"timestamp.*|.*timestamp|time.*|.*time|date.*|.*date")
+SURE = ("time", "timestamp", "datetime")
+# A column that counts rows says only in which order the rows come. Data frames write such a column
+# first, without a name.
+COUNTERS = ("", "index", "idx", "frame", "step", "row", "sample", "unnamed:0")
+# The index of a data frame, as pandas calls it in files: in Parquet, and in CSV that was read and
+# written again. An index tells the order of rows in some other table, and is never a channel.
+INDEX = re.compile(r"__index_level_\d++__|Unnamed: \d++")
+# "X[s]" and "X[s].1", as pandas writes the second of two columns of one name
+IN_UNITS_OF_TIME = re.compile(r"[^\[(]*+[\[(][^\])]*+[\])](?:\.\d++)?")
+# A table without a header and with at most this many columns, whose first column rises, is one
+# series with its times, and not one series per row.
+FEW = 20
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The places of id, time, label and group in a row, and the places of the channels."""
+
+    header: Sequence[str]
+    places: Mapping[str, int]
+    channels: Sequence[int]
+    # Seconds per step of a time that is a number; None if the user did not name a unit.
+    unit: float | None = None
+    # Whether the times are more than numbers of rows.
+    is_clock: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the channels."""
+        return [self.header[i] for i in self.channels]
+
+    def by_key(self, cells: Sequence[Any]) -> dict[str, Any]:
+        """Columns by what they are: id, time, label and group, and channels by ``:name``."""
+        special = {key: cells[place] for key, place in self.places.items()}
+        return special | {f":{self.header[i]}": cells[i] for i in self.channels}
+
+    def without(self, names: Collection[str]) -> "Roles":
+        """Return the roles without some channels."""
+        return replace(self, channels=[i for i in self.channels if self.header[i] not in names])
+
+    def words(self) -> str:
+        """Return what was taken as what, in words."""
+        found = [f"{key} {self.header[place]!r}" for key, place in self.places.items()]
+        found += [] if "time" in self.places else ["time: the order of the rows"]
+        taken = {*self.places.values(), *self.channels}
+        rest = [name for i, name in enumerate(self.header) if i not in taken and (name or not i)]
+        found += [f"channels {some(self.names)}"] + ([f"left out {some(rest)}"] if rest else [])
+        return "; ".join(found)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns as the user names them, by name or by number; the default finds them.
+
+    `label`, `group` and `time` may be None: the column is not there, or must not be read.
+    """
+
+    label: str | int | None = "label"
+    id: str | int | None = "id"
+    time: str | int | None = "time"
+    group: str | int | None = "group"
+    channels: Sequence[str | int] | None = None
+    drop: Sequence[str | int] = ()
+    categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    # Rows per second that all sequences are brought to.
+    resample: float | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> "Columns":
+        """Return the columns that are named in the options of a reader."""
+        return cls(**{key: value for key, value in options.items() if key in COLUMNS})
+
+    def find(
+        self,
+        source: Source,
+        header: Sequence[str],
+        sample: Sequence[Sequence[str]],
+        index: Collection[str] = (),
+    ) -> Roles:
+        """Return the role of each column; `sample` holds the first rows.
+
+        Columns that the user names must be there. A second column of times, an empty column
+        without a name and columns of an `index` are left out; an index may be an id or a time.
+        """
+        _check_names(source, header)
+        dropped = {_named(source, "drop", name, header) for name in self.drop}
+        self._check_categories(source, header)
+        cells = [list(column) for column in zip(*sample, strict=False)]
+        cells += [[] for _ in range(len(header) - len(cells))]
+        chosen = None
+        if self.channels is not None:
+            chosen = [_named(source, "channels", name, header) for name in self.channels]
+        places = self._places(source, header, {*(chosen or ()), *dropped})
+        ids = cells[places["id"]] if "id" in places else None
+        taken = {*places.values(), *(chosen or ()), *dropped}
+        free = [i for i in range(len(header)) if i not in taken]
+        times = list(_time_places(header, cells, free, ids))
+        if self.time == "time" and times:
+            places["time"] = times[0]
+        if chosen is None:
+            apart = {*times, *(i for i, name in enumerate(header) if is_index(name, i, index))}
+            free = [i for i in free if i not in apart and (header[i] or any(cells[i]))]
+        at = places.get("time")
+        is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
+        return Roles(header, places, chosen or free, self._unit(header), is_clock)
+
+    def _check_categories(self, source: Source, header: Sequence[str]) -> None:
+        for name in set(self.categories) - set(header):
+            source.fail(f"line 1: no column {name!r}, but categories names this column")
+
+    def _places(
+        self, source: Source, header: Sequence[str], apart: Collection[int]
+    ) -> dict[str, int]:
+        """Return the columns that the user names, and columns with a known name, except times."""
+        wishes = {key: getattr(self, key) for key in NAMES if getattr(self, key) not in (None, key)}
+        if self._unit(header) is not None:
+            wishes["time"] = str(self.time).rpartition(":")[0]
+        named = {key: _named(source, key, wish, header) for key, wish in wishes.items()}
+        for key in ("id", "label", "group"):
+            taken = {*named.values(), *apart}
+            known = [i for i in known_places(key, header) if i not in taken]
+            if getattr(self, key) == key and known:
+                named[key] = known[0]
+        return {key: named[key] for key in ("id", "label", "group", "time") if key in named}
+
+    def _unit(self, header: Sequence[str]) -> float | None:
+        """Return the unit in ``time="clock:ms"``, in seconds."""
+        if not isinstance(self.time, str) or ":" not in self.time or self.time in header:
+            return None
+        name, _, unit = self.time.rpartition(":")
+        return split_unit(f"{name} ({unit})")[1]
+
+
+COLUMNS = tuple(column.name for column in fields(Columns))
+
+
+def some(names: Sequence[str], most: int = 12) -> str:
+    """Return names in words, at most a dozen of them."""
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _check_names(source: Source, header: Sequence[str]) -> None:
+    for j, name in enumerate(header):
+        if name and name in header[:j]:
+            source.fail(f"line 1: two columns {name!r}", "names of columns must differ")
+
+
+def _named(source: Source, key: str, wish: str | int, header: Sequence[str]) -> int:
+    """Return the place of a column that the user names; a number counts from 0, or from the end."""
+    if isinstance(wish, int) and -len(header) <= wish < len(header):
+        return range(len(header))[wish]
+    folded = [name.casefold() for name in header]
+    for names, name in ((header, str(wish)), (folded, str(wish).casefold())):
+        if names.count(name) == 1:
+            return names.index(name)
+    source.fail(f"line 1: no column {wish!r}", how_to_name(key, header))
+
+
+def how_to_name(key: str, header: Sequence[str]) -> str:
+    """Return a hint for a column that is not there."""
+    one = "; if the file holds one sequence, pass format='csv-folder'" if key == "id" else ""
+    return f"{key}=NAME names one of {some(header)}{one}"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name.lower())
+
+
+def known_places(key: str, header: Sequence[str]) -> Iterator[int]:
+    """Yield the places of columns with a known name, in the order of the known names.
+
+    An exact name comes before a longer name: ``label`` before ``label_id``.
+    """
+    plain = [_plain(name) for name in header]
+    for name in NAMES[key]:
+        yield from (i for i, one in enumerate(plain) if one == name)
+    for name in NAMES[key]:
+        for i, one in enumerate(plain):
+            if one.startswith(name) and SUFFIX.fullmatch(one, len(name)):
+                yield i
+
+
+def is_index(name: str, place: int, index: Collection[str] = ()) -> bool:
+    """Is this the index of a data frame, by the metadata of the file or by its name?"""
+    return name in index or bool(INDEX.fullmatch(name)) or (not place and not name)
+
+
+def _time_places(
+    header: Sequence[str], cells: Sequence[Sequence[str]], free: Sequence[int], ids: Any
+) -> Iterator[int]:
+    """Yield the columns that hold times, the best first.
+
+    Times that rise come first, by name and then by content. A column that is surely meant as
+    time, and does not rise, is left to the reader, which says what is wrong. Last come columns
+    that count rows.
+    """
+    plain = [_plain(split_unit(name)[0]) for name in header]
+    named = [i for name in NAMES["time"] for i in free if plain[i] == name]
+    named += [i for i in free if TIME_PART.fullmatch(plain[i]) and i not in named]
+    named += [i for i in free if i not in named and has_unit_of_time(header[i])
+              and _rises(cells[i], ids, strictly=True)]  # fmt: skip
+    sure = [i for i in named if plain[i] in SURE]
+    sure += [i for i in free if i not in sure and (are_dates(cells[i]) or epoch_unit(cells[i]))]
+    rising = [i for i in dict.fromkeys([*named, *sure]) if _rises(cells[i], ids)]
+    yield from rising
+    yield from (i for i in sure if i not in rising)
+    yield from (i for i in free if counts_rows(i, header, cells[i], ids))
+
+
+def has_unit_of_time(name: str) -> bool:
+    """Is there a unit of time in brackets, as in ``X[s]``?"""
+    return bool(IN_UNITS_OF_TIME.fullmatch(name)) and split_unit(name)[1] is not None
+
+
+def is_bare_series(roles: Roles, rows: Sequence[Sequence[str]]) -> bool:
+    """Is this one series without a header: few columns, many rows, and a first column that rises?
+
+    A user who names a column of labels or of ids says that each row is a series.
+    """
+    n = len(roles.header)
+    bare = list(roles.header) == list(map(str, range(n))) and not {"id", "label"} & {*roles.places}
+    if not bare or not 1 < n <= min(FEW, len(rows) // 2):
+        return False
+    return _rises([row[0] for row in rows], None, strictly=True)
+
+
+def counts_rows(i: int, header: Sequence[str], cells: Sequence[str], ids: Any = None) -> bool:
+    """Does column `i` number the rows, of the table or of each sequence?"""
+    name = _plain(header[i])
+    if name not in COUNTERS or (i and not name):
+        return False
+    return any(_rises(cells, each, by_one=True) for each in (ids, None))
+
+
+def looked_at(glimpse: Glimpse) -> tuple[Roles, list[list[str]]] | None:
+    """Return the roles of the columns and the first rows; None if the file is not a table.
+
+    If a column that the user names is not there, the reader will say so.
+    """
+    rows = first_rows(glimpse.said)
+    if not rows or "file_name" in rows[0]:
+        return None
+    header, is_named = named_columns(rows)
+    body = [row for row in (rows[1:] if is_named else rows) if len(row) == len(header)]
+    for columns in (Columns.of(glimpse.options), Columns()):
+        with suppress(ReadError):
+            roles = columns.find(Source(glimpse.path), header, body)
+            return (roles, body) if body else None
+    return None
+
+
+def _rises(
+    cells: Sequence[str], ids: Sequence[str] | None, by_one: bool = False, strictly: bool = False
+) -> bool:
+    """Are the cells times that never go back within a sequence, or that count the rows?"""
+    if not cells or not all(map(is_given, cells)):
+        return False
+    try:
+        values = moments(cells).tolist()
+    except (ValueError, OverflowError):
+        return False
+    last: dict[str, float] = {}
+    for value, who in zip(values, ids or [""] * len(cells), strict=True):
+        step = value - last.get(who, value - 1)
+        if step < 0 or (by_one and step != 1) or (strictly and not step):
+            return False
+        last[who] = value
+    return True

@@ -1,0 +1,198 @@
+"""Columns of times: as numbers, in seconds; the rates that they tell, and one rate for all."""
+
+import re
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from mvdfq.io.source import Source
+from mvdfq.io.tables.csv_tables import floats, is_given, is_value
+from mvdfq.sequences import Sequences, offsets_of
+from mvdfq.sequences.check import check_sampling_rate
+from mvdfq.sequences.resampling import GAP, rate_of, resampled
+
+# Seconds per unit.
+UNITS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millis", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "micros", "microseconds"), 1e-6),
+    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+}
+# Seconds since 1970 from 1979 to 2096, and the same in thousandths, millionths and billionths:
+# numbers between these limits that rise are taken for the time of day and year.
+EPOCH = 3e8, 4e9
+# "time (ms)", "time[ms]", "time_ms", "t / s"
+WITH_UNIT = re.compile(r"([^\[(/]*+)[\[(/]\s*+(\S+?)\s*+[\])]?\s*+")
+WITH_TAIL = re.compile(r"(.*)[_ .-]([^_ .-]++)")
+AGAIN = re.compile(r"(?<=[\])])\.\d++$")
+CLOCK = re.compile(r"(\d{1,2})(:\d\d(?::\d\d(?:[.,]\d++)?)?)(?:\s*+([aApP])\.?[mM]\.?)?(\S*+)")
+DAY = re.compile(r"(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:[T ]\s*+(\S.*+))?")
+DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\D.*+|\d{4}-\d\d-\d\d|\d{1,2}:\d\d.*+")
+# Rates that differ by more than a tenth are different rates, and not the jitter of one clock.
+SAME_RATE = 0.1
+# A grid with more places per row than this is a mistake in the unit of the times.
+MOST_PLACES = 1000
+
+
+def split_unit(name: str) -> tuple[str, float | None]:
+    """Return the name of a column without its unit, and the unit in seconds, or None.
+
+    pandas calls the second of two columns ``time[s]`` by the name ``time[s].1``.
+    """
+    name = AGAIN.sub("", name)
+    for pattern in (WITH_UNIT, WITH_TAIL):
+        match = pattern.fullmatch(name.strip())
+        if match and match[2].lower() in UNITS:
+            return match[1].strip(), UNITS[match[2].lower()]
+    return name, UNITS.get(name.strip().lower())
+
+
+def moments(times: Sequence[str]) -> np.ndarray:
+    """Times as numbers: unchanged, or nanoseconds since 1970 if they are dates or clock times."""
+    with suppress(ValueError):  # most times are numbers
+        numbers = floats(times)
+        if not np.isnan(numbers).any():
+            return numbers
+    if not all(map(is_given, times)):
+        raise ValueError("a time is missing")
+    days = [DAY.fullmatch(time) for time in times]
+    # 12/31/2020 is American, 31/12/2020 is not; with points and dashes the day comes first.
+    american = not any(day and (day[2] != "/" or int(day[1]) > 12) for day in days)
+    iso = [_iso(time, day, american) for time, day in zip(times, days, strict=True)]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of time zones, which NumPy reads right
+            return np.array(iso, "datetime64[ns]").astype(np.int64)
+    except ValueError:
+        hint = "; time=None keeps the order of the rows"
+        raise ValueError(f"{times[0][:40]!r} is not a time{hint}") from None
+
+
+def _iso(text: str, day: re.Match[str] | None, american: bool) -> str:
+    """Return a date or a clock time in the order of ISO 8601; anything else is left as it is."""
+    if day is None:
+        clock = _clock(text)
+        return f"1970-01-01T{clock}" if clock else text
+    first, _, second, third, clock = day.groups()
+    numbers = third, second, first
+    if len(first) == 4:
+        numbers = first, second, third
+    elif american:
+        numbers = third, first, second
+    date = "-".join(f"{int(number):02}" for number in numbers)
+    return f"{date}T{_clock(clock) or clock}" if clock else date
+
+
+def _clock(text: str) -> str | None:
+    """Return a clock time with two digits of the hour, from 0 to 23, and a decimal point."""
+    match = CLOCK.fullmatch(text)
+    if match is None:
+        return None
+    hour, rest, half, zone = int(match[1]), match[2], (match[3] or "").lower(), match[4]
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    return f"{hour:02}{rest.replace(',', '.')}{zone}"
+
+
+def are_dates(cells: Sequence[str]) -> bool:
+    """Are all cells dates or clock times, and not numbers?"""
+    return bool(cells) and all(map(DATE.fullmatch, cells)) and not any(map(is_value, cells))
+
+
+def epoch_unit(cells: Sequence[str]) -> float | None:
+    """Return the unit in seconds if all cells are times since 1970, by their size; else None."""
+    if not cells or not all(map(is_value, cells)) or not all(map(is_given, cells)):
+        return None
+    try:
+        low, high = np.percentile(floats(cells), [0, 100])
+    except ValueError:  # 1,5e999, or 1,5 beside 2.5: refused where the values are read
+        return None
+    inside = (unit for unit in (1.0, 1e-3, 1e-6, 1e-9) if EPOCH[0] <= low * unit)
+    return next((unit for unit in inside if high * unit <= EPOCH[1]), None)
+
+
+def unit_of(name: str, cells: Sequence[str]) -> float | None:
+    """Return seconds per unit of a column of times; None if nothing tells the unit.
+
+    Dates are in nanoseconds, see `moments`. A number is in the unit that the name tells, or in
+    the unit that its size tells. Numbers with decimals are seconds. Other whole numbers may be
+    anything: they count rows, or milliseconds.
+    """
+    numbers = [cell for cell in cells if is_value(cell) and is_given(cell)]
+    if 2 * len(numbers) < len(cells):
+        return 1e-9
+    unit = split_unit(name)[1] or epoch_unit(numbers)
+    if unit is None and not all(cell.strip().lstrip("+-").isdecimal() for cell in numbers):
+        return 1.0
+    return unit
+
+
+def at_one_rate(
+    source: Source,
+    X: Sequences,
+    seconds: Sequence[np.ndarray | None],
+    rate: float | None = None,
+) -> Sequences:
+    """Return sequences at `rate`, or as they are with the rate that their times tell.
+
+    `seconds` holds the times of each sequence, None where the unit of the times is not known.
+    """
+    check_sampling_rate(rate, "resample")
+    known = [times for times in seconds if times is not None]
+    if rate is not None:
+        if len(known) < len(seconds):
+            hint = "time='NAME:ms' says that column NAME holds milliseconds; s, us and ns work too"
+            source.fail("resample needs times, and the unit of the times is not known", hint)
+        return _resampled_all(source, X, known, rate)
+    rates = np.array([rate_of(times) for times in known])
+    rates = rates[np.isfinite(rates)]
+    if not rates.size:
+        return X
+    middle = _round_rate(float(np.median(rates)))
+    if (np.abs(np.log(rates / middle)) > np.log1p(SAME_RATE)).any():
+        low, high = rates.min(), rates.max()
+        source.remark(
+            f"the sampling rates differ: {low:.4g} to {high:.4g} rows per second; "
+            f"resample={middle:g} brings all sequences to one rate"
+        )
+        return X
+    uneven = sum(_is_uneven(times) for times in known)
+    source.remark(f"sampling rate from the times: {middle:g} rows per second")
+    if uneven:
+        source.remark(
+            f"{uneven} of {len(X)} sequences have gaps in time, but rows count as evenly spaced; "
+            f"resample={middle:g} puts missing values into the gaps"
+        )
+    return replace(X, sampling_rate=middle)
+
+
+def _round_rate(rate: float) -> float:
+    """Return 50 for 50.0000477, since times are rounded, but not 0.01667 for 1/60."""
+    plain = float(f"{rate:.4g}")
+    return plain if abs(plain - rate) <= 1e-5 * rate else rate
+
+
+def _is_uneven(seconds: np.ndarray) -> bool:
+    steps = np.diff(seconds)
+    return bool(steps.size and steps.max() > GAP * np.median(steps))
+
+
+def _resampled_all(
+    source: Source, X: Sequences, seconds: Sequence[np.ndarray], rate: float
+) -> Sequences:
+    parts = []
+    for x, times in zip(X, seconds, strict=True):
+        if times[-1] * rate > MOST_PLACES * len(times):
+            problem = f"{len(times)} rows last {times[-1]:.4g} s, which is too long for "
+            hint = "time='NAME:ms' says that column NAME holds milliseconds"
+            source.fail(f"{problem}resample={rate:g}", hint)
+        parts.append(resampled(x, times, rate, X.symbolic_mask))
+    source.remark(f"all sequences are resampled to {rate:g} rows per second")
+    data = np.concatenate(parts, axis=1)
+    offsets = offsets_of(part.shape[1] for part in parts)
+    return replace(X.with_data(data, offsets), sampling_rate=float(rate))

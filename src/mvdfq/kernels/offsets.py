@@ -1,0 +1,167 @@
+"""Kernels of words at fixed offsets: k-mers, spatial samples, any offsets."""
+
+from collections.abc import Iterable, Sequence, Sized
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.checks import check_several, check_whole
+from mvdfq.kernels.base import LONGEST_WORD, MOST_LAYOUTS, Group, Kernel, Layout, check_count
+
+__all__ = ["Spatial", "Spectrum", "Words"]
+
+
+class Spectrum(Kernel):
+    r"""Count the words of `k` neighbouring symbols (k-mers).
+
+    .. math:: c_u(x) = \#\{t : x_t \dots x_{t+k-1} = u\}
+
+    Cost: `k` reads for each position.
+
+    Parameters
+    ----------
+    k : int or sequence of int, default=3
+        Length of the words; several lengths are counted side by side.
+
+    dilation : int or sequence of int, default=1
+        Distance between the symbols of a word; several distances are counted side by side.
+
+    References
+    ----------
+    .. [1] C. Leslie, E. Eskin, W. S. Noble, "The spectrum kernel: a string kernel for SVM
+       protein classification", Pacific Symposium on Biocomputing, 2002.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Spectrum
+    >>> K = SequenceKernel(Spectrum(k=2), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])
+    array([[7., 6.],
+           [6., 7.]])
+    """
+
+    def __init__(self, k: int | Sequence[int] = 3, dilation: int | Sequence[int] = 1) -> None:
+        self.k = k
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each word length and dilation."""
+        dilations, lengths = check_several(self.dilation, "dilation"), check_several(self.k, "k")
+        check_count(len(dilations) * len(lengths), max(lengths))
+        groups = []
+        for dilation, k in product(dilations, lengths):
+            offsets = tuple(range(0, k * dilation, dilation))
+            groups.append(Group((Layout(offsets, offsets),)))
+        return groups
+
+
+class Words(Kernel):
+    """Count words read at the offsets that you name, such as ``(0, 4, 8)``.
+
+    Parameters
+    ----------
+    layouts : sequence of tuple of int
+        Offsets of each word, ascending from 0. Words of different layouts never match.
+
+    weights : sequence of float, default=None
+        Positive factor of the counts of each layout; 1 by default.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Words
+    >>> K = SequenceKernel(Words([(0, 2)]), normalize=False)
+    >>> K.fit_transform(["ABAB", "AXA"])
+    array([[2., 1.],
+           [1., 1.]])
+    """
+
+    def __init__(
+        self, layouts: Sequence[Sequence[int]], weights: Sequence[float] | None = None
+    ) -> None:
+        self.layouts = layouts
+        self.weights = weights
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each layout."""
+        check_count(len(self.layouts), max(map(_length, self.layouts), default=0))
+        layouts = [_check_offsets(offsets) for offsets in self.layouts]
+        weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
+        if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
+            raise ValueError(
+                f"Words needs at least one layout and one positive weight per layout, "
+                f"got {len(layouts)} layouts and weights={self.weights!r}."
+            )
+        pairs = zip(layouts, weights, strict=True)
+        return [Group((Layout(offsets, offsets, float(w)),)) for offsets, w in pairs]
+
+
+class Spatial(Kernel):
+    r"""Sparse spatial sample kernel (SSSK): `t` k-mers with up to `d` - 1 symbols between.
+
+    A feature is :math:`(a_1, g_1, a_2, \dots, g_{t-1}, a_t)`: k-mers :math:`a_i` and the numbers
+    :math:`0 \le g_i < d` of symbols skipped from one k-mer to the next. The gaps are part of the
+    feature, so there are :math:`d^{t-1}` groups of one layout each.
+
+    Parameters
+    ----------
+    t : int, default=3
+        Number of k-mers in a sample.
+
+    k : int, default=1
+        Length of each k-mer.
+
+    d : int, default=5
+        Number of distances from one k-mer to the next; for ``k=1`` the distances are 1 to `d`.
+
+    dilation : int or sequence of int, default=1
+        Distance between neighbouring positions; several distances are counted side by side.
+
+    References
+    ----------
+    .. [1] P. Kuksa, V. Pavlovic, "Fast kernels for string classification and remote homology
+       detection: spatial sample kernels", ICPR, 2008.
+
+    Examples
+    --------
+    >>> from mvdfq import SequenceKernel, Spatial
+    >>> K = SequenceKernel(Spatial(t=2, k=1, d=2), normalize=False)
+    >>> K.fit_transform([[1, 2, 1, 3, 2, 1], [2, 1, 3, 3, 2, 1]])[0, 1]
+    np.float64(8.0)
+    """
+
+    def __init__(
+        self, t: int = 3, k: int = 1, d: int = 5, dilation: int | Sequence[int] = 1
+    ) -> None:
+        self.t = t
+        self.k = k
+        self.d = d
+        self.dilation = dilation
+
+    def groups(self, n_symbols: int) -> list[Group]:
+        """Return one group for each combination of gaps."""
+        t = check_whole(self.t, "t", at_most=LONGEST_WORD)  # d**t is computed below
+        k, d = check_whole(self.k, "k"), check_whole(self.d, "d", at_most=MOST_LAYOUTS)
+        dilations = check_several(self.dilation, "dilation")
+        check_count(len(dilations) * d ** (t - 1), t * k)
+        groups = []
+        for dilation in dilations:
+            for gaps in product(range(d), repeat=t - 1):
+                starts = np.concatenate([[0], np.cumsum([k + g for g in gaps], dtype=int)])
+                offsets = tuple(int(s + i) * dilation for s in starts for i in range(k))
+                groups.append(Group((Layout(offsets, offsets),)))
+        return groups
+
+
+def _length(offsets: Any) -> int:
+    return len(offsets) if isinstance(offsets, Sized) else 0
+
+
+def _check_offsets(offsets: Any) -> tuple[int, ...]:
+    """Return the offsets of one layout, or say what the offsets should be."""
+    if not isinstance(offsets, Iterable):
+        raise ValueError(f"Each layout must list its offsets, as in [(0, 4, 8)], got {offsets!r}.")
+    checked = tuple(check_whole(offset, "an offset", at_least=0) for offset in offsets)
+    if not checked or checked[0] != 0 or list(checked) != sorted(set(checked)):
+        raise ValueError(f"Offsets must ascend from 0, got {checked}.")
+    return checked

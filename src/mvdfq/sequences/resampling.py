@@ -1,0 +1,78 @@
+"""Sequences whose frames have times, brought to another sampling rate."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+__all__ = ["GAP", "rate_of", "resampled"]
+
+# Two rows that are further apart than this many steps have a gap between them: one lost row makes
+# two steps, and jitter makes a few tenths of a step.
+GAP = 1.75
+
+
+def rate_of(seconds: np.ndarray) -> float:
+    """Return the rows per second of one sequence, by the median step; NaN for fewer than 2 rows."""
+    return 1 / float(np.median(np.diff(seconds))) if len(seconds) > 1 else np.nan
+
+
+def resampled(
+    x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Sequence[bool] | np.ndarray
+) -> np.ndarray:
+    """Return one sequence at times 0, 1/rate, 2/rate, ... after its first time.
+
+    A value between two rows lies on the straight line between them. A lower rate takes the mean
+    of this line around each new time, so that fast changes do not turn into slow ones. A symbol
+    is the nearest symbol. Where two values are further apart than `GAP` steps of the slower of
+    both rates, the new values between them are missing.
+    """
+    step = 1 / rate_of(seconds) if len(seconds) > 1 else 1 / rate
+    grid = np.arange(int(np.floor(seconds[-1] * rate + 1e-6)) + 1) / rate
+    half = max(0.0, (1 / rate - step) / 2)
+    out = np.full((len(x), len(grid)), np.nan)
+    for row, new, is_symbol in zip(x, out, symbolic, strict=True):
+        there = ~np.isnan(row)
+        times, values = seconds[there], row[there]
+        inside = _covered(times, grid, GAP * max(step, 1 / rate), 1e-3 * step)
+        if not inside.any():
+            continue
+        if is_symbol:
+            new[inside] = values[_nearest(times, grid[inside])]
+        else:
+            new[inside] = _line(times, values, grid[inside], half)
+    return out
+
+
+def _covered(times: np.ndarray, grid: np.ndarray, most: float, near: float) -> np.ndarray:
+    """Tell which new times are at a value, or between two values that are close in time."""
+    if not times.size:
+        return np.zeros(len(grid), dtype=bool)
+    left = np.clip(np.searchsorted(times, grid + near, "right") - 1, 0, len(times) - 1)
+    right = np.clip(np.searchsorted(times, grid - near), 0, len(times) - 1)
+    inside = (times[left] <= grid + near) & (times[right] >= grid - near)
+    return inside & (times[right] - times[left] <= most)
+
+
+def _nearest(times: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    right = np.clip(np.searchsorted(times, grid), 1, max(1, len(times) - 1))
+    if len(times) == 1:
+        return np.zeros(len(grid), dtype=np.int64)
+    return np.where(grid - times[right - 1] <= times[right] - grid, right - 1, right)
+
+
+def _line(times: np.ndarray, values: np.ndarray, grid: np.ndarray, half: float) -> np.ndarray:
+    """Return the straight lines between values, or their means over `half` to both sides.
+
+    Near the ends the mean is over less, and as much to both sides.
+    """
+    line = np.interp(grid, times, values)
+    reach = np.minimum(half, np.minimum(grid - times[0], times[-1] - grid))
+    wide = reach > half / 1000
+    if not half or not wide.any():
+        return line
+    from scipy.interpolate import make_interp_spline
+
+    area = make_interp_spline(times, values, k=1).antiderivative()
+    low, high = grid[wide] - reach[wide], grid[wide] + reach[wide]
+    line[wide] = (area(high) - area(low)) / (high - low)
+    return line

@@ -1,0 +1,110 @@
+"""Ranges, means and variances of channels: which channels are constant, what is far outside."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from mvdfq._utils.rounding import is_constant
+from mvdfq._utils.short import counted
+from mvdfq.sequences.containers import Sequences
+
+__all__ = [
+    "bounds_of",
+    "constant_channels",
+    "mean_and_variance",
+    "ranges_of",
+    "warn_constant",
+    "warn_outside",
+    "without_constants",
+]
+
+# A value is far outside if its distance from the range is more than so many times the range.
+FAR = 10
+# Channels that a warning names.
+NAMED = 12
+
+
+def bounds_of(X: Sequences) -> np.ndarray:
+    """Return the smallest and the largest value or code of every channel, (2, n_channels).
+
+    Infinity and minus infinity for a channel without values.
+    """
+    low = np.fmin.reduce(X.data, axis=1, initial=np.inf)
+    return np.stack([low, np.fmax.reduce(X.data, axis=1, initial=-np.inf)])
+
+
+def ranges_of(X: Sequences) -> np.ndarray:
+    """Return the bounds of the channels of numbers, (2, n_channels); NaN for symbols."""
+    return np.where(X.symbolic_mask, np.nan, bounds_of(X))
+
+
+def mean_and_variance(x: np.ndarray) -> np.ndarray:
+    """Return the means of all rows, then their variances; NaN for a row that holds only NaN."""
+    known = ~np.isnan(x)
+    with np.errstate(invalid="ignore"):  # 0 / 0 gives this NaN
+        mean = np.where(known, x, 0.0).sum(axis=1) / known.sum(axis=1)
+        squares = np.where(known, (x - mean[:, None]) ** 2, 0.0)
+        return np.concatenate([mean, squares.sum(axis=1) / known.sum(axis=1)])
+
+
+def constant_channels(ranges: np.ndarray) -> np.ndarray:
+    """Return the indices of the channels whose values differ by no more than rounding."""
+    return np.flatnonzero(is_constant(*ranges))
+
+
+def without_constants(X: Sequences, ranges: np.ndarray) -> Sequences:
+    """Return X with 0 for all values of the channels that are constant by these ranges.
+
+    So it does not matter what such a channel does in new sequences, and what is made of the channel
+    is exactly constant: no rounding is left that a quantizer could take for a signal.
+    """
+    constant = constant_channels(ranges)
+    if not constant.size or not X.data[constant].any():
+        return X
+    data = X.data.copy()
+    data[constant] = 0
+    return X.with_data(data)
+
+
+def warn_constant(ranges: np.ndarray, names: Sequence[str]) -> None:
+    """Warn about constant channels, and name them."""
+    constant = constant_channels(ranges)
+    if constant.size:
+        warnings.warn(
+            f"The training sequences do not change in {_named(names, constant)}; answers do not "
+            f"depend on a constant channel.",
+            stacklevel=4,
+        )
+
+
+def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None:
+    """Warn about sequences with values far outside the ranges of training.
+
+    Cost: one pass over the values; a second pass only if there is something to say.
+    """
+    low, high = ranges
+    with np.errstate(invalid="ignore", over="ignore"):
+        room = np.where(is_constant(low, high), np.nan, FAR * (high - low))
+        found = ranges_of(X)
+        outside = (found[0] < low - room) | (found[1] > high + room)
+    if not outside.any():
+        return
+    far = np.zeros(X.data.shape[1], dtype=bool)
+    for c in np.flatnonzero(outside):
+        far |= (X.data[c] < low[c] - room[c]) | (X.data[c] > high[c] + room[c])
+    n = np.unique(np.searchsorted(X.offsets, np.flatnonzero(far), side="right")).size
+    first = int(np.flatnonzero(outside)[0])
+    span = f"{found[0, first]:.4g} to {found[1, first]:.4g}"
+    warnings.warn(
+        f"{n} of {counted(len(X), 'sequence')} hold values far outside the range of training, in "
+        f"{_named(names, np.flatnonzero(outside))}: {names[first]!r} runs from {span}, in training "
+        f"from {low[first]:.4g} to {high[first]:.4g}. Are the units the same?",
+        stacklevel=4,
+    )
+
+
+def _named(names: Sequence[str], channels: np.ndarray) -> str:
+    more = channels.size - NAMED
+    listed = ", ".join(repr(names[c]) for c in channels[:NAMED])
+    return f"channel{'s' * (channels.size > 1)} {listed}{f' and {more} more' if more > 0 else ''}"

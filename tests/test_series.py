@@ -255,8 +255,8 @@ def expressions():
 
 
 # Searched for in a text, and not only compared with the whole of it.
-SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "rows.ESCAPE", "profile_text.NUMBER", "long_tables.ENDING")
-SCANNED += ("decoding.NOISE",)
+SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "series_rows.ESCAPE", "profile_text.NUMBER")
+SCANNED += ("long_tables.ENDING", "decoding.NOISE")
 MANY = 20_000
 
 

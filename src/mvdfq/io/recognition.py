@@ -16,7 +16,7 @@ from mvdfq.io.dataset import Dataset, Format, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.sound import audio
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables import arrays, long_tables, rows, ts
+from mvdfq.io.tables import arrays, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import looked_at, some
 
 __all__ = ["FORMATS", "recognise"]
@@ -29,12 +29,12 @@ RECORDS: list[Format] = [
     fasta.FORMAT,
     profiles.FORMAT,
     ts.FORMAT,
-    rows.ARFF,
+    series_rows.ARFF,
     arrays.NPZ,
     arrays.NPY,
     long_tables.PARQUET,
     long_tables.LONG_CSV,
-    rows.WIDE,
+    series_rows.WIDE,
     long_tables.CSV_FOLDER,
 ]
 FORMATS = tuple(record.name for record in RECORDS)

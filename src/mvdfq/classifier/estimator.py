@@ -29,6 +29,7 @@ from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.ranges import warn_constant, warn_outside, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.terms.base import FittedTerm
+from mvdfq.terms.baseline import View
 from mvdfq.terms.row_norms import shares_of_norms
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
@@ -586,7 +587,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         classes = self.classes_.tolist()
         labels = [classes[i] if j < 0 else (classes[i], classes[j])
                   for i, j in self.problems_.pairs]  # fmt: skip
-        return explanations(self.sum_, read, labels, predicted, margins, sums, self.channel_names)
+        view = View.of(self.problems_.pairs, self.class_shares_)
+        names = self.channel_names
+        return explanations(self.sum_, read, view, labels, predicted, margins, sums, names)
 
     def _read_one(self, x: Any, method: str) -> list[Any]:
         """Return a single sequence as the terms read it."""

@@ -12,6 +12,7 @@ from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import TermRows
+from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.total import FittedSum
 
@@ -23,7 +24,13 @@ class Explanation:
     """Why the classifier puts a sequence into its class, exactly.
 
     `SequenceClassifier.explain` makes explanations. Every array of evidence sums to the decision
-    value of its class minus the `constant`: the bias and what belongs to no word of the sequence.
+    value of its class minus the `constant`, the mean decision value of the training sequences that
+    the sequence is compared with: those of all other classes. So evidence says what makes this
+    sequence different from an average sequence of another class. A pair of classes (one-vs-one,
+    two classes, `between`) is compared with the midpoint of the average sequences of both classes.
+    With very many classes and words (33 million means), every class is compared with the average
+    training sequence. Plain words (`PlainTerm`) are compared with nothing: their constant is the
+    bias.
 
     Parameters
     ----------
@@ -41,7 +48,7 @@ class Explanation:
         The evidence of all words.
 
     constant : ndarray of shape (n_columns,)
-        The part of the margins that does not come from words.
+        The margins of the baseline: what evidence is compared with.
 
     symbols : Symbols
         The sequence as the terms read it.
@@ -63,11 +70,15 @@ class Explanation:
         method `channel_shares`. Called when the shares are first needed.
 
     by_term : dict
-        What the words of each term of the sum add, (n_columns,) each; the values of all terms and
-        `constant` sum to `margins`.
+        What the words of each term of the sum add to the margins of the baseline, (n_columns,)
+        each; the values of all terms and `constant` sum to `margins`.
 
     row_terms, group_terms : list of str
         The term that each row, and each group of layouts, belongs to.
+
+    contrast : callable
+        Returns evidence, and what each term adds, for one class against another, given the
+        columns of both.
 
     Examples
     --------
@@ -95,6 +106,7 @@ class Explanation:
     by_term: dict[str, np.ndarray]
     row_terms: list[str]
     group_terms: list[str]
+    contrast: Callable[[int, int], tuple[Evidence, dict[str, np.ndarray]]]
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -183,29 +195,28 @@ class Explanation:
         Returns
         -------
         explanation : Explanation
-            One column: one-vs-one, the machine of the pair; one-vs-rest, the evidence for `first`
-            minus the evidence for `second`. The column sums to the difference of their margins.
+            One column: one-vs-one, the machine of the pair; one-vs-rest, the difference of the
+            margins of `first` and `second`. The sequence is compared with the midpoint of the
+            average sequences of both classes, so evidence for `first` is positive, and the
+            constant is about 0.
         """
         if isinstance(self.labels[0], tuple):
             column, sign = self.column((first, second))
-            weights = sign * (np.arange(len(self.labels)) == column)
+            weights = sign * (np.arange(len(self.labels))[:, None] == column)
+            evidence = self.evidence.weighed(weights)
+            by_term = {name: mine @ weights for name, mine in self.by_term.items()}
         else:
-            weights = np.zeros(len(self.labels))
-            weights[self.column(first)[0]] += 1
-            weights[self.column(second)[0]] -= 1
-        found = self.evidence
-        evidence = Evidence(
-            np.tensordot(weights, found.by_frame, axes=1)[None],
-            np.tensordot(weights, found.by_layout, axes=1)[None],
-            lambda: [b._replace(shares=b.shares @ weights[:, None]) for b in found.words],
-        )
+            places = self.column(first)[0], self.column(second)[0]
+            weights = View.between(len(self.labels), *places).weights
+            evidence, by_term = self.contrast(*places)
+        margins = self.margins @ weights
         return replace(
             self,
             labels=[(first, second)],
-            margins=np.array([weights @ self.margins]),
+            margins=margins,
             evidence=evidence,
-            constant=np.array([weights @ self.constant]),
-            by_term={name: np.array([weights @ mine]) for name, mine in self.by_term.items()},
+            constant=margins - sum(by_term.values()),
+            by_term=by_term,
         )
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
@@ -370,6 +381,7 @@ class Explanation:
 def explanations(
     total: FittedSum,
     read: list[Any],
+    view: View,
     labels: list[Any],
     predicted: list[Any],
     margins: np.ndarray,
@@ -379,33 +391,69 @@ def explanations(
     """Return the explanations of sequences: the evidence of all terms, one after another.
 
     `read` are the sequences as each term reads them, `sums` what each term adds to `margins`.
+    Evidence of a sequence without any known word is 0: its margins are guesses.
     """
-    constant = margins - sum(sums.values())
-    by_term = [term.evidence(mine) for term, mine in zip(total.terms, read, strict=True)]
+    by_term = [term.evidence(mine, view) for term, mine in zip(total.terms, read, strict=True)]
+    names = [term.name for term in total.terms]
     found = []
     for i, evidence in enumerate(zip(*by_term, strict=True)):
-        pairs = zip(total.terms, read, strict=True)
-        rows = [term.rows(mine, i, channels) for term, mine in pairs]
-        names = [term.name for term in total.terms]
+        one = _One(total, [mine[i : i + 1] for mine in read], evidence, sums, i)
+        rows = [term.rows(mine, i, channels) for term, mine in zip(total.terms, read, strict=True)]
+        added = one.added(view)
         found.append(
             Explanation(
                 labels=labels,
                 predicted=predicted[i],
                 margins=margins[i],
-                evidence=_joined(evidence),
-                constant=constant[i],
+                evidence=_joined(evidence) if one.is_known else _joined(evidence).nothing(),
+                constant=margins[i] - sum(added.values()),
                 symbols=_joined_symbols([one.symbols for one in rows]),
                 row_names=[name for one in rows for name in one.row_names],
                 offsets=[offsets for one in rows for offsets in one.offsets],
                 names=[symbols for one in rows for symbols in one.names],
                 channels=channels,
                 find_shares=partial(_all_shares, rows),
-                by_term={name: mine[i] for name, mine in sums.items()},
+                by_term=added,
                 row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
                 group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
+                contrast=one.contrast,
             )
         )
     return found
+
+
+class _One:
+    """One sequence as each term reads it, with the evidence and the sum of each term."""
+
+    def __init__(
+        self,
+        total: FittedSum,
+        read: list[Any],
+        evidence: Sequence[Evidence],
+        sums: dict[str, np.ndarray],
+        i: int,
+    ) -> None:
+        self.total, self.read, self.evidence = total, read, evidence
+        self.sums = {name: mine[i] for name, mine in sums.items()}
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any term knows a word of the sequence."""
+        return any(mine.any() for mine in self.sums.values())
+
+    def added(self, view: View) -> dict[str, np.ndarray]:
+        """Return what each term adds to the margins of the baseline."""
+        sums = [view.weigh(mine) for mine in self.sums.values()]
+        if self.is_known:
+            sums = [a - t.shift(view) for a, t in zip(sums, self.total.terms, strict=True)]
+        return dict(zip(self.sums, sums, strict=True))
+
+    def contrast(self, first: int, second: int) -> tuple[Evidence, dict[str, np.ndarray]]:
+        """Return the evidence for one class against another, and what each term adds."""
+        view = View.between(self.evidence[0].by_frame.shape[0], first, second)
+        parts = zip(self.total.terms, self.read, self.evidence, strict=True)
+        evidence = _joined([term.contrast(mine, own, view) for term, mine, own in parts])
+        return evidence if self.is_known else evidence.nothing(), self.added(view)
 
 
 def _all_shares(rows: list[TermRows]) -> np.ndarray:

@@ -25,9 +25,9 @@ def count_places(offsets, present, windows, n_levels, out):
 def compare_words(codes, offsets, present, group, base, table, totals, n_levels, out):
     """Write the evidence of every word of one layout to the frame where the word starts.
 
-    `totals` are the numbers of words of the row in every sequence. `out` is a tuple of arrays of
-    zeros: `starts` (n_frames, n_columns), `sums` (n_sequences, n_columns), which are the sums of
-    `starts`, and `rest`, which gets what belongs to cells without any word.
+    `totals` are the numbers of words of the row in every sequence. `out` is a tuple: evidence is
+    added to `starts` (n_frames, n_columns) or, if it belongs to a cell without any word, to `rest`
+    (n_sequences, n_columns), and in both cases to `sums` (n_sequences, n_columns).
     """
     starts, sums, rest = out
     values, means, lost = table
@@ -37,12 +37,16 @@ def compare_words(codes, offsets, present, group, base, table, totals, n_levels,
     n_fine = n_cells // 2 + 1
     cells, touched = np.zeros((n_words, n_cells)), np.empty(n_words, np.uint64)
     slopes, even = np.empty(values.shape), np.empty((n_cells, n_columns))
+    one, none = np.empty(n_columns), np.empty(n_columns)
     for s in range(offsets.size - 1):
         start, stop = offsets[s], offsets[s + 1]
         n = count_dense(codes, start, stop, present, group, base, n_levels, cells, touched)
         even[:] = -lost
         find_slopes(cells, touched[:n], values, means, totals[s], slopes, even)
-        divide_evenly(cells, touched[:n], even, rest[s])
+        none[:] = 0
+        divide_evenly(cells, touched[:n], even, none)
+        add(rest[s], none, 1)
+        add(sums[s], none, 1)
         length = max(stop - start - window[-1], 0)
         for fine in range(n_fine):
             begin, end = segment(length, n_levels - 1, fine)
@@ -51,8 +55,9 @@ def compare_words(codes, offsets, present, group, base, table, totals, n_levels,
             for i in range(words.size):
                 t = start + begin + i
                 if not present.size or is_present(present, t, window):
-                    add_cells(slopes[words[i]], even, n_fine - 1 + fine, starts[t])
-                    sums[s] += starts[t]
+                    sum_cells(slopes[words[i]], even, n_fine - 1 + fine, one)
+                    add(starts[t], one, 1)
+                    add(sums[s], one, 1)
 
 
 @njit(nogil=True, cache=True)
@@ -89,9 +94,27 @@ def divide_evenly(cells, touched, even, rest):
 
 
 @njit(nogil=True, cache=True)
-def add_cells(slopes, even, cell, out):
-    """Add the evidence of one occurrence in a cell and in all cells above it."""
+def sum_cells(slopes, even, cell, out):
+    """Write the evidence of one occurrence in a cell and in all cells above it."""
+    out[:] = 0
     while cell >= 0:
-        for c in range(out.size):
-            out[c] += slopes[cell, c] + even[cell, c]
+        add(out, slopes[cell], 1)
+        add(out, even[cell], 1)
         cell = (cell - 1) // 2 if cell else -1
+
+
+@njit(nogil=True, cache=True)
+def spread_starts(starts, layout, by_frame):
+    """Divide the evidence of words among the frames that they read; clears `starts`."""
+    for t in range(starts.shape[0]):
+        for o in layout:
+            if t + o < starts.shape[0]:  # no word starts where it would not fit
+                add(by_frame[t + o], starts[t], layout.size)
+        starts[t] = 0
+
+
+@njit(nogil=True, cache=True)
+def add(out, values, divisor):
+    """Add values / divisor to `out`."""
+    for c in range(out.size):
+        out[c] += values[c] / divisor

@@ -1,14 +1,13 @@
 """Evidence of standardized words, compared with a baseline: see `baseline.py`."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.compared_words import compare_words, count_places
+from mvdfq._engines.compared_words import compare_words, count_places, spread_starts
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.baseline import View
 from mvdfq.terms.dense_evidence import ListedWords, Stack
@@ -57,19 +56,19 @@ def _compared(
 
 def compared_evidence(words: ComparedWords, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence; it adds up to the sum of the term less the `shift`."""
-    reading, table = _Reading(words, symbols), words.table
+    reading, table, lengths = _Reading(words, symbols), words.table, symbols.lengths
     n, n_frames = len(symbols), symbols.data.shape[1]
     n_columns, n_rows = reading.n_columns, len(table.rows)
-    by_frame = np.zeros((n_rows, n_frames, n_columns))
+    by_frame, starts = np.zeros((n_rows, n_frames, n_columns)), np.zeros((n_frames, n_columns))
     by_layout = np.zeros((n_rows, len(table.groups), n, n_columns))
-    owner = np.repeat(np.arange(n), symbols.lengths)
+    rest = np.zeros((n_rows, n, n_columns))
     for r in range(n_rows):
-        for g, (starts, sums, rest) in enumerate(reading.of_row(r)):
-            (layout,) = table.groups[g].group.layouts
-            for o in layout.offsets:
-                by_frame[r, o:] += starts[: max(n_frames - o, 0)] / len(layout.offsets)
-            by_frame[r] += (rest / np.maximum(symbols.lengths, 1)[:, None])[owner]
-            by_layout[r, g] = sums + rest
+        for g, part in enumerate(table.groups):
+            reading.compare(r, g, (starts, by_layout[r, g], rest[r]))
+            spread_starts(starts, part.group.arrays[0][0], by_frame[r])
+    by_frame += np.repeat(rest / np.maximum(lengths, 1)[:, None], lengths, axis=1)
+    by_frame /= words.mean
+    by_layout /= words.mean
     listed = ListedWords(table, symbols, reading.shares)
     return [
         Evidence(
@@ -85,50 +84,49 @@ class _Reading:
     """The words of several sequences at the frames where they start."""
 
     def __init__(self, words: ComparedWords, symbols: Symbols) -> None:
-        self.words, self.symbols = words, symbols
+        self.words, self.symbols, self.codes = words, symbols, symbols.codes
         self.n_columns = words.parts[0][0].shape[2]
         self.present = present_positions(symbols)
-        self.buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
+        self.buffer, self.one = np.empty(symbols.lengths.max(initial=0), np.uint64), np.ones(1)
 
-    def of_row(self, r: int) -> Iterator[tuple[np.ndarray, ...]]:
-        """Yield, for each group, evidence by frame, its sums, and what belongs to no word."""
-        totals = self.totals(r)
-        yield from (self.of_group(r, g, totals) for g in range(len(self.words.parts)))
-
-    def totals(self, r: int) -> np.ndarray:
-        """Return the number of words of row `r` in every sequence."""
-        found, levels = np.zeros(len(self.symbols)), self.words.table.plan.n_levels
-        for part in self.words.table.groups:
-            windows = part.group.arrays[1][0]
-            count_places(self.symbols.offsets, self._here(r), windows, levels, found)
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """The number of words of every row and sequence, (n_rows, n_sequences)."""
+        table, levels = self.words.table, self.words.table.plan.n_levels
+        found = np.zeros((len(table.rows), len(self.symbols)))
+        for r, totals in enumerate(found):
+            for part in table.groups:
+                windows = part.group.arrays[1][0]
+                count_places(self.symbols.offsets, self._here(r), windows, levels, totals)
         return found
 
-    def of_group(self, r: int, g: int, totals: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the evidence of one group of layouts in row `r`."""
+    def compare(self, r: int, g: int, out: tuple[np.ndarray, ...]) -> None:
+        """Add the evidence of one group of layouts in row `r`, see `compare_words`."""
         table, (weights, means, lost) = self.words.table, self.words.parts[g]
-        group, own = table.groups[g], slice(*table.groups[g].first[r : r + 2])
-        n, n_frames = len(self.symbols), self.symbols.data.shape[1]
-        found = tuple(np.zeros((size, self.n_columns)) for size in (n_frames, n, n))
+        part = table.groups[g]
+        own = slice(*part.first[r : r + 2])
         compare_words(
-            self.symbols.codes[r],
+            self.codes[r],
             self.symbols.offsets,
             self._here(r),
-            (group.group.arrays, np.ones(1), self.buffer),
-            np.uint64(group.bases[r]),
+            (part.group.arrays, self.one, self.buffer),
+            np.uint64(part.bases[r]),
             (weights[own], means[own], lost[r]),
-            totals,
+            self.totals[r],
             table.plan.n_levels,
-            found,
+            out,
         )
-        return tuple(one / self.words.mean for one in found)
 
     def _here(self, r: int) -> np.ndarray:
         return self.present[r] if self.present.size else np.empty(0, bool)
 
     def shares(self, g: int, stack: Stack, read: Read, *_: Any) -> np.ndarray:
         """Return the evidence of every occurrence in stacked rows."""
-        found = np.stack([self.of_group(r, g, self.totals(r))[0] for r in stack.rows.tolist()])
+        rows, n = stack.rows.tolist(), len(self.symbols)
+        found = np.zeros((len(rows), self.symbols.data.shape[1], self.n_columns))
+        ignored = np.zeros((2, n, self.n_columns))
+        for starts, r in zip(found, rows, strict=True):
+            self.compare(r, g, (starts, *ignored))
         cuts = pairwise(self.symbols.offsets.tolist())
-        return np.concatenate([found[:, a:b].reshape(-1, self.n_columns) for a, b in cuts])[
-            read.all.starts
-        ]
+        stacked = np.concatenate([found[:, a:b].reshape(-1, self.n_columns) for a, b in cuts])
+        return stacked[read.all.starts] / self.words.mean

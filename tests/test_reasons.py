@@ -11,7 +11,7 @@ from mvdfq import SequenceClassifier, Symbols, Words
 from mvdfq.classifier import learning
 from mvdfq.terms import baseline
 from mvdfq.terms.base import Work
-from mvdfq.terms.baseline import View
+from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.filters import FilterTerm
 from mvdfq.terms.words import WordTerm
 
@@ -53,7 +53,7 @@ def test_evidence_of_words_follows_the_formulas(symbols, n_levels, pairs, min_sh
     term = WordTerm(None, Words(LAYOUTS), pyramid=n_levels, min_share=min_share)
     alpha = 0.01 * np.random.default_rng(1).normal(size=(len(Y), 3))
     fitted = term.fit(symbols, Y, Work()).finish(alpha, 1.0, keep=True)
-    view = View.of(pairs, np.bincount(Y) / len(Y))
+    [(view, _)] = Baselines(pairs, np.bincount(Y) / len(Y)).views(Y)
     found = fitted.evidence(symbols, view)
     sums = fitted.sums(symbols) - fitted.shift(view)
     for i, evidence in enumerate(found):
@@ -97,7 +97,7 @@ def test_evidence_of_filters_follows_the_formulas(dilation):
     encoder = fitted.banks[0].encoder
     symbols, members = encoder.transform(sequences), encoder[1].members_
     layouts = [(0,), (0, dilation, 2 * dilation)]
-    view = View.of(PAIRS["rest"], np.bincount(Y) / len(Y))
+    [(view, _)] = Baselines(PAIRS["rest"], np.bincount(Y) / len(Y)).views(Y)
     found = fitted.evidence(sequences, view)
     expected = [np.zeros((2, x.shape[1])) for x in X]
     for row in range(symbols.n_rows):
@@ -224,6 +224,21 @@ def test_reversed_labels_reverse_the_evidence(problem):
     for a, b in zip(one.explain_all(X[:5]), other.explain_all(X[:5]), strict=True):
         assert_allclose(a.by_frame, -b.by_frame, atol=1e-5)
         assert_allclose(a.constant, -b.constant, atol=1e-3)  # two runs of a solver
+        assert_allclose(a.between(1, 2).by_frame, b.between(2, 1).by_frame, atol=1e-5)
+
+
+def test_one_of_two_classes_is_compared_with_the_other(problem):
+    X, y, _ = problem
+    X, y = X[y > 0], y[y > 0]
+    clf = SequenceClassifier(cv=2, C=1).fit(X, y)
+    decision = clf.decision_function(X)
+    means = {c: decision[y == c].mean() for c in (1, 2)}
+    for one in clf.explain_all(X[:6]):
+        assert_allclose(one.constant, means[3 - one.predicted], atol=2e-3)
+        assert_allclose(one.by_time.sum(axis=1) + one.constant, one.margins, atol=1e-7)
+        both = one.between(2, 1)
+        assert_allclose(both.constant, (means[1] + means[2]) / 2, atol=2e-3)
+        assert_allclose(both.by_time.sum(axis=1) + both.constant, one.margins, atol=1e-7)
 
 
 def test_the_ends_have_their_fair_share(problem):

@@ -12,7 +12,7 @@ from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.frames.steps import UnknownShares
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import TermRows
-from mvdfq.terms.baseline import View
+from mvdfq.terms.baseline import Baselines, View
 from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.total import FittedSum
 
@@ -27,10 +27,10 @@ class Explanation:
     value of its class minus the `constant`, the mean decision value of the training sequences that
     the sequence is compared with: those of all other classes. So evidence says what makes this
     sequence different from an average sequence of another class. A pair of classes (one-vs-one,
-    two classes, `between`) is compared with the midpoint of the average sequences of both classes.
-    With very many classes and words (33 million means), every class is compared with the average
-    training sequence. Plain words (`PlainTerm`) are compared with nothing: their constant is the
-    bias.
+    `between`) is compared with the midpoint of the average sequences of both classes; if there are
+    only two classes, the predicted class is compared with the other class. With very many classes
+    and words (33 million means), every class is compared with the average training sequence. Plain
+    words (`PlainTerm`) are compared with nothing: their constant is the bias.
 
     Parameters
     ----------
@@ -77,8 +77,7 @@ class Explanation:
         The term that each row, and each group of layouts, belongs to.
 
     contrast : callable
-        Returns evidence, and what each term adds, for one class against another, given the
-        columns of both.
+        Returns margins, evidence and what each term adds for one class against another.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class Explanation:
     by_term: dict[str, np.ndarray]
     row_terms: list[str]
     group_terms: list[str]
-    contrast: Callable[[int, int], tuple[Evidence, dict[str, np.ndarray]]]
+    contrast: Callable[[Any, Any], tuple[np.ndarray, Evidence, dict[str, np.ndarray]]]
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -169,6 +168,7 @@ class Explanation:
             -1 if negative evidence is for the class, otherwise 1.
         """
         label = self.predicted if label is None else label
+        label = label.item() if isinstance(label, np.generic) else label  # one of `classes_`
         for sign, wanted in [(1.0, label), (-1.0, _reversed(label))]:
             if wanted in self.labels:
                 return self.labels.index(wanted), sign
@@ -200,16 +200,10 @@ class Explanation:
             average sequences of both classes, so evidence for `first` is positive, and the
             constant is about 0.
         """
-        if isinstance(self.labels[0], tuple):
-            column, sign = self.column((first, second))
-            weights = sign * (np.arange(len(self.labels))[:, None] == column)
-            evidence = self.evidence.weighed(weights)
-            by_term = {name: mine @ weights for name, mine in self.by_term.items()}
-        else:
-            places = self.column(first)[0], self.column(second)[0]
-            weights = View.between(len(self.labels), *places).weights
-            evidence, by_term = self.contrast(*places)
-        margins = self.margins @ weights
+        asked = [(first, second)] if isinstance(self.labels[0], tuple) else [first, second]
+        for label in asked:
+            self.column(label)  # raises an error for a class that does not exist
+        margins, evidence, by_term = self.contrast(first, second)
         return replace(
             self,
             labels=[(first, second)],
@@ -381,79 +375,93 @@ class Explanation:
 def explanations(
     total: FittedSum,
     read: list[Any],
-    view: View,
-    labels: list[Any],
-    predicted: list[Any],
+    baselines: Baselines,
+    classes: list[Any],
+    predicted: np.ndarray,
     margins: np.ndarray,
     sums: dict[str, np.ndarray],
     channels: list[str],
 ) -> list[Explanation]:
     """Return the explanations of sequences: the evidence of all terms, one after another.
 
-    `read` are the sequences as each term reads them, `sums` what each term adds to `margins`.
-    Evidence of a sequence without any known word is 0: its margins are guesses.
+    `read` are the sequences as each term reads them, `predicted` the places of their classes,
+    `sums` what each term adds to `margins`.
     """
-    by_term = [term.evidence(mine, view) for term, mine in zip(total.terms, read, strict=True)]
-    names = [term.name for term in total.terms]
-    found = []
-    for i, evidence in enumerate(zip(*by_term, strict=True)):
-        one = _One(total, [mine[i : i + 1] for mine in read], evidence, sums, i)
-        rows = [term.rows(mine, i, channels) for term, mine in zip(total.terms, read, strict=True)]
-        added = one.added(view)
-        found.append(
-            Explanation(
-                labels=labels,
-                predicted=predicted[i],
-                margins=margins[i],
-                evidence=_joined(evidence) if one.is_known else _joined(evidence).nothing(),
-                constant=margins[i] - sum(added.values()),
-                symbols=_joined_symbols([one.symbols for one in rows]),
-                row_names=[name for one in rows for name in one.row_names],
-                offsets=[offsets for one in rows for offsets in one.offsets],
-                names=[symbols for one in rows for symbols in one.names],
-                channels=channels,
-                find_shares=partial(_all_shares, rows),
-                by_term=added,
-                row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
-                group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
-                contrast=one.contrast,
-            )
-        )
-    return found
+    found: dict[int, Explanation] = {}
+    for view, places in baselines.views(predicted):
+        if not places.size:
+            continue
+        mine = [one[places] for one in read]
+        by_term = [term.evidence(one, view) for term, one in zip(total.terms, mine, strict=True)]
+        for k, (i, evidence) in enumerate(
+            zip(places.tolist(), zip(*by_term, strict=True), strict=True)
+        ):
+            alone = [one[k : k + 1] for one in mine]
+            added = {name: one[i] for name, one in sums.items()}
+            one = _One(total, alone, baselines, classes, evidence, margins[i], added)
+            found[i] = one.explanation(view, classes[predicted[i]], channels)
+    return [found[i] for i in range(len(margins))]
 
 
+@dataclass(frozen=True)
 class _One:
     """One sequence as each term reads it, with the evidence and the sum of each term."""
 
-    def __init__(
-        self,
-        total: FittedSum,
-        read: list[Any],
-        evidence: Sequence[Evidence],
-        sums: dict[str, np.ndarray],
-        i: int,
-    ) -> None:
-        self.total, self.read, self.evidence = total, read, evidence
-        self.sums = {name: mine[i] for name, mine in sums.items()}
+    total: FittedSum
+    read: list[Any]
+    baselines: Baselines
+    classes: list[Any]
+    evidence: Sequence[Evidence]
+    margins: np.ndarray
+    sums: dict[str, np.ndarray]
+
+    def explanation(self, view: View, predicted: Any, channels: list[str]) -> Explanation:
+        """Return the explanation of all problems."""
+        pairs = zip(self.total.terms, self.read, strict=True)
+        rows = [term.rows(mine, 0, channels) for term, mine in pairs]
+        names, added = [term.name for term in self.total.terms], self._added(view)
+        return Explanation(
+            labels=[self.classes[i] if j < 0 else (self.classes[i], self.classes[j])
+                    for i, j in self.baselines.pairs],
+            predicted=predicted,
+            margins=self.margins,
+            evidence=self._known(_joined(self.evidence)),
+            constant=self.margins - sum(added.values()),
+            symbols=_joined_symbols([one.symbols for one in rows]),
+            row_names=[name for one in rows for name in one.row_names],
+            offsets=[offsets for one in rows for offsets in one.offsets],
+            names=[symbols for one in rows for symbols in one.names],
+            channels=channels,
+            find_shares=partial(_all_shares, rows),
+            by_term=added,
+            row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
+            group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
+            contrast=self.contrast,
+        )  # fmt: skip
 
     @property
-    def is_known(self) -> bool:
-        """Whether any term knows a word of the sequence."""
+    def _is_known(self) -> bool:
+        """Whether any term knows a word of the sequence; else the margins are guesses."""
         return any(mine.any() for mine in self.sums.values())
 
-    def added(self, view: View) -> dict[str, np.ndarray]:
+    def _known(self, evidence: Evidence) -> Evidence:
+        return evidence if self._is_known else evidence.nothing()
+
+    def _added(self, view: View) -> dict[str, np.ndarray]:
         """Return what each term adds to the margins of the baseline."""
         sums = [view.weigh(mine) for mine in self.sums.values()]
-        if self.is_known:
+        if self._is_known:
             sums = [a - t.shift(view) for a, t in zip(sums, self.total.terms, strict=True)]
         return dict(zip(self.sums, sums, strict=True))
 
-    def contrast(self, first: int, second: int) -> tuple[Evidence, dict[str, np.ndarray]]:
-        """Return the evidence for one class against another, and what each term adds."""
-        view = View.between(self.evidence[0].by_frame.shape[0], first, second)
+    def contrast(
+        self, first: Any, second: Any
+    ) -> tuple[np.ndarray, Evidence, dict[str, np.ndarray]]:
+        """Return margins and evidence for one class against another, and what each term adds."""
+        view = self.baselines.between(self.classes.index(first), self.classes.index(second))
         parts = zip(self.total.terms, self.read, self.evidence, strict=True)
         evidence = _joined([term.contrast(mine, own, view) for term, mine, own in parts])
-        return evidence if self.is_known else evidence.nothing(), self.added(view)
+        return view.weigh(self.margins), self._known(evidence), self._added(view)
 
 
 def _all_shares(rows: list[TermRows]) -> np.ndarray:

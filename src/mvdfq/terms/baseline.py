@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["View", "class_members", "means_of_classes"]
+__all__ = ["Baselines", "View", "class_members", "means_of_classes"]
 
 # Means that a term keeps at most, words times classes: 64 MB. With so many classes, the mean of
 # all other classes is nearly the mean of all classes, which is kept then.
@@ -52,31 +52,6 @@ class View:
     base: np.ndarray
     weights: np.ndarray | None = None
 
-    @classmethod
-    def of(cls, pairs: list[tuple[int, int]], shares: np.ndarray) -> "View":
-        """Return the view of all problems; `shares` are the shares of the classes in training.
-
-        One class is compared with the mean of the other classes, a pair of classes with the
-        midpoint of their means.
-        """
-        base = np.zeros((len(shares), len(pairs)))
-        for column, (first, second) in zip(base.T, pairs, strict=True):
-            if second < 0:
-                column[:] = shares
-                column[first] = 0
-                column /= column.sum()
-            else:
-                column[[first, second]] = 0.5
-        return cls(base)
-
-    @classmethod
-    def between(cls, n_classes: int, first: int, second: int) -> "View":
-        """Return the difference of two of the margins, compared with the midpoint of the means."""
-        base, weights = np.zeros((2, n_classes, 1))
-        base[[first, second]] = 0.5
-        weights[[first, second], 0] = 1, -1
-        return cls(base, weights)
-
     @property
     def name(self) -> str | None:
         """A name under which the numbers of a view of all problems are kept."""
@@ -84,12 +59,56 @@ class View:
 
     def means(self, means: np.ndarray) -> np.ndarray:
         """Return the means of the baselines, (..., n_columns), given means by class."""
-        n_columns = self.base.shape[1]
         if means.shape[-1] == 1:
-            return np.repeat(means.astype(np.float32), n_columns, axis=-1)
+            return np.repeat(means.astype(np.float32), self.base.shape[1], axis=-1)
         mixed = means.astype(np.float32) @ self.base.astype(np.float32)
         return np.maximum(mixed, 0, out=mixed)
 
     def weigh(self, values: np.ndarray) -> np.ndarray:
         """Return the weights of words, (..., n_columns), given their weights by problem."""
         return values if self.weights is None else values @ self.weights.astype(values.dtype)
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """What the problems of a classifier are compared with.
+
+    `pairs` are those of `Problems`; `shares` are the shares of the classes in training.
+    """
+
+    pairs: list[tuple[int, int]]
+    shares: np.ndarray
+
+    def views(self, predicted: np.ndarray) -> list[tuple[View, np.ndarray]]:
+        """Return views of all problems, and the places of the sequences that each is for.
+
+        One class is compared with the mean of the other classes, a pair of classes with the
+        midpoint of their means. If there are two classes in all, the predicted class is compared
+        with the other class.
+        """
+        if len(self.shares) > 2:
+            return [(self._view(), np.arange(len(predicted)))]
+        views = [View(np.eye(2)[:, [1 - c]]) for c in range(2)]
+        return [(view, np.flatnonzero(predicted == c)) for c, view in enumerate(views)]
+
+    def _view(self) -> View:
+        base = np.zeros((len(self.shares), len(self.pairs)))
+        for column, (first, second) in zip(base.T, self.pairs, strict=True):
+            if second < 0:
+                column[:] = self.shares
+                column[first] = 0
+                column /= column.sum()
+            else:
+                column[[first, second]] = 0.5
+        return View(base)
+
+    def between(self, first: int, second: int) -> View:
+        """Return one class against another, compared with the midpoint of the means of both."""
+        base, weights = np.zeros((len(self.shares), 1)), np.zeros((len(self.pairs), 1))
+        base[[first, second]] = 0.5
+        for weight, pair in zip(weights, self.pairs, strict=True):
+            if pair[1] < 0:
+                weight[:] = (pair[0] == first) - (pair[0] == second)
+            elif {*pair} == {first, second}:
+                weight[:] = 1 if pair[0] == first else -1
+        return View(base, weights)

@@ -316,6 +316,7 @@ def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
         ("SequenceFeatures", "n_rows_in_"),
         ("SequenceFeatures", "rows_"),
         ("FittedWords", "norms"),
+        ("FittedWords", "means"),
         ("FittedWords", "intercepts"),
         ("Symbols", "n_symbols"),
         ("Plan", "kernel"),
@@ -406,3 +407,25 @@ def test_values_are_compared_with_annotations(value, hint, answer):
 def test_the_description_of_a_large_model_stays_far_below_the_bound(open_model):
     text = json.dumps(open_model("numbers").description)
     assert sum(map(text.count, ",[{")) < 6 * 10**6 / 100
+
+
+@pytest.mark.parametrize("kind", ["FittedWords", "FilterBank"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda means: np.full_like(means, np.nan), "means must hold numbers from 0 to 1"),
+        (lambda means: means - np.float16(1), "means must hold numbers from 0 to 1"),
+        (lambda means: means[1:], "means must be an array of float16 of shape"),
+        (lambda means: means[:, :0], "means must be an array of float16 of shape"),
+        (lambda means: means.astype(np.float32), "means must be an array of float16"),
+        (lambda means: means[..., :2], "a term must have means of 3 classes or one, got 2"),
+        (lambda means: means[..., :0], "a term must have means of 3 classes or one, got 0"),
+    ],
+)
+def test_damaged_means_of_words_are_refused(kind, change, message, open_model):
+    opened = open_model("numbers")
+    means = opened.state(kind)["means"]
+    opened.change(means if kind == "FilterBank" else means[0], change)
+    opened.write()
+    with pytest.raises(mvdfq.ModelFileError, match=message):
+        mvdfq.load(opened.path)

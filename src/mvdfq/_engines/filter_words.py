@@ -53,13 +53,14 @@ def filter_shares(data, offsets, filters, thresholds, out):
 
 
 @njit(nogil=True, cache=True)
-def filter_evidence(data, filters, thresholds, weights, by_channel, by_kind):
+def filter_evidence(data, filters, thresholds, weights, means, by_channel, by_kind, rest):
     """Add the evidence of all words in one sequence to the responses that the words read.
 
-    `weights` is (n_filters, n_thresholds, 10, n_columns). The evidence of a word is divided
-    equally among its symbols, and then among the channels that the filter sums: `by_channel` is
-    (n_channels, n_frames, n_columns), by the frame of the response. `by_kind` (2, n_channels,
-    n_columns) gets the sums over single symbols and over triples.
+    `weights` and `means` are (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`.
+    The evidence of a word is divided equally among its symbols, and then among the channels that
+    the filter sums: `by_channel` is (n_channels, n_frames, n_columns), by the frame of the
+    response. `rest` (n_channels, n_columns) gets what belongs to no response; `by_kind` (2,
+    n_channels, n_columns) gets the sums over single symbols and over triples.
     """
     step, _, members, _, _ = filters
     n = data.shape[1]
@@ -69,14 +70,20 @@ def filter_evidence(data, filters, thresholds, weights, by_channel, by_kind):
     counts = np.empty((thresholds.shape[1], N_WORDS), np.float32)
     shares = np.empty(weights.shape[1:])
     found, kinds = np.empty((n, weights.shape[3])), np.empty((2, weights.shape[3]))
+    even = np.empty((2, weights.shape[3]))
     for f in range(thresholds.shape[0]):
         respond(padded, nine, f, filters, total, response)
         compare(response, thresholds[f], above)
         count_words(above, step, counts)
-        share_weights(weights[f], counts, shares)
-        spread_words(above, step, shares, found, kinds)
+        share_weights(weights[f], means[f], counts, shares, even)
+        spread_words(above, step, shares, even, found, kinds)
         # the evidence of a sum of channels belongs to each of them in equal parts
         own = members[f][members[f] >= 0]
+        for kind in range(2):
+            if counts[0, 2 * kind : 2 + 8 * kind].sum() == 0:
+                kinds[kind] = even[kind]
+                for c in own:
+                    rest[c] += even[kind] / own.size
         for c in own:
             for t in range(n):
                 for k in range(found.shape[1]):
@@ -85,19 +92,31 @@ def filter_evidence(data, filters, thresholds, weights, by_channel, by_kind):
 
 
 @njit(nogil=True, cache=True)
-def share_weights(weights, counts, out):
-    """Write the evidence of one occurrence of every word: its weight times root share / count."""
-    n_words = counts[0].sum()
+def share_weights(weights, means, counts, out, even):
+    """Write the evidence of one occurrence of every word, and of any single symbol and triple.
+
+    `even` (2, n_columns) is the evidence of words that do not occur and of the means: that of any
+    occurrence or, if there is none of the kind, all of it.
+    """
+    n_words = np.float64(counts[0].sum())
+    even[:] = 0
     for q in range(counts.shape[0]):
         for word in range(N_WORDS):
-            if counts[q, word] > 0:
-                out[q, word] = weights[q, word] / np.sqrt(counts[q, word] * n_words)
-            else:
-                out[q, word] = 0
+            root = np.sqrt(counts[q, word] / n_words) if n_words > 0 else 0.0
+            kind = 0 if word < 2 else 1
+            for k in range(even.shape[1]):
+                mean = np.float64(means[q, word, k])
+                slope = weights[q, word, k] / (root + mean) if root + mean > 0 else 0.0
+                out[q, word, k] = slope / n_words if root > 0 else 0.0
+                even[kind, k] -= slope * mean * mean
+    for kind in range(2):
+        n = counts[0, 2 * kind : 2 + 8 * kind].sum()
+        if n > 0:
+            even[kind] /= n
 
 
 @njit(nogil=True, cache=True)
-def spread_words(above, step, shares, found, kinds):
+def spread_words(above, step, shares, even, found, kinds):
     """Write the evidence of all words by the frames of their symbols, and the sums by kind.
 
     Thresholds are sorted, so the number of thresholds below a value gives all its symbols. The
@@ -106,6 +125,7 @@ def spread_words(above, step, shares, found, kinds):
     n_levels, n_columns = shares.shape[0] + 1, shares.shape[2]
     singles = np.zeros((n_levels, n_columns))
     for level in range(n_levels):
+        singles[level] = even[0]
         for q in range(n_levels - 1):
             singles[level] += shares[q, 1 if level > q else 0]
     triples = np.empty((n_levels**3, n_columns))
@@ -125,6 +145,7 @@ def spread_words(above, step, shares, found, kinds):
         word = (a * n_levels + b) * n_levels + c
         if not known[word]:
             known[word] = True
+            triples[word] = even[1]
             add_triples(a, b, c, shares, triples[word])
         add_to(kinds[1], triples[word], 1)
         for place in range(3):
@@ -133,8 +154,7 @@ def spread_words(above, step, shares, found, kinds):
 
 @njit(nogil=True, cache=True)
 def add_triples(a, b, c, shares, out):
-    """Write the evidence of the triples that three values form at all thresholds."""
-    out[:] = 0
+    """Add the evidence of the triples that three values form at all thresholds."""
     for q in range(shares.shape[0]):
         word = 4 * (a > q) + 2 * (b > q) + (c > q)
         out += shares[q, 2 + word]
@@ -160,18 +180,18 @@ def level_of(word):
 
 @njit(nogil=True, cache=True)
 def spread_taps(by_channel, dilation, out):
-    """Divide the evidence of responses equally among the nine frames that a response reads.
+    """Divide the evidence of responses equally among the frames that a response reads.
 
-    Frames beyond the ends count as the first or last frame. `out` is (n_columns, n_channels,
-    n_frames).
+    Taps beyond the ends carry nothing: else the ends would gather what belongs to the middle.
+    `out` is (n_columns, n_channels, n_frames).
     """
-    n = by_channel.shape[1]
+    n, half = by_channel.shape[1], N_TAPS // 2
     for c in range(by_channel.shape[0]):
         for t in range(n):
-            for tap in range(-(N_TAPS // 2), N_TAPS // 2 + 1):
-                frame = min(max(t + tap * dilation, 0), n - 1)
+            first, last = -min(t // dilation, half), min((n - 1 - t) // dilation, half)
+            for tap in range(first, last + 1):
                 for k in range(out.shape[0]):
-                    out[k, c, frame] += by_channel[c, t, k] / N_TAPS
+                    out[k, c, t + tap * dilation] += by_channel[c, t, k] / (last - first + 1)
 
 
 @njit(nogil=True, cache=True)

@@ -29,6 +29,7 @@ from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.terms.base import FittedTerm
+from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
 
@@ -581,11 +582,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _explained(self, read: list[Any]) -> list[Explanation]:
         """Return the explanations of sequences as the terms read them."""
         decision, margins, sums = self._decide(read)
-        predicted = self.classes_[self.problems_.predicted(decision)].tolist()
-        classes = self.classes_.tolist()
-        labels = [classes[i] if j < 0 else (classes[i], classes[j])
-                  for i, j in self.problems_.pairs]  # fmt: skip
-        return explanations(self.sum_, read, labels, predicted, margins, sums, self.channel_names)
+        predicted = self.problems_.predicted(decision)
+        baselines = Baselines(self.problems_.pairs, self.class_shares_)
+        about = self.classes_.tolist(), predicted, margins, sums, self.channel_names
+        return explanations(self.sum_, read, baselines, *about)
 
     def _read_one(self, x: Any, method: str) -> list[Any]:
         """Return a single sequence as the terms read it."""

@@ -180,6 +180,7 @@ def _train(
     with progress.stage("machines") as report, spread_blocks(clf, makers) as blocks:
         solver = PassSolver(blocks, total.columns, problems, parse_memory(clf.memory_limit))
         trained = fit_by_passes(solver, samples, candidates(chosen.C), report)
+        total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
     return Learned(total.finish(trained.margins, samples.begin.all_read()), trained, begin)
 

@@ -12,6 +12,7 @@ from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.frames.base import UnknownShares
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import TermRows
+from mvdfq.terms.baseline import Baselines, View
 from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.total import FittedSum
 
@@ -23,7 +24,13 @@ class Explanation:
     """Why the classifier puts a sequence into its class, exactly.
 
     `SequenceClassifier.explain` makes explanations. Every array of evidence sums to the decision
-    value of its class minus the `constant`: the bias and what belongs to no word of the sequence.
+    value of its class minus the `constant`, the mean decision value of the training sequences that
+    the sequence is compared with: those of all other classes. So evidence says what makes this
+    sequence different from an average sequence of another class. A pair of classes (one-vs-one,
+    `between`) is compared with the midpoint of the average sequences of both classes; if there are
+    only two classes, the predicted class is compared with the other class. With very many classes
+    and words (33 million means), every class is compared with the average training sequence. Plain
+    words (`PlainTerm`) are compared with nothing: their constant is the bias.
 
     Parameters
     ----------
@@ -41,7 +48,7 @@ class Explanation:
         The evidence of all words.
 
     constant : ndarray of shape (n_columns,)
-        The part of the margins that does not come from words.
+        The margins of the baseline: what evidence is compared with.
 
     symbols : Symbols
         The sequence as the terms read it.
@@ -63,11 +70,14 @@ class Explanation:
         method `channel_shares`. Called when the shares are first needed.
 
     by_term : dict
-        What the words of each term of the sum add, (n_columns,) each; the values of all terms and
-        `constant` sum to `margins`.
+        What the words of each term of the sum add to the margins of the baseline, (n_columns,)
+        each; the values of all terms and `constant` sum to `margins`.
 
     row_terms, group_terms : list of str
         The term that each row, and each group of layouts, belongs to.
+
+    contrast : callable
+        Returns margins, evidence and what each term adds for one class against another.
 
     Examples
     --------
@@ -95,6 +105,7 @@ class Explanation:
     by_term: dict[str, np.ndarray]
     row_terms: list[str]
     group_terms: list[str]
+    contrast: Callable[[Any, Any], tuple[np.ndarray, Evidence, dict[str, np.ndarray]]]
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -157,6 +168,7 @@ class Explanation:
             -1 if negative evidence is for the class, otherwise 1.
         """
         label = self.predicted if label is None else label
+        label = label.item() if isinstance(label, np.generic) else label  # one of `classes_`
         for sign, wanted in [(1.0, label), (-1.0, _reversed(label))]:
             if wanted in self.labels:
                 return self.labels.index(wanted), sign
@@ -183,29 +195,22 @@ class Explanation:
         Returns
         -------
         explanation : Explanation
-            One column: one-vs-one, the machine of the pair; one-vs-rest, the evidence for `first`
-            minus the evidence for `second`. The column sums to the difference of their margins.
+            One column: one-vs-one, the machine of the pair; one-vs-rest, the difference of the
+            margins of `first` and `second`. The sequence is compared with the midpoint of the
+            average sequences of both classes, so evidence for `first` is positive, and the
+            constant is about 0.
         """
-        if isinstance(self.labels[0], tuple):
-            column, sign = self.column((first, second))
-            weights = sign * (np.arange(len(self.labels)) == column)
-        else:
-            weights = np.zeros(len(self.labels))
-            weights[self.column(first)[0]] += 1
-            weights[self.column(second)[0]] -= 1
-        found = self.evidence
-        evidence = Evidence(
-            np.tensordot(weights, found.by_frame, axes=1)[None],
-            np.tensordot(weights, found.by_layout, axes=1)[None],
-            lambda: [b._replace(shares=b.shares @ weights[:, None]) for b in found.words],
-        )
+        asked = [(first, second)] if isinstance(self.labels[0], tuple) else [first, second]
+        for label in asked:
+            self.column(label)  # raises an error for a class that does not exist
+        margins, evidence, by_term = self.contrast(first, second)
         return replace(
             self,
             labels=[(first, second)],
-            margins=np.array([weights @ self.margins]),
+            margins=margins,
             evidence=evidence,
-            constant=np.array([weights @ self.constant]),
-            by_term={name: np.array([weights @ mine]) for name, mine in self.by_term.items()},
+            constant=margins - sum(by_term.values()),
+            by_term=by_term,
         )
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
@@ -359,42 +364,93 @@ class Explanation:
 def explanations(
     total: FittedSum,
     read: list[Any],
-    labels: list[Any],
-    predicted: list[Any],
+    baselines: Baselines,
+    classes: list[Any],
+    predicted: np.ndarray,
     margins: np.ndarray,
     sums: dict[str, np.ndarray],
     channels: list[str],
 ) -> list[Explanation]:
     """Return the explanations of sequences: the evidence of all terms, one after another.
 
-    `read` are the sequences as each term reads them, `sums` what each term adds to `margins`.
+    `read` are the sequences as each term reads them, `predicted` the places of their classes,
+    `sums` what each term adds to `margins`.
     """
-    constant = margins - sum(sums.values())
-    by_term = [term.evidence(mine) for term, mine in zip(total.terms, read, strict=True)]
-    found = []
-    for i, evidence in enumerate(zip(*by_term, strict=True)):
-        pairs = zip(total.terms, read, strict=True)
-        rows = [term.rows(mine, i, channels) for term, mine in pairs]
-        names = [term.name for term in total.terms]
-        found.append(
-            Explanation(
-                labels=labels,
-                predicted=predicted[i],
-                margins=margins[i],
-                evidence=_joined(evidence),
-                constant=constant[i],
-                symbols=_joined_symbols([one.symbols for one in rows]),
-                row_names=[name for one in rows for name in one.row_names],
-                offsets=[offsets for one in rows for offsets in one.offsets],
-                names=[symbols for one in rows for symbols in one.names],
-                channels=channels,
-                find_shares=partial(_all_shares, rows),
-                by_term={name: mine[i] for name, mine in sums.items()},
-                row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
-                group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
-            )
-        )
-    return found
+    found: dict[int, Explanation] = {}
+    for view, places in baselines.views(predicted):
+        if not places.size:
+            continue
+        mine = [one[places] for one in read]
+        by_term = [term.evidence(one, view) for term, one in zip(total.terms, mine, strict=True)]
+        for k, (i, evidence) in enumerate(
+            zip(places.tolist(), zip(*by_term, strict=True), strict=True)
+        ):
+            alone = [one[k : k + 1] for one in mine]
+            added = {name: one[i] for name, one in sums.items()}
+            one = _One(total, alone, baselines, classes, evidence, margins[i], added)
+            found[i] = one.explanation(view, classes[predicted[i]], channels)
+    return [found[i] for i in range(len(margins))]
+
+
+@dataclass(frozen=True)
+class _One:
+    """One sequence as each term reads it, with the evidence and the sum of each term."""
+
+    total: FittedSum
+    read: list[Any]
+    baselines: Baselines
+    classes: list[Any]
+    evidence: Sequence[Evidence]
+    margins: np.ndarray
+    sums: dict[str, np.ndarray]
+
+    def explanation(self, view: View, predicted: Any, channels: list[str]) -> Explanation:
+        """Return the explanation of all problems."""
+        pairs = zip(self.total.terms, self.read, strict=True)
+        rows = [term.rows(mine, 0, channels) for term, mine in pairs]
+        names, added = [term.name for term in self.total.terms], self._added(view)
+        return Explanation(
+            labels=[self.classes[i] if j < 0 else (self.classes[i], self.classes[j])
+                    for i, j in self.baselines.pairs],
+            predicted=predicted,
+            margins=self.margins,
+            evidence=self._known(_joined(self.evidence)),
+            constant=self.margins - sum(added.values()),
+            symbols=_joined_symbols([one.symbols for one in rows]),
+            row_names=[name for one in rows for name in one.row_names],
+            offsets=[offsets for one in rows for offsets in one.offsets],
+            names=[symbols for one in rows for symbols in one.names],
+            channels=channels,
+            find_shares=partial(_all_shares, rows),
+            by_term=added,
+            row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
+            group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
+            contrast=self.contrast,
+        )  # fmt: skip
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether any term knows a word of the sequence; else the margins are guesses."""
+        return any(mine.any() for mine in self.sums.values())
+
+    def _known(self, evidence: Evidence) -> Evidence:
+        return evidence if self._is_known else evidence.nothing()
+
+    def _added(self, view: View) -> dict[str, np.ndarray]:
+        """Return what each term adds to the margins of the baseline."""
+        sums = [view.weigh(mine) for mine in self.sums.values()]
+        if self._is_known:
+            sums = [a - t.shift(view) for a, t in zip(sums, self.total.terms, strict=True)]
+        return dict(zip(self.sums, sums, strict=True))
+
+    def contrast(
+        self, first: Any, second: Any
+    ) -> tuple[np.ndarray, Evidence, dict[str, np.ndarray]]:
+        """Return margins and evidence for one class against another, and what each term adds."""
+        view = self.baselines.between(self.classes.index(first), self.classes.index(second))
+        parts = zip(self.total.terms, self.read, self.evidence, strict=True)
+        evidence = _joined([term.contrast(mine, own, view) for term, mine, own in parts])
+        return view.weigh(self.margins), self._known(evidence), self._added(view)
 
 
 def _all_shares(rows: list[TermRows]) -> np.ndarray:

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, clone
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq.frames.base import shares_of
+from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block
 
@@ -144,10 +145,12 @@ class Found(NamedTuple):
     """What was learned of the columns of a source.
 
     `learned` are the coefficients of columns that are centred and divided by their deviation and
-    the root of the size of the term; `weights` are those of the columns as they are.
+    the root of the size of the term; `weights` are those of the columns as they are. `means` are
+    the means of the columns over each class, `mean` those over all sequences.
     """
 
     mean: np.ndarray
+    means: np.ndarray
     learned: np.ndarray
     weights: np.ndarray
     share: float
@@ -188,8 +191,10 @@ class FittedTerm(Short):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": {}}  # large, and quick to make again
 
-    def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return ``make()``, which is computed once and kept under `name`."""
+    def once(self, name: str | None, make: Callable[[], Any]) -> Any:
+        """Return ``make()``, which is computed once and kept under `name`; not without a name."""
+        if name is None:
+            return make()
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
@@ -207,9 +212,29 @@ class FittedTerm(Short):
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
         raise NotImplementedError
 
-    def evidence(self, read: Any) -> list[Evidence]:
-        """Return the evidence in each sequence; it adds up to `sums`."""
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence; it adds up to `sums` less the `shift`.
+
+        `view` is a view of all problems.
+        """
         raise NotImplementedError
+
+    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+        """Return the evidence in one sequence as another view sees it, given that of all problems.
+
+        Plain words are compared with nothing, so their evidence is added up as the view says.
+        """
+        assert view.weights is not None
+        return found.weighed(view.weights)
+
+    @property
+    def class_means(self) -> list[np.ndarray]:
+        """The means of words over the classes, (..., n_classes) each; none of plain words."""
+        return []
+
+    def shift(self, view: View) -> np.ndarray:
+        """Return what the baseline adds to `sums`, (n_columns,): nothing to plain words."""
+        return np.zeros(view.base.shape[1])
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""

@@ -1,5 +1,6 @@
 """Evidence by tables of all possible words: no word is listed unless it is asked for."""
 
+from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,9 +13,9 @@ from mvdfq.kernels.keys import word_keys
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
 from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of
-from mvdfq.terms.word_table import GroupTable, present_positions
+from mvdfq.terms.word_table import GroupTable, WordTable, present_positions
 
-__all__ = ["dense_evidence", "is_dense"]
+__all__ = ["ListedWords", "Stack", "dense_evidence", "is_dense"]
 
 
 def is_dense(term: Any, symbols: Symbols) -> bool:
@@ -34,7 +35,7 @@ def dense_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     scale = norms.scales(term, symbols)
     by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
     by_layout *= scale[:, None, :, None]
-    words = _Words(term, symbols, scale)
+    words = ListedWords(term.table, symbols, partial(_shares, term, scale))
     return [
         Evidence(
             by_frame[:, a:b].transpose(2, 0, 1),
@@ -45,11 +46,26 @@ def dense_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     ]
 
 
-class _Words:
-    """The words of several sequences, which are listed together when they are first asked for."""
+def _shares(
+    term: Any, scale: np.ndarray, g: int, stack: "Stack", read: Read, row: Any, group: Any
+) -> np.ndarray:
+    """Return the evidence of every occurrence; `scale` is by row and sequence."""
+    weights = partial(stack.weights, term.table.groups[g])
+    shares, _ = shares_of(read, row, group, term.reader.plan_, weights)
+    return shares * scale[stack.rows].T.ravel()[read.all.sequence][:, None]
 
-    def __init__(self, term: Any, symbols: Symbols, scale: np.ndarray) -> None:
-        self.given = term, symbols, scale
+
+class ListedWords:
+    """The words of several sequences, which are listed together when they are first asked for.
+
+    ``shares(g, stack, read, row, group)`` returns the evidence of every occurrence in the rows of
+    a stack that group `g` of layouts reads.
+    """
+
+    def __init__(
+        self, table: WordTable, symbols: Symbols, shares: Callable[..., np.ndarray]
+    ) -> None:
+        self.given = table, symbols, shares
 
     @cached_property
     def listed(self) -> list[list[WordBlock]]:
@@ -93,25 +109,25 @@ def _spread_words(term: Any, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, 
     return by_frame, by_layout, norms
 
 
-def _dense_words(term: Any, symbols: Symbols, scale: np.ndarray) -> list[list[WordBlock]]:
-    """Return the words of each sequence; `scale` is the factor of each row and sequence.
+def _dense_words(
+    table: WordTable, symbols: Symbols, shares: Callable[..., np.ndarray]
+) -> list[list[WordBlock]]:
+    """Return the words of each sequence.
 
     Rows of one alphabet are read as if each row were a sequence: the time for one row of one
     sequence is mostly overhead, and there may be hundreds of rows.
     """
-    table, plan, n = term.table, term.reader.plan_, len(symbols)
-    assert table is not None
+    plan, n = table.plan, len(symbols)
     words: list[list[WordBlock]] = [[] for _ in range(n)]
-    sizes = table.plan.n_symbols[table.rows]
-    stacks = [_Stack.of(symbols, table.rows, np.flatnonzero(sizes == k)) for k in np.unique(sizes)]
-    for g, part in enumerate(table.groups):
+    sizes = plan.n_symbols[table.rows]
+    stacks = [Stack.of(symbols, table.rows, np.flatnonzero(sizes == k)) for k in np.unique(sizes)]
+    for g in range(len(table.groups)):
         found: list[list[WordBlock]] = [[] for _ in range(n)]
         for stack in stacks:
             row, group = plan.row([stack.symbols], 0), plan.groups(int(stack.rows[0]))[g]
             read = Read.of(GroupTask(group).occurrences(row))
-            shares, _ = shares_of(read, row, group, plan, partial(stack.weights, part))
-            shares *= scale[stack.rows].T.ravel()[read.all.sequence][:, None]
-            for i, block in by_word(read, row.offsets, shares, len(stack.rows)):
+            evidence = shares(g, stack, read, row, group)
+            for i, block in by_word(read, row.offsets, evidence, len(stack.rows)):
                 owners, *rest = block
                 found[i].append(WordBlock(g, stack.rows[owners % len(stack.rows)], *rest))
         for mine, blocks in zip(words, found, strict=True):
@@ -120,7 +136,7 @@ def _dense_words(term: Any, symbols: Symbols, scale: np.ndarray) -> list[list[Wo
     return words
 
 
-class _Stack(NamedTuple):
+class Stack(NamedTuple):
     """Rows of one alphabet as one row, in which every row of every sequence is a sequence.
 
     All rows of the first sequence come first. `rows` are the rows, `places` their places in the
@@ -132,7 +148,7 @@ class _Stack(NamedTuple):
     places: np.ndarray
 
     @classmethod
-    def of(cls, symbols: Symbols, rows: np.ndarray, places: np.ndarray) -> "_Stack":
+    def of(cls, symbols: Symbols, rows: np.ndarray, places: np.ndarray) -> "Stack":
         """Stack the rows at `places` among `rows`."""
         rows = rows[places]
         pieces = [symbols.data[rows, a:b].ravel() for a, b in pairwise(symbols.offsets.tolist())]

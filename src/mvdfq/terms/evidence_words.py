@@ -56,8 +56,8 @@ def joined(blocks: list[WordBlock]) -> WordBlock:
 class Evidence(Short):
     """The evidence of a term in one sequence, for each column of the margins.
 
-    `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). The
-    sum over rows and frames, or over rows and layouts, is the sum of the term. `words` lists the
+    `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). Sums
+    over rows and frames, and over rows and layouts, are equal. `words` lists the
     words of the sequence, in blocks: a sequence may hold ten thousand words, so
     `find_words` lists them when they are first asked for.
     """
@@ -70,3 +70,15 @@ class Evidence(Short):
     def words(self) -> list[WordBlock]:
         """The words of the sequence."""
         return self.find_words()
+
+    def weighed(self, weights: np.ndarray) -> "Evidence":
+        """Return the sums of columns by weights (n_columns, n)."""
+        return Evidence(
+            np.tensordot(weights.T, self.by_frame, axes=1),
+            np.tensordot(weights.T, self.by_layout, axes=1),
+            lambda: [block._replace(shares=block.shares @ weights) for block in self.words],
+        )
+
+    def nothing(self) -> "Evidence":
+        """Return evidence of 0 for everything."""
+        return self.weighed(np.zeros((len(self.by_frame),) * 2))

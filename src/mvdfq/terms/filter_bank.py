@@ -21,10 +21,13 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import ThresholdQuantizer
+from mvdfq.terms.baseline import View
 from mvdfq.terms.standard import Scale, on_gpu, on_host
 
-__all__ = ["FilterBank", "filter_encoder", "filter_shares"]
+__all__ = ["Compared", "FilterBank", "filter_encoder", "filter_shares"]
 
+# Weights and means of words, (n_filters, n_thresholds, 10, n_columns) each.
+Compared = tuple[np.ndarray, np.ndarray]
 # Frames and sequences that a thread counts at once: some 10 MB of counts.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**14, 256
 
@@ -64,12 +67,15 @@ def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
 class FilterBank(Short):
     """The filters of one dilation with the weights of their words.
 
-    `weights` is (n_rows, 10, n_columns); `norms` is the part of each row in the squared norms of
-    the machines. `scale` is the mean and the deviation of the words; model files do not hold it.
+    `weights` is (n_rows, 10, n_columns), `means` (n_rows, 10, n_classes) the means of the words
+    over each class, or over all sequences if there are very many classes; `norms` is the part of
+    each row in the squared norms of the machines. `scale` is the mean and the deviation of the
+    words; model files do not hold it.
     """
 
     encoder: Pipeline
     weights: np.ndarray
+    means: np.ndarray
     norms: np.ndarray
     n_jobs: int | None = None
     _scale: Scale | None = field(default=None, repr=False)
@@ -102,25 +108,32 @@ class FilterBank(Short):
 
         return np.concatenate([sums for _, sums in read.in_blocks(weighed, self.n_jobs)])
 
-    def evidence(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
+    def compared(self, view: View) -> Compared:
+        """Return the weights of words and their means over the baseline, as a view sees them."""
+        shape = *self.encoder[-1].thresholds_.shape, filter_words.N_WORDS, -1
+        return view.weigh(self.weights).reshape(shape), view.means(self.means).reshape(shape)
+
+    def evidence(self, X: Sequences, compared: Compared) -> tuple[np.ndarray, np.ndarray]:
         """Return the evidence in one sequence, by channel and frame, and by channel and layout.
 
         Shapes: (n_columns, n_channels, n_frames) and (n_columns, n_channels, 2), where the
         layouts are single symbols and triples. Symbolic channels have none.
         """
-        read, n_columns = _Reader(self.encoder, X), self.weights.shape[2]
+        read, n_columns = _Reader(self.encoder, X), compared[0].shape[-1]
         n, n_frames = len(read.data), X.data.shape[1]
-        by_response = np.zeros((n, n_frames, n_columns))
-        by_kind, by_frame = np.zeros((2, n, n_columns)), np.zeros((n_columns, n, n_frames))
-        # the compiled loop adds up in doubles
-        weights = self.weights.reshape(*read.thresholds.shape, -1, n_columns).astype(float)
-        if n_frames:
-            filter_words.filter_evidence(
-                read.data, read.filters, read.thresholds, weights, by_response, by_kind
-            )
-            filter_words.spread_taps(by_response, read.filters[0], by_frame)
         found = np.zeros((n_columns, X.n_rows, n_frames)), np.zeros((n_columns, X.n_rows, 2))
-        found[0][:, read.numeric] = by_frame
+        if not n_frames:
+            return found
+        by_response, by_frame = (
+            np.zeros((n, n_frames, n_columns)),
+            np.zeros((n_columns, n, n_frames)),
+        )
+        by_kind, rest = np.zeros((2, n, n_columns)), np.zeros((n, n_columns))
+        filter_words.filter_evidence(
+            read.data, read.filters, read.thresholds, *compared, by_response, by_kind, rest
+        )
+        filter_words.spread_taps(by_response, read.filters[0], by_frame)
+        found[0][:, read.numeric] = by_frame + rest.T[:, :, None] / n_frames
         found[1][:, read.numeric] = by_kind.transpose(2, 1, 0)
         return found
 

@@ -17,10 +17,11 @@ from mvdfq.frames.filters import TAPS, auto_dilations
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, numbered
 from mvdfq.terms.base import FittedTerm, Fitting, Found, Source, Term, TermRows, Work
+from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
-from mvdfq.terms.filter_bank import FilterBank, filter_encoder, filter_shares
-from mvdfq.terms.standard import StandardGram
+from mvdfq.terms.filter_bank import Compared, FilterBank, filter_encoder, filter_shares
+from mvdfq.terms.standard import Learned, StandardGram
 
 __all__ = ["LEVELS", "FilterTerm", "FittedFilters", "levels"]
 
@@ -99,7 +100,7 @@ class FilterTerm(Term):
             rows = np.arange(encoder[-1].thresholds_.size)
             piece = rows, partial(filter_shares, encoder, X, work.n_jobs)
             weight = work.sample_weight
-            return StandardGram([piece], len(X), 0.0, memory, work.n_jobs, weight)
+            return StandardGram([piece], y, 0.0, memory, work.n_jobs, weight)
 
         return FilterFitting(self.name, encoders, list(side_by_side(gram, encoders)))
 
@@ -159,13 +160,11 @@ class FilterFitting(Fitting):
         for encoder, gram in zip(self.encoders, self.grams, strict=True):
             # a bank is a single piece
             (learned,) = gram.learned(coefficients)
-            shape = len(learned.rows), learned.n_words, coefficients.shape[1]
-            weights = np.zeros(shape, np.float32)
-            # words that are left out keep the weight 0
-            weights.reshape(-1, shape[2])[learned.kept] = learned.weights
+            weights = _placed(learned, learned.weights, np.float32)
+            means = _placed(learned, learned.means.clip(0, 1), np.float16)
             intercepts += learned.intercepts
             norms = learned.norms / share
-            banks.append(FilterBank(encoder, weights, norms, gram.n_jobs, gram.scales[0]))
+            banks.append(FilterBank(encoder, weights, means, norms, gram.n_jobs, gram.scales[0]))
         return FittedFilters.of(self.name, banks, intercepts, share)
 
 
@@ -200,15 +199,18 @@ class FilterSource(Source):
         """Return the term with the weights of words; filters keep no training sequences."""
         sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
         ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        pairs = zip(np.split(found.weights, ends), np.split(found.learned, ends), strict=True)
+        parts = (np.split(one, ends) for one in (found.weights, found.means, found.learned))
         banks = [
             FilterBank(
                 encoder,
                 weights.reshape(n_rows, N_WORDS, -1).astype(np.float32),
+                means.clip(0, 1).reshape(n_rows, N_WORDS, -1).astype(np.float16),
                 (learned**2).reshape(n_rows, -1).sum(axis=1),
                 found.n_jobs,
             )
-            for encoder, n_rows, (weights, learned) in zip(self.encoders, sizes, pairs, strict=True)
+            for encoder, n_rows, weights, means, learned in zip(
+                self.encoders, sizes, *parts, strict=True
+            )
         ]
         return FittedFilters.of(self.name, banks, -found.mean @ found.weights, found.share)
 
@@ -239,17 +241,37 @@ class FittedFilters(FittedTerm):
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
         return np.sum([bank.sums(read) for bank in self.banks], axis=0)
 
-    def evidence(self, read: Any) -> list[Evidence]:
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
         """Return the evidence in each sequence: one row per channel.
 
         The evidence of an occurrence is divided equally among the channels that the filter sums,
-        the responses that the word reads and the frames that each response reads. There are two
-        layouts per dilation: single symbols and triples. Words are not listed: there are thousands.
+        the responses that the word reads and the frames that each response reads inside the
+        sequence; see `baseline.py` for what a word is compared with. There are two layouts per
+        dilation: single symbols and triples. Words are not listed: there are thousands.
         """
-        return [self._evidence(read[i : i + 1]) for i in range(len(read))]
+        compared = self._compared(view)
+        return [self._evidence(read[i : i + 1], compared) for i in range(len(read))]
 
-    def _evidence(self, x: Sequences) -> Evidence:
-        by_frame, by_layout = zip(*(bank.evidence(x) for bank in self.banks), strict=True)
+    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+        """Return the evidence in one sequence, compared with another baseline."""
+        return self.evidence(read, view)[0]
+
+    @property
+    def class_means(self) -> list[np.ndarray]:
+        """The means of words over the classes, one array per bank."""
+        return [bank.means for bank in self.banks]
+
+    def shift(self, view: View) -> np.ndarray:
+        """Return what the words of the baseline add to the margins."""
+        pairs = self._compared(view)
+        return np.sum([np.einsum("fqwc,fqwc->c", *pair, dtype=float) for pair in pairs], axis=0)
+
+    def _compared(self, view: View) -> list[Compared]:
+        return self.once(view.name, lambda: [bank.compared(view) for bank in self.banks])
+
+    def _evidence(self, x: Sequences, compared: list[Compared]) -> Evidence:
+        pairs = zip(self.banks, compared, strict=True)
+        by_frame, by_layout = zip(*(bank.evidence(x, mine) for bank, mine in pairs), strict=True)
         return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
@@ -281,6 +303,13 @@ class FittedFilters(FittedTerm):
     def features(self, read: Any) -> Iterator[np.ndarray]:
         """Yield the standardized words of sequences, one bank after another."""
         yield from (bank.features(read) for bank in self.banks)
+
+
+def _placed(learned: Learned, numbers: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return numbers of the words that are kept among those of all words."""
+    out = np.zeros((len(learned.rows), learned.n_words, numbers.shape[1]), dtype)
+    out.reshape(-1, numbers.shape[1])[learned.kept] = numbers
+    return out
 
 
 def levels(X: Sequences) -> Symbols:

@@ -10,6 +10,7 @@ from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.symbols.base import names_of
 from mvdfq.terms.base import FittedTerm, TermRows, encode
+from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.word_table import WordTable
@@ -46,8 +47,8 @@ class ReadingTerm(FittedTerm):
         """Encode sequences; return the rows in use."""
         return self.reader.read_new(encode(self.encoders, X))
 
-    def evidence(self, read: Any) -> list[Evidence]:
-        """Return the evidence in each sequence; it adds up to `sums`."""
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence; it adds up to `sums`, whatever the view."""
         return find_evidence(self, read)
 
     def channel_shares(self, n_channels: int) -> np.ndarray:

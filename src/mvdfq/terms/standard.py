@@ -30,6 +30,7 @@ from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.baseline import class_members, means_of_classes
 from mvdfq.terms.dense_words import share_words
 from mvdfq.terms.table_sums import DENSE_WORDS
 
@@ -103,14 +104,15 @@ class Learned(NamedTuple):
     """What a machine learned of the words of one piece, without the words that are left out.
 
     A row has `n_words` words; word `kept[i]` of all rows of the piece has the weights
-    ``weights[i]`` of its root share. With many classes, a weight for every word would take
-    gigabytes.
+    ``weights[i]`` of its root share, and the means ``means[i]`` over the classes. With many
+    classes, a weight for every word would take gigabytes.
     """
 
     rows: np.ndarray
     n_words: int
     kept: np.ndarray
     weights: np.ndarray
+    means: np.ndarray
     intercepts: np.ndarray
     norms: np.ndarray
 
@@ -120,19 +122,20 @@ class StandardGram:
 
     A piece is some rows of one alphabet and a function that makes their root shares. Features
     that do not fit into `memory` bytes are made a second time for the machine. `weight` are the
-    sample weights of the sequences; None means that all weigh the same.
+    sample weights of the sequences; None means that all weigh the same. `y` are their classes.
     """
 
     def __init__(
         self,
         pieces: Sequence[Piece],
-        n_sequences: int,
+        y: np.ndarray,
         min_share: float,
         memory: int = DEFAULT_MEMORY,
         n_jobs: int | None = None,
         weight: np.ndarray | None = None,
     ) -> None:
-        self.pieces, self.n_jobs = pieces, n_jobs
+        self.pieces, self.y, self.weight, self.n_jobs = pieces, y, weight, n_jobs
+        n_sequences = len(y)
         self.values = np.zeros((n_sequences, n_sequences))
         self.scales: list[Scale] = []
         self._kept: list[Any] = []
@@ -159,11 +162,12 @@ class StandardGram:
 
     def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
         """Yield what the machine with these coefficients of the training sequences learned."""
+        by_class = means_of_classes(self.n_words, len(np.unique(self.y)))
+        both = np.hstack([coefficients, class_members(self.y, self.weight, by_class)])
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
-            # the weight of a feature is the sum of the coefficients of the sequences, times the
-            # feature
-            found = _product(z, coefficients)
+            found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
+            mean, deviation = scale.mean[scale.kept, None], 1 / scale.factor[scale.kept, None]
             squares = np.zeros(scale.mean.size)
             squares[scale.kept] = (found**2).sum(axis=1)
             # of root shares as they are counted: prediction need not standardize
@@ -173,6 +177,7 @@ class StandardGram:
                 scale.mean.size // len(rows),
                 scale.kept,
                 weights,
+                mean + deviation * centred,
                 # centring moves every sequence by the same amount, so it is an intercept
                 -scale.mean[scale.kept] @ weights,
                 squares.reshape(len(rows), -1).sum(axis=1),

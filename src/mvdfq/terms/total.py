@@ -20,6 +20,7 @@ from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report
 from mvdfq.terms.base import FittedTerm, Found, Source, Term, Work
+from mvdfq.terms.baseline import means_of_classes
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.pass_solver import Columns
 from mvdfq.terms.standard import Scale
@@ -124,9 +125,11 @@ class LinearTotal:
         self.sources = [source for source in found if source is not None]
         self.n_jobs = work.n_jobs
         self.measured: list[Measured] = []
+        self.means = np.empty((0, 0))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "measured": []}  # large, and workers of a cluster only make blocks
+        # large, and workers of a cluster only make blocks
+        return {**self.__dict__, "measured": [], "means": np.empty((0, 0))}
 
     def block(self, read: list[Any]) -> Block:
         """Return the features of some sequences, as each source reads them."""
@@ -157,16 +160,24 @@ class LinearTotal:
             self.measured.append(_kept(source, scale, 1.0 if alone else 1 / n_terms / size))
         self.sources = [one.source for one in self.measured]
 
+    def measure_classes(self, blocks: Any, n_classes: int) -> None:
+        """Measure the mean of every column over each class, in one pass over the blocks."""
+        if means_of_classes(len(self.columns.mean), n_classes):
+            total, often = blocks.sum(_class_sums, n_classes)
+            self.means = total / often
+        else:
+            self.means = self.columns.mean[:, None]
+
     def finish(self, margins: Margins, keep: list[Any]) -> FittedSum:
         """Divide a machine among the terms; `keep` are training sequences as sources read them."""
         ends = np.cumsum([len(one.mean) for one in self.measured])[:-1]
         terms: list[FittedTerm] = []
         intercepts = margins.intercepts.astype(float)
         learned = np.split(margins.coefficients.astype(float), ends)
-        for one, mine, read in zip(self.measured, learned, keep, strict=True):
-            # the machine saw columns times their factors; words are counted without factors
+        parts = zip(self.measured, learned, np.split(self.means, ends), keep, strict=True)
+        for one, mine, means, read in parts:
             weights = one.factor[:, None] * mine
-            found = Found(one.mean, mine, weights, one.share, self.n_jobs)
+            found = Found(one.mean, means, mine, weights, one.share, self.n_jobs)
             kept = read if all(term.train is None for term in terms) else None
             terms.append(one.source.finish(found, kept))
             if one.source.min_share is not None:  # the means are in the intercepts of the term
@@ -195,3 +206,10 @@ def _kept(source: Source, scale: Scale, share: float) -> Measured:
 def _column_sums(block: Labelled) -> tuple[np.ndarray, ...]:
     """Return the weight of the sequences and the sums of all columns."""
     return np.array([block.often.sum()]), *block.features.sums(block.often)
+
+
+def _class_sums(block: Labelled, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums of all columns over each class, and the weight of its sequences."""
+    often = np.zeros((len(block.y), n_classes), np.float32)
+    often[np.arange(len(block.y)), block.y] = block.often
+    return block.features.gathered(often).astype(float), often.sum(axis=0, dtype=float)

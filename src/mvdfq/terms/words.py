@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +14,9 @@ from mvdfq.gram.plan import inverse_root
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.baseline import View
+from mvdfq.terms.compared_evidence import ComparedWords, compared_evidence
+from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.reading import FIRST_NAME, ReadingTerm
@@ -126,7 +130,7 @@ class WordTerm(Term):
         reader = reader_of_words(symbols, self._kernel(), self.pyramid)
         gram = StandardGram(
             pieces_of(symbols, reader.plan_),
-            len(symbols),
+            y,
             self.min_share,
             work.memory,
             work.n_jobs,
@@ -179,7 +183,7 @@ class WordFitting(Fitting):
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedWords":
         """Return the term with the weights of words."""
         pieces, n_columns = self.gram.learned(coefficients), coefficients.shape[1]
-        values, norms, intercepts = _placed(self.reader, pieces, n_columns)
+        values, means, norms, intercepts = _placed(self.reader, pieces, n_columns)
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -188,6 +192,7 @@ class WordFitting(Fitting):
             n_jobs=self.gram.n_jobs,
             reader=self.reader,
             values=values,
+            means=means,
             norms=norms / share,
             kept=self.symbols if keep else None,
             min_share=self.min_share,
@@ -230,9 +235,10 @@ class WordSource(Source):
             norm = (found.learned[mine] ** 2).sum()
             # what a sequence without any word gets from centring
             lost = -found.mean[mine] @ found.weights[mine]
-            pieces.append(Learned(np.array([r]), size, kept, found.weights[mine], lost, norm))
+            parts = found.weights[mine], found.means[mine], lost, norm
+            pieces.append(Learned(np.array([r]), size, kept, *parts))
             start = mine.stop
-        values, norms, intercepts = _placed(self.reader, pieces, found.weights.shape[1])
+        values, means, norms, intercepts = _placed(self.reader, pieces, found.weights.shape[1])
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -241,6 +247,7 @@ class WordSource(Source):
             n_jobs=found.n_jobs,
             reader=self.reader,
             values=values,
+            means=means,
             norms=norms,
             kept=keep,
             min_share=self.min_share,
@@ -252,13 +259,15 @@ class FittedWords(ReadingTerm):
     """Standardized words with their weights.
 
     `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
-    `GroupTable` does. `kept` are training sequences, to find similar ones; None if another term
-    keeps them. `scales` are the means and deviations of the words: model files do not hold the
-    scales, `kept` gives them again.
+    `GroupTable` does; `means` holds the means of the words over each class in the same order, or
+    over all training sequences if there are very many classes. `kept` are training sequences, to
+    find similar ones; None if another term keeps them. `scales` are the means and deviations of
+    the words: model files do not hold the scales, `kept` gives them again.
     """
 
     reader: SequenceFeatures
     values: list[np.ndarray]
+    means: list[np.ndarray]
     norms: np.ndarray
     kept: Symbols | None = None
     min_share: float = 0.0
@@ -268,6 +277,27 @@ class FittedWords(ReadingTerm):
         """Return the sums of the weights of words; words with unseen symbols do not count."""
         assert self.table is not None
         return self.table.margins(read, self.n_jobs)[0]
+
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence; words with unseen symbols do not count."""
+        return compared_evidence(self._compared(view), read.without_unseen())
+
+    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+        """Return the evidence in one sequence, compared with another baseline."""
+        return self.evidence(read, view)[0]
+
+    @property
+    def class_means(self) -> list[np.ndarray]:
+        """The means of words over the classes, one array per group of layouts."""
+        return self.means
+
+    def shift(self, view: View) -> np.ndarray:
+        """Return what the words of the baseline add to the margins."""
+        return self._compared(view).shift
+
+    def _compared(self, view: View) -> ComparedWords:
+        assert self.table is not None
+        return self.once(view.name, partial(ComparedWords.of, self.table, self.means, view))
 
     @property
     def row_norms(self) -> np.ndarray:
@@ -319,29 +349,34 @@ class FittedWords(ReadingTerm):
 
 def _placed(
     reader: SequenceFeatures, pieces: Iterable[Learned], n_columns: int
-) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """Return the weights of all words, the norms of rows and the intercepts of pieces."""
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
+    """Return the weights and means of all words, the norms of rows, the intercepts of pieces."""
     plan = reader.plan_
     firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
     values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
+    means: list[np.ndarray] = []
     norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
     for learned in pieces:
+        if not means:
+            shapes = [(*slots.shape[:2], learned.means.shape[1]) for slots in values]
+            means = [np.zeros(shape, np.float16) for shape in shapes]
         intercepts += learned.intercepts
         norms[learned.rows] = learned.norms
-        _place(learned, reader.row_mean(), firsts, values)
-    return values, norms, intercepts
+        # tables divide by the mean of rows, as kernels do
+        _place(learned, learned.weights * reader.row_mean(), firsts, values)
+        _place(learned, learned.means.clip(0, 1), firsts, means)
+    return values, means, norms, intercepts
 
 
 def _place(
-    learned: Learned, mean: float, firsts: list[np.ndarray], values: list[np.ndarray]
+    learned: Learned, numbers: np.ndarray, firsts: list[np.ndarray], out: list[np.ndarray]
 ) -> None:
-    """Copy the weights of some rows, in the order of `root_shares`, to the slots of their words."""
+    """Copy the numbers of some rows, in the order of `root_shares`, to the slots of their words."""
     start = 0
     for r in learned.rows.tolist():
-        for first, slots in zip(firsts, values, strict=True):
+        for first, slots in zip(firsts, out, strict=True):
             mine = slots[first[r] : first[r + 1]].reshape(-1, slots.shape[2])
             # `kept` is sorted, so the words of this row and group are a slice of it
             a, b = np.searchsorted(learned.kept, [start, start + len(mine)])
-            # tables divide by the mean of rows, as kernels do
-            mine[learned.kept[a:b] - start] = learned.weights[a:b] * mean
+            mine[learned.kept[a:b] - start] = numbers[a:b]
             start += len(mine)

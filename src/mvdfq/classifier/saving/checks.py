@@ -72,6 +72,9 @@ def _check_problems(clf: Any) -> None:
     for term in clf.sum_.terms:
         found = term.intercepts.size
         require(found == wanted, f"a term must have {wanted} columns, one per problem, got {found}")
+        for size in (means.shape[-1] for means in term.class_means):
+            usable = size in (1, n_classes)  # 1: the mean of all classes
+            require(usable, f"a term must have means of {n_classes} classes or one, got {size}")
     names = [term.name for term in clf.sum_.terms]
     require(len(set(names)) == len(names), f"every term must have another name, got {names}")
 

@@ -61,6 +61,9 @@ def _check_fitted_words(value: Any) -> None:
     rows = np.arange(len(value.reader.plan_.n_symbols))
     require(has_table(value.reader.plan_), "values must belong to a kernel with a word table")
     _check_values(value, value.values, rows)
+    require(len(value.means) == len(value.values), "means must be a list of arrays, as values")
+    for values, means in zip(value.values, value.means, strict=True):
+        _check_means(means, values.shape[:2])
     check_norms(value.norms, "norms", (len(rows),))
     require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
     if value.kept is not None:
@@ -84,6 +87,12 @@ def _check_values(term: Any, values: Any, rows: np.ndarray) -> None:
         check_array(one, "values", (int(first[-1]), len(plan.cells), n_columns), np.float32)
 
 
+def _check_means(means: Any, shape: tuple[int, ...]) -> None:
+    """Check the means of root shares over classes."""
+    check_array(means, "means", (*shape, None), np.float16)
+    require(((means >= 0) & (means <= 1)).all(), "means must hold numbers from 0 to 1")
+
+
 def _check_filter_bank(value: Any) -> None:
     steps = [step for _, step in value.encoder.steps]
     kinds = [type(step).__name__ for step in steps]
@@ -100,6 +109,7 @@ def _check_filter_bank(value: Any) -> None:
     require(fits, f"filters must have at most {MOST_THRESHOLDS} thresholds, got {shape[1]}")
     n_rows = shape[0] * shape[1]
     check_array(value.weights, "weights", (n_rows, N_WORDS, None), np.float32)
+    _check_means(value.means, (n_rows, N_WORDS))
     check_norms(value.norms, "norms", (n_rows,))
 
 

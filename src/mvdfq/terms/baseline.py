@@ -1,0 +1,114 @@
+r"""What evidence is compared with: an average training sequence of other classes.
+
+A standardized word of root share :math:`\phi_u` and weight :math:`w_u` has the evidence
+
+.. math:: w_u (\phi_u - \mu_u) = a_u (\phi_u^2 - \mu_u^2), \qquad a_u = w_u / (\phi_u + \mu_u),
+
+where :math:`\mu_u` is the mean of the word over the sequences of the baseline. The share
+:math:`\phi_u^2` has a place, since it counts occurrences: each of them has the evidence
+:math:`a_u / N`, where `N` counts all words of the row. What belongs to :math:`\mu_u^2` has no
+place, and is divided equally among all words of the same layout and cell of the pyramid. This is
+the integral of the gradient from the shares of the baseline to the shares of the sequence.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Baselines", "View", "class_members", "means_of_classes"]
+
+# Means that a term keeps at most, words times classes: 64 MB. With so many classes, the mean of
+# all other classes is nearly the mean of all classes, which is kept then.
+MOST_MEANS = 2**25
+
+
+def means_of_classes(n_words: int, n_classes: int) -> bool:
+    """Tell whether a term keeps the mean of every class; else the mean of all sequences."""
+    return n_words * n_classes <= MOST_MEANS
+
+
+def class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> np.ndarray:
+    """Return the share of every sequence in the mean of its class, (n_sequences, n_classes).
+
+    If not `by_class`, there is one column: the share in the mean of all sequences.
+    """
+    classes, codes = np.unique(y, return_inverse=True)
+    if not by_class:
+        classes, codes = classes[:1], np.zeros_like(codes)
+    members = np.zeros((len(y), len(classes)))
+    members[np.arange(len(y)), codes] = 1 if weight is None else weight
+    return members / members.sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the columns of evidence speak for, and what a sequence is compared with.
+
+    `base` (n_classes, n_columns) holds the share of every class in the baseline of a column;
+    `weights` (n_problems, n_columns) says how a column adds up margins: None means that the
+    columns are the margins.
+    """
+
+    base: np.ndarray
+    weights: np.ndarray | None = None
+
+    @property
+    def name(self) -> str | None:
+        """A name under which the numbers of a view of all problems are kept."""
+        return f"view {hash(self.base.tobytes())}" if self.weights is None else None
+
+    def means(self, means: np.ndarray) -> np.ndarray:
+        """Return the means of the baselines, (..., n_columns), given means by class."""
+        if means.shape[-1] == 1:
+            return np.repeat(means.astype(np.float32), self.base.shape[1], axis=-1)
+        mixed = means.astype(np.float32) @ self.base.astype(np.float32)
+        return np.maximum(mixed, 0, out=mixed)
+
+    def weigh(self, values: np.ndarray) -> np.ndarray:
+        """Return the weights of words, (..., n_columns), given their weights by problem."""
+        return values if self.weights is None else values @ self.weights.astype(values.dtype)
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """What the problems of a classifier are compared with.
+
+    `pairs` are those of `Problems`; `shares` are the shares of the classes in training.
+    """
+
+    pairs: list[tuple[int, int]]
+    shares: np.ndarray
+
+    def views(self, predicted: np.ndarray) -> list[tuple[View, np.ndarray]]:
+        """Return views of all problems, and the places of the sequences that each is for.
+
+        One class is compared with the mean of the other classes, a pair of classes with the
+        midpoint of their means. If there are two classes in all, the predicted class is compared
+        with the other class.
+        """
+        if len(self.shares) > 2:
+            return [(self._view(), np.arange(len(predicted)))]
+        views = [View(np.eye(2)[:, [1 - c]]) for c in range(2)]
+        return [(view, np.flatnonzero(predicted == c)) for c, view in enumerate(views)]
+
+    def _view(self) -> View:
+        base = np.zeros((len(self.shares), len(self.pairs)))
+        for column, (first, second) in zip(base.T, self.pairs, strict=True):
+            if second < 0:
+                column[:] = self.shares
+                column[first] = 0
+                column /= column.sum()
+            else:
+                column[[first, second]] = 0.5
+        return View(base)
+
+    def between(self, first: int, second: int) -> View:
+        """Return one class against another, compared with the midpoint of the means of both."""
+        base, weights = np.zeros((len(self.shares), 1)), np.zeros((len(self.pairs), 1))
+        base[[first, second]] = 0.5
+        for weight, pair in zip(weights, self.pairs, strict=True):
+            if pair[1] < 0:
+                weight[:] = (pair[0] == first) - (pair[0] == second)
+            elif {*pair} == {first, second}:
+                weight[:] = 1 if pair[0] == first else -1
+        return View(base, weights)

@@ -185,7 +185,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for a sequence of weight 0.
 
     train_index_, train_y_ : ndarray
-        Indices of the training sequences that the classifier keeps, and the codes of their
+        Indices of the training sequences in which `neighbours` searches, and the codes of their
         classes: all, or a sample if `fit` was given more than 10 000 sequences.
 
     References
@@ -441,7 +441,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         r"""Return the probability of each class.
 
         The probabilities are :math:`p_c \propto \exp(\tau f_c)`. The factor :math:`\tau` fits the
-        labels of the inner folds best. The most probable class is the predicted class.
+        labels of the inner folds best, and is made smaller if few labels may fit by chance. The
+        most probable class is the predicted class. If no known word is found in a sequence, the
+        probabilities are `class_shares_`, and a warning says so.
 
         Parameters
         ----------
@@ -505,8 +507,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Return decision values, margins, and the sums of the terms.
 
-        The words of a sequence may add up to 0 in every term: then there is nothing to go by, and
-        the probabilities are the shares of the classes.
+        If no known word is found in a sequence, its words add up to 0 in every term. Its decision
+        values are then those whose probabilities are the shares of the classes.
         """
         sums = self.sum_.sums(read)
         margins = sum(sums.values(), start=self.sum_.constant)

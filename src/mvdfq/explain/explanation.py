@@ -458,7 +458,7 @@ def _all_shares(rows: list[TermRows]) -> np.ndarray:
 
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:
-    """Return the evidence of terms that read other rows by other layouts."""
+    """Put the evidence of all terms side by side; each term has its own rows and layouts."""
     sizes = np.array([part.by_layout.shape[1:] for part in parts])
     first = np.cumsum(np.vstack([[0, 0], sizes]), axis=0)
     by_layout = np.zeros((len(parts[0].by_layout), *first[-1]))

@@ -1,11 +1,11 @@
-r"""A term of the sum: it turns sequences into features of words, and answers for the features.
+r"""A term of the sum: it turns sequences into features, and learns a weight for every feature.
 
 .. math:: K(x, z) = \sum_v s_v K_v(x, z), \qquad f_c(x) = \sum_v \sum_u w_{vcu} \phi_{vu}(x) + b_c
 
 A `Term` holds parameters alone. Its `fit` gives a `Fitting`, which knows the kernel matrix
 :math:`K_v` of the training sequences. Once the coefficients of the sum are known, `finish` makes a
-`FittedTerm`, which keeps the weights :math:`w_{vcu}` of words. `total.py` adds terms up; nothing
-else knows which kind a term is.
+`FittedTerm`, which keeps the weights :math:`w_{vcu}` of words. `total.py` adds up the terms, of
+whatever kind they are.
 """
 
 from collections.abc import Callable, Iterator
@@ -275,7 +275,7 @@ class FittedTerm(Short):
 
 
 def fit_encoders(parts: list[Any], X: Any, y: np.ndarray) -> tuple[list[Any], Any]:
-    """Fit transformers one after the other; return them, and the training sequences they make.
+    """Fit transformers one after the other; return the transformers and the encoded sequences.
 
     None and "passthrough" stand for a part that is left out.
     """

@@ -38,7 +38,7 @@ LEVELS = 8
 
 
 class FilterTerm(Term):
-    """Standardized words of filter responses: which short shapes occur, and how often.
+    """Standardized words of filter responses: how often short shapes occur.
 
     The responses of 84 fixed filters per dilation (`Filters`) are cut at some thresholds, and the
     words are single symbols and triples of symbols one dilation apart. Words are standardized as

@@ -141,3 +141,13 @@ def test_a_classifier_of_symbols_has_no_stream(data):
     clf = SequenceClassifier(kernel=Spectrum(2), C=1).fit(symbols, y)
     with pytest.raises(ValueError, match="takes numbers or letters"):
         clf.stream()
+
+
+@pytest.mark.parametrize("n_terms", [1, 2])
+def test_a_stream_of_filters_says_what_the_batch_says(n_terms):
+    rng = np.random.default_rng(0)
+    X, y = [rng.normal(size=(2, 30)) for _ in range(12)], np.arange(12) % 2
+    terms = [mvdfq.FilterTerm([1 + i], name=f"filters {i}") for i in range(n_terms)]
+    clf = mvdfq.SequenceClassifier(terms=terms, cv=2).fit(X, y)
+    stream = clf.stream().update(X[0])
+    assert stream.decision_function() == clf.decision_function(X[:1])[0]

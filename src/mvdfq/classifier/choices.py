@@ -14,6 +14,7 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Term
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.validation import CANDIDATES, Cautious
+from mvdfq.terms.words import WordTerm
 
 __all__ = ["candidates", "chosen_for", "nested_params", "one_term_for", "part", "set_nested"]
 
@@ -64,7 +65,10 @@ def chosen_for(clf: Any, X: Any) -> Preset:
 
 def one_term_for(clf: Any, X: Any) -> PlainTerm:
     """Return one plain term of a classifier for X: what is compared if there are no labels."""
-    return chosen_for(clf, X).terms[0].plain()
+    for term in chosen_for(clf, X).terms:
+        if isinstance(term, PlainTerm | WordTerm):
+            return term.plain()
+    raise ValueError("A kernel matrix needs a term of words; the classifier has only filters.")
 
 
 def _own_parts(clf: Any) -> dict[str, Any]:
@@ -118,12 +122,14 @@ def _refuse_letters(name: str | None, own: dict[str, Any], X: Any) -> None:
 
 def _check_solver(clf: Any, term: Term) -> None:
     """Refuse explicit features of terms that have none."""
-    if clf.solver != "linear" or not isinstance(term, PlainTerm):
+    if clf.solver != "linear":
         return
-    if term.gamma is not None:
+    if isinstance(term, PlainTerm) and term.gamma is not None:
         raise ValueError("gamma needs solver='kernel', got 'linear': the RBF has no features.")
-    if not term.kernel.has_features:
+    if isinstance(term, PlainTerm) and not term.kernel.has_features:
         raise ValueError(f"{term.kernel!r} has no features for solver='linear'; pass 'kernel'.")
+    if not isinstance(term, PlainTerm) and not term.has_features:
+        raise ValueError(f"{term!r} has no features for solver='linear'; pass 'kernel'.")
 
 
 def candidates(C: Any) -> tuple[float, ...]:

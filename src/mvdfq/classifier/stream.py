@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.frames.base import reach_of, steps_of
+from mvdfq.frames.base import reach_of
 from mvdfq.sequences.check import as_array, check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
 from mvdfq.symbols.base import Symbols
@@ -45,15 +45,16 @@ class Stream:
 
     def __init__(self, classifier: Any) -> None:
         self._classifier = classifier
-        self._encoders = [step for term in classifier.terms_ for step in term.encoders]
-        if len(classifier.terms_) == 1 and not self._encoders:
+        first = classifier.terms_[0]
+        if first.symbolic_in is None:
             raise ValueError(
                 "A stream takes numbers or letters, but the classifier was fitted on symbols; "
                 "fit a classifier with symbols=... on numbers or letters."
             )
-        self._symbolic = getattr(steps_of(*self._encoders)[0], "symbolic_in_", ())
-        # several terms encode the frames each in its own way
-        self._reach = reach_of(*self._encoders) if len(classifier.terms_) == 1 else None
+        self._symbolic = first.symbolic_in
+        # several terms encode the frames each in its own way, and filters read numbers
+        alone = len(classifier.terms_) == 1 and first.encoders
+        self._reach = reach_of(*first.encoders) if alone else None
         n_channels = classifier.n_channels_in_
         self._tail = np.empty((n_channels, 0))  # their symbols may change
         self._gap = self._tail  # missing frames at the end: they count only if more frames follow

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, clone
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
-from mvdfq.frames.base import shares_of
+from mvdfq.frames.base import shares_of, steps_of
 from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block
@@ -198,6 +198,12 @@ class FittedTerm(Short):
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
+
+    @property
+    def symbolic_in(self) -> tuple[bool, ...] | None:
+        """Which channels hold symbols, () for none; None if the term reads symbols alone."""
+        steps = steps_of(*self.encoders)
+        return getattr(steps[0], "symbolic_in_", ()) if steps else None
 
     @property
     def n_channels_in(self) -> int:

@@ -233,6 +233,11 @@ class FittedFilters(FittedTerm):
         return check_sequences(X, n_channels=self.n_channels_in)
 
     @property
+    def symbolic_in(self) -> tuple[bool, ...]:
+        """Which channels hold symbols, () for none."""
+        return self.banks[0].encoder[0].symbolic_in_
+
+    @property
     def n_channels_in(self) -> int:
         """Number of channels that the filters read."""
         return self.banks[0].encoder[0].n_channels_in_

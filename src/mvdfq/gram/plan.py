@@ -1,4 +1,4 @@
-"""The plan of a computation: tasks of a kernel for each row, and tiles that fit into memory."""
+"""The plan of a computation: tasks of a kernel for each row, word factors, tiles within memory."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -111,7 +111,7 @@ class PerGroup(Rows):
     --------
     >>> import mvdfq
     >>> names = ["mfcc 0", "mfcc 1", "band 0", "band 1"]
-    >>> X = mvdfq.check_sequences([[[0.0, 1.0, 2.0]] * 4], channel_names=names)
+    >>> X = mvdfq.check_sequences([[[0.0, 1.0, 2.0, 3.0]] * 4], channel_names=names)
     >>> mvdfq.PerGroup(mvdfq.CodebookQuantizer(2)).fit_transform(X).n_rows
     2
     """

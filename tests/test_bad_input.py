@@ -144,7 +144,7 @@ def test_limits_of_a_line_bound_memory():
 def test_profiles_that_claim_much_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, pssm=np.zeros((10**5, 20)), start=np.array([0, 10**5]))
-    monkeypatch.setattr("mvdfq.io.source.Source", partial(Source, max_bytes=10**6))
+    monkeypatch.setattr("mvdfq.io.letters.profiles.Source", partial(Source, max_bytes=10**6))
     with pytest.raises(readers.ReadError, match=r"arrays of 16[0-9]* bytes"):
         readers.read(path)
 

@@ -83,18 +83,13 @@ def _show(
 ) -> None:
     """Show the reasons to a person."""
     show_text(f"{reasons.name} ({where})\n{reasons.verdict()}")
-    table(signed(reasons.rows()), f"\n{reasons.heading()}")
+    for rows, heading in reasons.tables():
+        table(rows, f"\n{heading}")
     if details:
         table(signed(reasons.word_rows()), "\nwords with the most evidence")
         table(signed(reasons.row_rows()), "\nrows of symbols with the most evidence")
     if near:
         table(near, "\nmost similar training sequences")
-    if reasons.constant_decides:
-        note(
-            "The evidence of all moments together speaks against the class; the constant decides. "
-            "Compare moments with each other, not with 0.",
-            quiet,
-        )
     if not details:
         note("--details shows the words that were counted.", quiet)
 

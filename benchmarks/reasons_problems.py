@@ -21,7 +21,7 @@ class Problem:
     n_channels: int = 4
     n_frames: int = 100
     size: float = 2.5
-    n: int = 40
+    n: int = 80
     solved: bool = True
 
     @property
@@ -32,16 +32,16 @@ class Problem:
 
 PLANTED = [
     Problem("motif", "motif"),
-    Problem("weak motif", "motif", size=1.6),
+    Problem("weak motif", "motif", size=1.9),
     Problem("motif, 3 classes", "motif", n_classes=3, n_channels=5, n_frames=120),
-    Problem("motif, 10 classes", "motif", n_classes=10),
-    Problem("motif, 1000 frames", "motif", n_frames=1000),
+    Problem("motif, 10 classes", "motif", n_classes=10, n=40),
+    Problem("motif, 1000 frames", "motif", n_frames=1000, n=40),
     Problem("level", "level", size=2.0),
     Problem("level, 5 classes", "level", n_classes=5, n_frames=150, size=2.0),
     Problem("variance", "variance", size=2.5),
     Problem("variance, 3 classes", "variance", n_classes=3, n_channels=6, n_frames=200),
     Problem("two channels", "two channels", n_classes=3, n_channels=5),
-    Problem("order", "order", size=3.0),
+    Problem("order", "order", size=4.0),
     Problem("absent beat", "absent", size=4.0, solved=False),
 ]
 

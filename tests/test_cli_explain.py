@@ -69,6 +69,27 @@ def test_class_probability_runner_up_and_sum(sounds):
     assert f"{parts[0]:+.3f} for, {parts[1]:+.3f} against, {parts[2]:+.3f} constant" in lines[2]
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_sum_begins_with_an_average_other_sequence(n_classes):
+    rng, y = np.random.default_rng(0), np.arange(24) % n_classes
+    X = rng.normal(size=(24, 2, 40))
+    X[:, 0] += 3 * np.sin(np.arange(40) * (0.2 + 0.5 * y[:, None]))
+    clf = mvdfq.SequenceClassifier(cv=2, C=1).fit(X, y)
+    reasons = Reasons(clf, clf.explain(X[0]), "x", 4)
+    others = clf.decision_function(X)[y > 0]
+    average = -others.mean() if n_classes == 2 else others[:, 0].mean()
+    title = "0 rather than 1" if n_classes == 2 else "0"
+    assert (
+        reasons.verdict()
+        .splitlines()[1]
+        .startswith(f"an average other sequence gets {average:+.2f}")
+    )
+    assert f" for {title}; this one gets {reasons.sums['decision_value']:+.3f}" in reasons.verdict()
+    for rows, heading in reasons.tables():
+        assert heading.endswith(title)
+        assert {row["evidence"][0] for row in rows} == {"+" if " for " in heading else "-"}
+
+
 def test_moments_come_first_and_words_behind_details(sounds):
     out = explain(sounds / "m.mvdfq", sounds / "both.wav")
     assert " s  mfcc" in out
@@ -94,13 +115,6 @@ def test_moments_are_the_windows_with_the_most_evidence(sounds):
     assert [moment.evidence for moment in found] == pytest.approx([one[1] for one in expected])
     names = [tuple(explanation.channels[c] for c in one[2]) for one in expected]
     assert [moment.channels for moment in found] == names
-
-
-@pytest.mark.parametrize(("constant", "decides"), [(2.1, True), (0.4, False), (-0.5, False)])
-def test_a_constant_that_outweighs_the_evidence_is_remarked(constant, decides):
-    reasons = Reasons.__new__(Reasons)
-    reasons.sums = {"decision_value": 1.0, "evidence_constant": constant}
-    assert reasons.constant_decides == decides
 
 
 def test_times_of_equal_moments_have_equal_decimals():

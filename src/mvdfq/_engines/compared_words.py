@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from mvdfq._engines.cpu import is_present, read_keys, segment
+from mvdfq._engines.filter_words import add_to
 from mvdfq._engines.lookup import count_dense
 
 
@@ -45,8 +46,8 @@ def compare_words(codes, offsets, present, group, base, table, totals, n_levels,
         find_slopes(cells, touched[:n], values, means, totals[s], slopes, even)
         none[:] = 0
         divide_evenly(cells, touched[:n], even, none)
-        add(rest[s], none, 1)
-        add(sums[s], none, 1)
+        add_to(rest[s], none, 1.0)
+        add_to(sums[s], none, 1.0)
         length = max(stop - start - window[-1], 0)
         for fine in range(n_fine):
             begin, end = segment(length, n_levels - 1, fine)
@@ -56,8 +57,8 @@ def compare_words(codes, offsets, present, group, base, table, totals, n_levels,
                 t = start + begin + i
                 if not present.size or is_present(present, t, window):
                     sum_cells(slopes[words[i]], even, n_fine - 1 + fine, one)
-                    add(starts[t], one, 1)
-                    add(sums[s], one, 1)
+                    add_to(starts[t], one, 1.0)
+                    add_to(sums[s], one, 1.0)
 
 
 @njit(nogil=True, cache=True)
@@ -98,8 +99,8 @@ def sum_cells(slopes, even, cell, out):
     """Write the evidence of one occurrence in a cell and in all cells above it."""
     out[:] = 0
     while cell >= 0:
-        add(out, slopes[cell], 1)
-        add(out, even[cell], 1)
+        add_to(out, slopes[cell], 1.0)
+        add_to(out, even[cell], 1.0)
         cell = (cell - 1) // 2 if cell else -1
 
 
@@ -109,12 +110,5 @@ def spread_starts(starts, layout, by_frame):
     for t in range(starts.shape[0]):
         for o in layout:
             if t + o < starts.shape[0]:  # no word starts where it would not fit
-                add(by_frame[t + o], starts[t], layout.size)
+                add_to(by_frame[t + o], starts[t], 1 / layout.size)
         starts[t] = 0
-
-
-@njit(nogil=True, cache=True)
-def add(out, values, divisor):
-    """Add values / divisor to `out`."""
-    for c in range(out.size):
-        out[c] += values[c] / divisor

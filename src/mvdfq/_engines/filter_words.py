@@ -15,6 +15,7 @@ from mvdfq._engines.filters import N_TAPS, prepare, respond
 MOST_THRESHOLDS = 7
 BYTE, LAST = np.uint64(8), np.uint64(56)
 ONE, LOW = np.uint64(1), np.uint64(255)
+SUM = np.uint64(0x0101010101010101)
 # A byte counts up to 255.
 RUN = 255
 # Words of one row: two single symbols and eight triples.
@@ -58,48 +59,48 @@ def filter_evidence(data, filters, thresholds, weights, means, by_channel, by_ki
 
     `weights` and `means` are (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`.
     The evidence of a word is divided equally among its symbols, and then among the channels that
-    the filter sums: `by_channel` is (n_channels, n_frames, n_columns), by the frame of the
+    the filter sums: `by_channel` is (n_channels, n_frames * n_columns), by the frame of the
     response. `rest` (n_channels, n_columns) gets what belongs to no response; `by_kind` (2,
     n_channels, n_columns) gets the sums over single symbols and over triples.
     """
     step, _, members, _, _ = filters
-    n = data.shape[1]
+    n, n_columns = data.shape[1], weights.shape[3]
     padded, nine = prepare(data, 0, n, filters)
     total = np.empty(padded.shape[2], data.dtype)
     response, above = np.empty(n, data.dtype), np.empty(n, np.uint64)
     counts = np.empty((thresholds.shape[1], N_WORDS), np.float32)
-    shares = np.empty(weights.shape[1:])
-    found, kinds = np.empty((n, weights.shape[3])), np.empty((2, weights.shape[3]))
-    even = np.empty((2, weights.shape[3]))
+    shares, levels = np.empty(weights.shape[1:]), np.empty(n, np.int64)
+    found, kinds = np.empty(n * n_columns), np.empty((2, n_columns))
+    even, singles = np.empty((2, n_columns)), np.empty((thresholds.shape[1] + 1, n_columns))
+    table = np.empty((len(singles) ** 3, n_columns)), np.empty(len(singles) ** 3, np.bool_)
     for f in range(thresholds.shape[0]):
         respond(padded, nine, f, filters, total, response)
         compare(response, thresholds[f], above)
         count_words(above, step, counts)
-        share_weights(weights[f], means[f], counts, shares, even)
-        spread_words(above, step, shares, even, found, kinds)
-        # the evidence of a sum of channels belongs to each of them in equal parts
+        share_weights(weights[f], means[f], counts, shares, even, kinds)
+        for t in range(n):
+            levels[t] = level_of(above[t])
+        write_singles(levels, shares, even[0], singles, found)
+        add_triples(levels, step, shares, even[1], table, found)
         own = members[f][members[f] >= 0]
-        for kind in range(2):
-            if counts[0, 2 * kind : 2 + 8 * kind].sum() == 0:
-                kinds[kind] = even[kind]
-                for c in own:
-                    rest[c] += even[kind] / own.size
         for c in own:
-            for t in range(n):
-                for k in range(found.shape[1]):
-                    by_channel[c, t, k] += found[t, k] / own.size
-            by_kind[:, c] += kinds / own.size
+            add_to(by_channel[c], found, 1 / own.size)
+            for kind in range(2):
+                add_to(by_kind[kind, c], kinds[kind], 1 / own.size)
+                if counts[0, 2 * kind : 2 + 8 * kind].sum() == 0:
+                    add_to(rest[c], kinds[kind], 1 / own.size)
 
 
 @njit(nogil=True, cache=True)
-def share_weights(weights, means, counts, out, even):
+def share_weights(weights, means, counts, out, even, kinds):
     """Write the evidence of one occurrence of every word, and of any single symbol and triple.
 
-    `even` (2, n_columns) is the evidence of words that do not occur and of the means: that of any
-    occurrence or, if there is none of the kind, all of it.
+    `even` (2, n_columns) is the evidence of words that do not occur and of the means, for any
+    occurrence; 0 if there is none of the kind. `kinds` (2, n_columns) is all evidence.
     """
     n_words = np.float64(counts[0].sum())
     even[:] = 0
+    kinds[:] = 0
     for q in range(counts.shape[0]):
         for word in range(N_WORDS):
             root = np.sqrt(counts[q, word] / n_words) if n_words > 0 else 0.0
@@ -109,62 +110,69 @@ def share_weights(weights, means, counts, out, even):
                 slope = weights[q, word, k] / (root + mean) if root + mean > 0 else 0.0
                 out[q, word, k] = slope / n_words if root > 0 else 0.0
                 even[kind, k] -= slope * mean * mean
+                kinds[kind, k] += slope * (root * root - mean * mean)
     for kind in range(2):
         n = counts[0, 2 * kind : 2 + 8 * kind].sum()
-        if n > 0:
-            even[kind] /= n
+        even[kind] *= 1 / n if n > 0 else 0.0
 
 
 @njit(nogil=True, cache=True)
-def spread_words(above, step, shares, even, found, kinds):
-    """Write the evidence of all words by the frames of their symbols, and the sums by kind.
+def write_singles(levels, shares, even, table, out):
+    """Write the evidence of single symbols, (n_frames * n_columns); `table` is by level.
 
-    Thresholds are sorted, so the number of thresholds below a value gives all its symbols. The
-    evidence of three such numbers is added up over all thresholds once, where it first occurs.
+    Thresholds are sorted, so the number of thresholds below a value gives all its symbols.
     """
-    n_levels, n_columns = shares.shape[0] + 1, shares.shape[2]
-    singles = np.zeros((n_levels, n_columns))
-    for level in range(n_levels):
-        singles[level] = even[0]
-        for q in range(n_levels - 1):
-            singles[level] += shares[q, 1 if level > q else 0]
-    triples = np.empty((n_levels**3, n_columns))
-    known = np.zeros(n_levels**3, np.bool_)
-    levels = np.empty(above.size, np.int64)
-    found[:] = 0
-    kinds[:] = 0
-    for t in range(above.size):
-        levels[t] = level_of(above[t])
-        if levels[t] >= 0:
-            add_to(found[t], singles[levels[t]], 1)
-            add_to(kinds[0], singles[levels[t]], 1)
-    for t in range(above.size - 2 * step):
+    n_columns = even.size
+    for level in range(table.shape[0]):
+        table[level] = even
+        for q in range(shares.shape[0]):
+            add_to(table[level], shares[q, 1 if level > q else 0], 1.0)
+    for t in range(levels.size):
+        for k in range(n_columns):
+            out[t * n_columns + k] = table[levels[t], k] if levels[t] >= 0 else 0.0
+
+
+@njit(nogil=True, cache=True)
+def add_triples(levels, step, shares, even, table, out):
+    """Add the evidence of triples to the frames of their symbols, a third to each.
+
+    The evidence of three levels is added up over all thresholds once, where it first occurs:
+    `table` holds the evidence of triples, and which of them are known.
+    """
+    triples, known = table
+    n_levels, n_columns, n = shares.shape[0] + 1, even.size, max(levels.size - 2 * step, 0)
+    known[:] = False
+    found = np.zeros(n * n_columns)
+    for t in range(n):
         a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
         if min(a, b, c) < 0:
             continue
         word = (a * n_levels + b) * n_levels + c
         if not known[word]:
             known[word] = True
-            triples[word] = even[1]
-            add_triples(a, b, c, shares, triples[word])
-        add_to(kinds[1], triples[word], 1)
-        for place in range(3):
-            add_to(found[t + place * step], triples[word], 3)
+            sum_thresholds(a, b, c, shares, even, triples[word])
+        for k in range(n_columns):
+            found[t * n_columns + k] = triples[word, k]
+    for place in range(3):
+        start = place * step * n_columns
+        add_to(out[start : start + found.size], found, 1 / 3)
 
 
 @njit(nogil=True, cache=True)
-def add_triples(a, b, c, shares, out):
-    """Add the evidence of the triples that three values form at all thresholds."""
+def sum_thresholds(a, b, c, shares, even, out):
+    """Write the evidence of the triples that three values form at all thresholds."""
+    out[:] = even
     for q in range(shares.shape[0]):
-        word = 4 * (a > q) + 2 * (b > q) + (c > q)
-        out += shares[q, 2 + word]
+        word = 2 + 4 * (a > q) + 2 * (b > q) + (c > q)
+        for k in range(out.size):
+            out[k] += shares[q, word, k]
 
 
 @njit(nogil=True, cache=True)
-def add_to(out, values, divisor):
-    """Add values / divisor to `out`."""
+def add_to(out, values, factor):
+    """Add values * factor to `out`."""
     for k in range(out.size):
-        out[k] += values[k] / divisor
+        out[k] += values[k] * factor
 
 
 @njit(nogil=True, cache=True)
@@ -172,10 +180,8 @@ def level_of(word):
     """Return how many thresholds a value reaches, -1 for a missing value."""
     if not word >> LAST:
         return -1
-    level = np.int64(-1)  # the last byte counts, too
-    for q in range(8):
-        level += np.int64((word >> (BYTE * np.uint64(q))) & ONE)
-    return level
+    # the highest byte of the product is the sum of all bytes; the last byte counts, too
+    return np.int64((word * SUM) >> LAST) - 1
 
 
 @njit(nogil=True, cache=True)

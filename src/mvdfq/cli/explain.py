@@ -50,38 +50,42 @@ class Reasons:
             "evidence_constant": float(self.sign * self.explanation.constant[self.column]),
         }
 
-    @property
-    def constant_decides(self) -> bool:
-        """Whether the decision value without the constant would speak against the class."""
-        s = self.sums
-        return s["decision_value"] > 0 > s["decision_value"] - s["evidence_constant"]
-
     def verdict(self) -> str:
         """Return class, probability, runner-up and the sum in two lines."""
         (best, p), (second, q), *_ = self.chances
-        said, s = str(self.explanation.predicted), self.sums
+        said = str(self.explanation.predicted)
         if said != best:  # votes of pairs may disagree with probabilities
             p = dict(self.chances)[said]
             second, q = best, self.chances[0][1]
-        return (
-            f"class {said}, probability {p:.1%}; next is {second}, {q:.1%}\n"
-            f"decision value {s['decision_value']:+.3f} for {self.explanation.title()} = "
-            f"{s['evidence_for']:+.3f} for, {s['evidence_against']:+.3f} against, "
-            f"{s['evidence_constant']:+.3f} constant"
-        )
+        return f"class {said}, probability {p:.1%}; next is {second}, {q:.1%}\n{self._sum()}"
+
+    def _sum(self) -> str:
+        """Return the decision value as a sum, beginning with what the sequence is compared with."""
+        s, title = self.sums, self.explanation.title()
+        parts = f"{s['evidence_for']:+.3f} for, {s['evidence_against']:+.3f} against"
+        value, constant = f"{s['decision_value']:+.3f}", f"{s['evidence_constant']:+.3f}"
+        if not any(term.class_means for term in self.clf.terms_):
+            return f"decision value {value} for {title} = {parts}, {constant} constant"
+        what = "an average other sequence"
+        if len(self.explanation.labels) > 1 and isinstance(self.explanation.labels[0], tuple):
+            what = "a sequence halfway between both classes"
+        return f"{what} gets {constant} for {title}; this one gets {value}, because of {parts}"
 
     @cached_property
     def has_letters(self) -> bool:
         """Whether the sequence is a string of letters."""
         return self.explanation.are_letters
 
-    def heading(self) -> str:
-        """Return what the table of `rows` shows."""
-        title = self.explanation.title()
-        if self.has_letters:
-            return f"letters that speak for (+) or against (-) {title}; positions count from 1"
+    def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
+        """Return tables of `rows` that speak for the class and against it, with their headings."""
+        title, found = self.explanation.title(), []
         what = "moments" if self.explanation.symbols.sampling_rate else "frames, counted from 0,"
-        return f"{what} that speak for (+) or against (-) {title}"
+        what, rest = ("letters", "; positions count from 1") if self.has_letters else (what, "")
+        for sign, word in ((1, "for"), (-1, "against")):
+            rows = [row for row in self.rows() if sign * row["evidence"] > 0]
+            if rows:
+                found.append((signed(rows), f"{what} that speak {word} {title}{rest}"))
+        return found
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the lines of the main table: moments, or patterns of letters."""
@@ -224,18 +228,13 @@ def _show(
 ) -> None:
     """Show the reasons to a person."""
     show_text(f"{reasons.name} ({where})\n{reasons.verdict()}")
-    table(signed(reasons.rows()), f"\n{reasons.heading()}")
+    for rows, heading in reasons.tables():
+        table(rows, f"\n{heading}")
     if details:
         table(signed(reasons.word_rows()), "\nwords with the most evidence")
         table(signed(reasons.row_rows()), "\nrows of symbols with the most evidence")
     if near:
         table(near, "\nmost similar training sequences")
-    if reasons.constant_decides:
-        note(
-            "The evidence of all moments together speaks against the class; the constant decides. "
-            "Compare moments with each other, not with 0.",
-            quiet,
-        )
     if not details:
         note("--details shows the words that were counted.", quiet)
 

@@ -191,13 +191,21 @@ class FittedTerm(Short):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": {}}  # large, and quick to make again
 
-    def once(self, name: str | None, make: Callable[[], Any]) -> Any:
-        """Return ``make()``, which is computed once and kept under `name`; not without a name."""
-        if name is None:
-            return make()
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return ``make()``, which is computed once and kept under `name`."""
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
+
+    def once_for(self, view: View, make: Callable[[View], Any]) -> Any:
+        """Return ``make(view)``, which is kept for views of all problems and for one contrast."""
+        if view.weights is None:
+            return self.once(f"view {view.key!r}", lambda: make(view))
+        key, value = self._made.get("contrast", (None, None))
+        if key != view.key:
+            value = make(view)
+            self._made["contrast"] = view.key, value
+        return value
 
     @property
     def symbolic_in(self) -> tuple[bool, ...] | None:

@@ -53,20 +53,29 @@ class View:
     weights: np.ndarray | None = None
 
     @property
-    def name(self) -> str | None:
-        """A name under which the numbers of a view of all problems are kept."""
-        return f"view {hash(self.base.tobytes())}" if self.weights is None else None
+    def key(self) -> bytes:
+        """What tells views apart."""
+        return self.base.tobytes() + (b"" if self.weights is None else self.weights.tobytes())
 
     def means(self, means: np.ndarray) -> np.ndarray:
         """Return the means of the baselines, (..., n_columns), given means by class."""
         if means.shape[-1] == 1:
             return np.repeat(means.astype(np.float32), self.base.shape[1], axis=-1)
-        mixed = means.astype(np.float32) @ self.base.astype(np.float32)
+        mixed = _mixed(means, self.base)
         return np.maximum(mixed, 0, out=mixed)
 
     def weigh(self, values: np.ndarray) -> np.ndarray:
         """Return the weights of words, (..., n_columns), given their weights by problem."""
-        return values if self.weights is None else values @ self.weights.astype(values.dtype)
+        return values if self.weights is None else _mixed(values, self.weights)
+
+
+def _mixed(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return ``values @ weights``, in single precision at least; most weights may be 0."""
+    used, dtype = np.flatnonzero(weights.any(axis=1)), np.result_type(values, np.float32)
+    flat = values.reshape(-1, values.shape[-1])  # products of stacks of small matrices are slow
+    flat = flat if len(used) == len(weights) else flat[:, used]
+    mixed = flat.astype(dtype, copy=False) @ weights[used].astype(dtype)
+    return mixed.reshape(*values.shape[:-1], -1)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ are those of `standard.py`. Filters, thresholds and words are read in one compil
 much faster than rows of symbols and gives the same numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -113,29 +113,21 @@ class FilterBank(Short):
         shape = *self.encoder[-1].thresholds_.shape, filter_words.N_WORDS, -1
         return view.weigh(self.weights).reshape(shape), view.means(self.means).reshape(shape)
 
-    def evidence(self, X: Sequences, compared: Compared) -> tuple[np.ndarray, np.ndarray]:
-        """Return the evidence in one sequence, by channel and frame, and by channel and layout.
+    def evidence(self, X: Sequences, compared: Compared) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the evidence in each sequence, by channel and frame, and by channel and layout.
 
         Shapes: (n_columns, n_channels, n_frames) and (n_columns, n_channels, 2), where the
         layouts are single symbols and triples. Symbolic channels have none.
         """
         read, n_columns = _Reader(self.encoder, X), compared[0].shape[-1]
-        n, n_frames = len(read.data), X.data.shape[1]
-        found = np.zeros((n_columns, X.n_rows, n_frames)), np.zeros((n_columns, X.n_rows, 2))
-        if not n_frames:
-            return found
-        by_response, by_frame = (
-            np.zeros((n, n_frames, n_columns)),
-            np.zeros((n_columns, n, n_frames)),
-        )
-        by_kind, rest = np.zeros((2, n, n_columns)), np.zeros((n, n_columns))
-        filter_words.filter_evidence(
-            read.data, read.filters, read.thresholds, *compared, by_response, by_kind, rest
-        )
-        filter_words.spread_taps(by_response, read.filters[0], by_frame)
-        found[0][:, read.numeric] = by_frame + rest.T[:, :, None] / n_frames
-        found[1][:, read.numeric] = by_kind.transpose(2, 1, 0)
-        return found
+        for a, b in pairwise(X.offsets.tolist()):
+            by_frame = np.zeros((n_columns, X.n_rows, b - a))
+            by_layout = np.zeros((n_columns, X.n_rows, 2))
+            if b > a:
+                by_frame[:, read.numeric], by_layout[:, read.numeric] = read.evidence(
+                    a, b, compared
+                )
+            yield by_frame, by_layout
 
 
 class _Reader:
@@ -156,6 +148,19 @@ class _Reader:
         offsets = self.offsets[block.start : block.stop + 1]
         filter_words.filter_shares(self.data, offsets, self.filters, self.thresholds, out)
         return out.reshape(n, -1)
+
+    def evidence(self, start: int, stop: int, compared: Compared) -> tuple[np.ndarray, np.ndarray]:
+        """Return the evidence of numeric channels in one sequence, see `FilterBank.evidence`."""
+        data = np.ascontiguousarray(self.data[:, start:stop])
+        (n, n_frames), n_columns = data.shape, compared[0].shape[-1]
+        by_response, by_kind = np.zeros((n, n_frames, n_columns)), np.zeros((2, n, n_columns))
+        by_frame, rest = np.zeros((n_columns, n, n_frames)), np.zeros((n, n_columns))
+        flat = by_response.reshape(n, -1)
+        filter_words.filter_evidence(
+            data, self.filters, self.thresholds, *compared, flat, by_kind, rest
+        )
+        filter_words.spread_taps(by_response, self.filters[0], by_frame)
+        return by_frame + rest.T[:, :, None] / n_frames, by_kind.transpose(2, 1, 0)
 
     def in_blocks(self, one: Callable[[slice], Any], n_jobs: int | None) -> Any:
         """Return (block, result) of all blocks of sequences, in order, computed by threads."""

@@ -254,8 +254,9 @@ class FittedFilters(FittedTerm):
         sequence; see `baseline.py` for what a word is compared with. There are two layouts per
         dilation: single symbols and triples. Words are not listed: there are thousands.
         """
-        compared = self._compared(view)
-        return [self._evidence(read[i : i + 1], compared) for i in range(len(read))]
+        pairs = zip(self.banks, self._compared(view), strict=True)
+        by_bank = zip(*(bank.evidence(read, mine) for bank, mine in pairs), strict=True)
+        return [_added(found) for found in by_bank]
 
     def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
         """Return the evidence in one sequence, compared with another baseline."""
@@ -272,12 +273,7 @@ class FittedFilters(FittedTerm):
         return np.sum([np.einsum("fqwc,fqwc->c", *pair, dtype=float) for pair in pairs], axis=0)
 
     def _compared(self, view: View) -> list[Compared]:
-        return self.once(view.name, lambda: [bank.compared(view) for bank in self.banks])
-
-    def _evidence(self, x: Sequences, compared: list[Compared]) -> Evidence:
-        pairs = zip(self.banks, compared, strict=True)
-        by_frame, by_layout = zip(*(bank.evidence(x, mine) for bank, mine in pairs), strict=True)
-        return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
+        return self.once_for(view, lambda view: [bank.compared(view) for bank in self.banks])
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the channels of sequence `i`."""
@@ -308,6 +304,12 @@ class FittedFilters(FittedTerm):
     def features(self, read: Any) -> Iterator[np.ndarray]:
         """Yield the standardized words of sequences, one bank after another."""
         yield from (bank.features(read) for bank in self.banks)
+
+
+def _added(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Evidence:
+    """Return the evidence of all banks in one sequence."""
+    by_frame, by_layout = zip(*found, strict=True)
+    return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
 
 
 def _placed(learned: Learned, numbers: np.ndarray, dtype: Any) -> np.ndarray:

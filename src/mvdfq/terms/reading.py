@@ -59,9 +59,7 @@ class ReadingTerm(FittedTerm):
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""
-        reader = self.reader
-        last = (steps_of(*self.encoders) or [reader.letters_])[-1]
-        names = names_of(last, reader.n_symbols_.tolist())
+        reader, names = self.reader, self.once("names", self._symbol_names)
         row_names = self._row_names(channels)
         return TermRows(
             read[i : i + 1],
@@ -70,6 +68,11 @@ class ReadingTerm(FittedTerm):
             [names[r] for r in reader.rows_],
             lambda: self.channel_shares(len(channels))[reader.rows_],
         )
+
+    def _symbol_names(self) -> list[Any]:
+        """Return the names of the symbols of all rows."""
+        last = (steps_of(*self.encoders) or [self.reader.letters_])[-1]
+        return names_of(last, self.reader.n_symbols_.tolist())
 
     def _row_names(self, channels: list[str]) -> list[str]:
         """Return the names of all rows; unnamed rows, one per channel, take the channels' names."""

@@ -297,7 +297,7 @@ class FittedWords(ReadingTerm):
 
     def _compared(self, view: View) -> ComparedWords:
         assert self.table is not None
-        return self.once(view.name, partial(ComparedWords.of, self.table, self.means, view))
+        return self.once_for(view, partial(ComparedWords.of, self.table, self.means))
 
     @property
     def row_norms(self) -> np.ndarray:

@@ -24,7 +24,7 @@ from mvdfq import SequenceClassifier, Spectrum
 from mvdfq.classifier.choices import part
 from mvdfq.classifier.registry import EXPORTED, NAMED, UNNAMED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.demands import TreeError
+from mvdfq.classifier.saving.kinds import TreeError
 from mvdfq.classifier.saving.tree import CLASSES
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import learned_names

@@ -11,9 +11,8 @@ import numpy as np
 
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.threads import n_threads
-from mvdfq.classifier.saving.demands import TreeError, check_finite, require
 from mvdfq.classifier.saving.fitted_terms import TERMS
-from mvdfq.classifier.saving.kinds import check_kinds
+from mvdfq.classifier.saving.kinds import TreeError, check_finite, check_kinds, require
 from mvdfq.classifier.saving.readers import READERS
 from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import check_array

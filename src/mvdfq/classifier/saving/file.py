@@ -18,7 +18,7 @@ from mvdfq._utils.files import LARGEST_HEADER, guarded_array, replacing
 from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import version_of
 from mvdfq.classifier.saving import DESCRIPTION
-from mvdfq.classifier.saving.demands import TreeError
+from mvdfq.classifier.saving.kinds import TreeError
 from mvdfq.classifier.saving.tree import DTYPES, MOST_VALUES, TreeReader, TreeWriter
 
 __all__ = ["ModelFileError", "load", "save_model"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
-from mvdfq.classifier.saving.demands import check_finite, check_norms, class_name, require
+from mvdfq.classifier.saving.kinds import check_finite, check_norms, class_name, require
 from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import check_array
 from mvdfq.terms.word_table import first_slots, has_table

@@ -16,12 +16,41 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from mvdfq.frames.learned import LearnedError, learned_names, require
+from mvdfq.frames.learned import LearnedError, check_array, learned_names
 
-__all__ = ["check_kinds", "fits"]
+__all__ = [
+    "TreeError", "check_finite", "check_kinds", "check_norms", "class_name", "fits", "require",
+]  # fmt: skip
 
 # scikit-learn declares nothing.
 STEPS = {"steps": list[tuple[str, Any]]}
+
+
+class TreeError(ValueError):
+    """A model cannot be written as a tree, or a tree is not a valid model."""
+
+
+def require(condition: Any, problem: str) -> None:
+    """Raise an error with the text `problem` unless the condition holds."""
+    if not condition:
+        raise TreeError(problem)
+
+
+def check_finite(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
+    """Raise an error unless the array has this shape and holds finite numbers."""
+    check_array(array, name, shape)
+    require(np.isfinite(array).all(), f"{name} must hold finite numbers")
+
+
+def check_norms(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
+    """Raise an error unless the array has this shape and holds finite numbers from 0 on."""
+    check_finite(array, name, shape)
+    require((array >= 0).all(), f"{name} must not be negative")
+
+
+def class_name(part: Any) -> str:
+    """Return the class of a part: its parameters may make a very long text."""
+    return type(part).__name__
 
 
 def check_kinds(value: Any) -> None:
@@ -31,7 +60,8 @@ def check_kinds(value: Any) -> None:
     learned = [name for name in _learned(cls) if not hasattr(value, name)]
     if len(learned) < len(_learned(cls)):  # otherwise the part is not fitted
         missing += learned
-    require(not missing, f"the file must hold {', '.join(missing)}, but does not")
+    if missing:
+        raise LearnedError(f"the file must hold {', '.join(missing)}, but does not")
     for name, hint in _hints(cls).items():
         if hasattr(value, name) and not fits(getattr(value, name), hint):
             found = _shown(getattr(value, name))

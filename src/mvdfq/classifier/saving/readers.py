@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_positive, check_whole
-from mvdfq.classifier.saving.demands import require
+from mvdfq.classifier.saving.kinds import require
 from mvdfq.frames.learned import check_array
 from mvdfq.gram.vocabulary import Vocabulary
 

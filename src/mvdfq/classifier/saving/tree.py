@@ -17,8 +17,7 @@ import scipy.sparse as sp
 
 from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.demands import TreeError, require
-from mvdfq.classifier.saving.kinds import check_kinds
+from mvdfq.classifier.saving.kinds import TreeError, check_kinds, require
 from mvdfq.frames.learned import LearnedError
 
 __all__ = ["DTYPES", "MOST_VALUES", "TreeReader", "TreeWriter"]

@@ -7,7 +7,8 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 PYTEST := $(PY) -m pytest -q -n 2 --dist worksteal
 
 # Tests of compiled loops run a second time as plain Python, on less data.
-NOJIT := worked_numbers kernels features laws frames symbols tables
+NOJIT := kernels/test_worked_numbers kernels/test_kernels kernels/test_features kernels/test_laws
+NOJIT += frames/test_frames symbols/test_symbols terms/test_word_tables
 
 .PHONY: demo quick test test-all coverage lint types bench docs build clean
 .PHONY: quick-tests main-tests all-tests plain-tests
@@ -42,13 +43,13 @@ all-tests:
 
 plain-tests:
 	@echo "Once more without the compiler: $(NOJIT)"
-	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) $(NOJIT:%=tests/test_%.py)
+	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) $(NOJIT:%=tests/%.py)
 
 # Lines of compiled functions are seen only where the compiler is off, so the tests of compiled
 # loops run a second time and add their lines to the lines of the first run.
 coverage: $(VENV)/.dev
 	@$(PYTEST) --cov --cov-report=
-	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) --cov --cov-append $(NOJIT:%=tests/test_%.py)
+	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) --cov --cov-append $(NOJIT:%=tests/%.py)
 
 # The lower bounds of pyproject.toml, and no newer version of these packages, pass the quick tests
 # and the tests of sound, of the methods of others and of the cluster.

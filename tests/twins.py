@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-import naive
 from mvdfq import SequenceFeatures, SequenceKernel, Symbols
+from naive import kernels as naive
 
 
 def random_sequences(rng, lengths, n_symbols, missing=0.0):

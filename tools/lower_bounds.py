@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 # Groups that users install, without torch, whose oldest wheels have gigabytes of CUDA libraries.
 GROUPS = ("plot", "tables", "cluster", "baselines")
 # Slow test files of the packages of these groups, and of soundfile.
-EXTRAS = ["test_audio.py", "test_baselines.py", "test_cluster.py"]
+EXTRAS = ["io/test_audio.py", "reproduce/test_baselines.py", "classifier/test_cluster.py"]
 # Packages of the tests that have no bound of ours.
 OTHERS = re.compile(r"^\s*(?:import|from) (?:aeon|Bio|librosa|selenium|skops)\b", re.MULTILINE)
 
@@ -28,7 +28,7 @@ def lower_bounds() -> list[str]:
 
 def tests() -> list[str]:
     """Return the test files that the lower bounds can run; benchmarks go by newer versions."""
-    files = sorted((ROOT / "tests").glob("test_*.py"))
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
     return [
         str(one.relative_to(ROOT))
         for one in files

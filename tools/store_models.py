@@ -2,7 +2,7 @@
 
     python tools/store_models.py
 
-`tests/test_stored_models.py` loads every file, so a change that breaks the model file format, or
+`tests/harm/test_stored_models.py` loads every file, so a change that breaks the model file format, or
 an answer, turns the suite red.
 """
 

@@ -1,0 +1,218 @@
+"""``mvdfq explain`` in the words of users: class, probability, the sum, moments, letters."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+import soundfile
+
+import mvdfq
+from commands import RATE, run, tone, write_sounds
+from mvdfq.cli.explain import Reasons
+from mvdfq.explain.moments import Moment, Pattern, find_moments, find_patterns
+from mvdfq.io import write_npz
+from naive import kernels as naive
+
+
+@pytest.fixture(scope="module")
+def sounds(tmp_path_factory):
+    """A model of two kinds of sound, and a sound that changes its kind after a second."""
+    folder = tmp_path_factory.mktemp("sounds")
+    rng = write_sounds(folder, 6)
+    both = np.concatenate([tone("noise", rng), tone("tone", rng), tone("tone", rng)])
+    run("train", folder, "-o", folder / "m.mvdfq", "-q", "--preset", "mvdfqm-sssk", "-C", 10)
+    soundfile.write(folder / "both.wav", both, RATE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dna(tmp_path_factory):
+    """A model of DNA with and without the motif GC.G at position 25."""
+    folder, rng = tmp_path_factory.mktemp("dna"), np.random.default_rng(0)
+    lines = []
+    for i in range(40):
+        letters = rng.choice(list("AT"), 60)
+        if i % 2:
+            letters[[24, 25, 27]] = list("GCG")
+        lines.append(f">d{i} {'with' if i % 2 else 'without'}\n{''.join(letters)}\n")
+    (folder / "some.fa").write_text("".join(lines))
+    train = ["train", folder / "some.fa", "--label", 1, "--kernel", "gapped(4, 3)", "-q"]
+    run(*train, "-o", folder / "m.mvdfq")
+    run(*train, "-o", folder / "both.mvdfq", "--strands", "both")
+    return folder
+
+
+def explain(model, data, *arguments):
+    return run("explain", model, data, *arguments, "--n-jobs", 1, "-q")[0]
+
+
+def test_class_probability_runner_up_and_sum(sounds):
+    out = explain(sounds / "m.mvdfq", sounds / "both.wav")
+    clf = mvdfq.load(sounds / "m.mvdfq")
+    x = mvdfq.io.read(sounds / "both.wav").X
+    chances = dict(zip(clf.classes_.tolist(), clf.predict_proba(x)[0], strict=True))
+    best, other = sorted(chances, key=chances.get, reverse=True)
+    lines = out.splitlines()
+    assert lines[0].endswith("both.wav (sequence 1 of 1)")
+    assert lines[1] == (
+        f"class {best}, probability {chances[best]:.1%}; next is {other}, {chances[other]:.1%}"
+    )
+    facts = json.loads(explain(sounds / "m.mvdfq", sounds / "both.wav", "--format", "json"))
+    parts = [facts[key] for key in ("evidence_for", "evidence_against", "evidence_constant")]
+    assert sum(parts) == pytest.approx(facts["decision_value"])
+    assert abs(facts["decision_value"]) == pytest.approx(abs(clf.decision_function(x)[0]))
+    assert facts["decision_value"] >= 0
+    assert f"decision value {facts['decision_value']:+.3f}" in lines[2]
+    assert f"{parts[0]:+.3f} for, {parts[1]:+.3f} against, {parts[2]:+.3f} constant" in lines[2]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_sum_begins_with_an_average_other_sequence(n_classes):
+    rng, y = np.random.default_rng(0), np.arange(24) % n_classes
+    X = rng.normal(size=(24, 2, 40))
+    X[:, 0] += 3 * np.sin(np.arange(40) * (0.2 + 0.5 * y[:, None]))
+    clf = mvdfq.SequenceClassifier(cv=2, C=1).fit(X, y)
+    reasons = Reasons(clf, clf.explain(X[0]), "x", 4)
+    others = clf.decision_function(X)[y > 0]
+    average = -others.mean() if n_classes == 2 else others[:, 0].mean()
+    title = "0 rather than 1" if n_classes == 2 else "0"
+    assert (
+        reasons.verdict()
+        .splitlines()[1]
+        .startswith(f"an average other sequence gets {average:+.2f}")
+    )
+    assert f" for {title}; this one gets {reasons.sums['decision_value']:+.3f}" in reasons.verdict()
+    for rows, heading in reasons.tables():
+        assert heading.endswith(title)
+        assert {row["evidence"][0] for row in rows} == {"+" if " for " in heading else "-"}
+
+
+def test_moments_come_first_and_words_behind_details(sounds):
+    out = explain(sounds / "m.mvdfq", sounds / "both.wav")
+    assert " s  mfcc" in out
+    assert "words" not in out
+    facts = json.loads(explain(sounds / "m.mvdfq", sounds / "both.wav", "--format", "json"))
+    for moment in facts["moments"]:  # the noise is in the first second, the tone after it
+        is_for = (moment["evidence"] > 0) == (facts["predicted"] == "tone")
+        assert is_for == (moment["seconds"][0] > 0.9)
+    out = explain(sounds / "m.mvdfq", sounds / "both.wav", "--details")
+    assert "words with the most evidence" in out
+    assert "rows of symbols with the most evidence" in out
+
+
+def test_moments_are_the_windows_with_the_most_evidence(sounds):
+    clf = mvdfq.load(sounds / "m.mvdfq")
+    explanation = clf.explain(mvdfq.io.read(sounds / "both.wav").X)
+    column, sign = explanation.column()
+    shares = explanation.channel_shares.tolist()
+    by_frame = (sign * explanation.by_frame[column]).tolist()
+    expected = naive.moments(by_frame, shares, width=29, n=4)
+    found = find_moments(explanation, 4)
+    assert [moment.frames for moment in found] == [(start, start + 29) for start, *_ in expected]
+    assert [moment.evidence for moment in found] == pytest.approx([one[1] for one in expected])
+    names = [tuple(explanation.channels[c] for c in one[2]) for one in expected]
+    assert [moment.channels for moment in found] == names
+
+
+def test_times_of_equal_moments_have_equal_decimals():
+    moments = [Moment((0, 10), (1.7, 1.9), (), 1.0), Moment((10, 20), (1.9, 2.1), (), 1.0)]
+    assert [moment.when for moment in moments] == ["1.70 to 1.90 s", "1.90 to 2.10 s"]
+
+
+@pytest.mark.parametrize(
+    ("n", "shown"),
+    [(4, "(c0, c1, c2, c3)"), (15, "(c0, c1, c2 and 12 more)")],
+)
+def test_a_word_names_the_largest_of_many_channels(n, shown):
+    channels = tuple(f"c{i}" for i in range(n))
+    reason = mvdfq.Reason("pc1", channels, ("low",), (0,), (3,), None, 0.5)
+    assert str(reason) == f"+0.5000  pc1 {shown} low at frame 3"
+
+
+def test_letters_are_shown_at_their_positions(dna):
+    out = explain(dna / "m.mvdfq", dna / "some.fa", "--label", 1, "--which", 2)
+    first = next(line for line in out.splitlines() if "GC.G" in line)
+    assert "position 25" in first
+    assert first.startswith("+0.")
+    assert "positions count from 1" in " ".join(out.split())
+    out = explain(dna / "m.mvdfq", dna / "some.fa", "--label", 1, "--which", 2, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert list(rows[0]) == ["evidence", "letters", "where"]
+    assert "GC.G" in [row["letters"] for row in rows]
+
+
+def test_proteins_have_letters_and_positions(tmp_path):
+    rng, lines = np.random.default_rng(0), []
+    for i in range(24):
+        letters = "".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 40))
+        motif = "HRDLKPEN" if i % 2 else "CPYCGKAF"
+        lines.append(f">p{i} {i % 2}\n{letters[:20]}{motif}{letters[20:]}\n")
+    path, model = tmp_path / "p.fa", tmp_path / "p.mvdfq"
+    path.write_text("".join(lines))
+    run("train", path, "--label", 1, "-o", model, "-q")
+    out = explain(model, path, "--label", 1, "--which", 2, "--top", 300)
+    assert "letters that speak for" in out
+    assert re.search(r"^\+0\.\d{4}   *H.*  position 21$", out, re.MULTILINE)
+    assert re.search(r"\[[A-Z]{2,}\]", out)  # the row of similar residues
+    assert "frame" not in out
+
+
+def test_a_group_of_letters_is_one_letter():
+    assert len(Pattern("H.[LVIM]K", (0,), 0.5)) == 4
+    assert len(Pattern("[]", (0,), 0.5)) == 2
+
+
+def test_the_other_strand_has_positions_of_the_given_strand(dna):
+    data = mvdfq.io.read(dna / "some.fa", label=1)
+    reversed_ = dna / "reversed.fa"
+    reversed_.write_text(f">r\n{mvdfq.io.reverse_complement(data.X[1])}\n")
+    out = explain(dna / "both.mvdfq", reversed_, "--top", 20)
+    line = next(line for line in out.splitlines() if " GC.G " in line)
+    # the motif of letters 25 to 28 of 60 is on letters 33 to 36 of the reverse complement
+    assert "position 33 of the reverse strand" in line
+
+
+def test_patterns_sum_over_layouts_and_positions(dna):
+    explanation = mvdfq.load(dna / "m.mvdfq").explain(mvdfq.io.read(dna / "some.fa").X[1])
+    column, sign = explanation.column()
+    patterns = find_patterns(explanation, 10**6)
+    total = sign * explanation.by_time[column].sum()
+    assert sum(one.evidence for one in patterns) == pytest.approx(total)
+    x = mvdfq.io.read(dna / "some.fa").X[1]
+    for one in patterns:
+        for place in one.positions:
+            piece = x[place : place + len(one.text)]
+            shown = zip(piece, one.text, strict=True)
+            assert "".join("." if p == "." else letter for letter, p in shown) == one.text
+
+
+@pytest.mark.parametrize(("which", "name"), [("1", "d0"), ("8", "d7"), ("d7", "d7"), ("40", "d39")])
+def test_sequences_count_from_one_or_have_a_name(dna, which, name):
+    arguments = [dna / "m.mvdfq", dna / "some.fa", "--label", 1, "--which", which]
+    assert explain(*arguments).startswith(f"{name} (sequence {int(name[1:]) + 1} of 40)")
+    assert json.loads(explain(*arguments, "--format", "json"))["name"] == name
+
+
+@pytest.mark.parametrize("which", ["0", "41", "-1", "nobody"])
+def test_other_sequences_are_refused(dna, which):
+    _, err = run("explain", dna / "m.mvdfq", dna / "some.fa", "--which", which, code=5)
+    assert f"--which must be a number from 1 to 40, or a name, got {which}" in err
+    assert "hint: " in err
+    assert "d0, d1, d2 ..." in err
+
+
+def test_frames_without_a_rate_and_channels_without_shares(tmp_path):
+    X, y = mvdfq.make_autoregressive(20, 2, 40, random_state=0)
+    write_npz(tmp_path / "made.npz", X, y)
+    model = tmp_path / "m.mvdfq"
+    run("train", tmp_path / "made.npz", "-o", model, "-q", "--preset", "mvdfqm-sssk")
+    out = explain(model, tmp_path / "made.npz")
+    assert "frames, counted from 0, that speak for" in out
+    assert "frames " in out
+    facts = json.loads(explain(model, tmp_path / "made.npz", "--format", "json"))
+    assert facts["moments"][0]["seconds"] is None
+    first, last = (facts["moments"][0][key] for key in ("first_frame", "last_frame"))
+    assert 0 <= first < last < 40

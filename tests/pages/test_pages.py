@@ -1,0 +1,470 @@
+"""The numbers of a report: every panel against its definition, and the page as text."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mvdfq
+from mvdfq.evaluation import evaluate
+from mvdfq.pages import details, health, html, outcome, report as reports, run as runs
+from mvdfq.pages.contents import tidy
+from mvdfq.pages.details import other_class
+from mvdfq.pages.outcome import describe
+from mvdfq.pages.similar import kernel_pca
+from naive import pages as naive_pages
+
+NAMES = [
+    "<script>alert(1)</script>",
+    "</script><b>",
+    "a & b",
+    'quote "x"',
+    "\u2028line",
+    "new\nline",
+]
+
+
+def walks(n=36, channels=3, length=30, seed=0):
+    """Three classes of random walks; some values are missing."""
+    random = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = [
+        np.cumsum(random.normal((c - 1) * 0.3, 1, (channels, length + i % 5)), axis=1)
+        for i, c in enumerate(y)
+    ]
+    X[0][0, 3] = np.nan
+    names = [NAMES[i] if i < len(NAMES) else f"walk {i}" for i in range(n)]
+    return X, np.array(["up <b>", "flat", "down"])[y], names
+
+
+@pytest.fixture(scope="module", params=[None, "mvdfq-sssk"])
+def made(request):
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier(request.param, C=10)
+    return mvdfq.report(clf, X, y, names, None, protocol="3-fold", details=9)
+
+
+@pytest.fixture(scope="module")
+def run():
+    X, y, names = walks()
+    clf, recorder = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10), runs.Recorder()
+    X = mvdfq.check_sequences(X)
+    result = evaluate(clf, X, y, protocol="3-fold", visit=recorder)
+    return reports.run_of(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
+
+
+def test_the_verdict_is_the_evaluation(made):
+    X, y, _ = walks()
+    preset = re.search(r"preset='([^']*)'", made.data["about"]["classifier"])
+    clf = mvdfq.SequenceClassifier(preset and preset[1], C=10)
+    result = mvdfq.evaluate(clf, X, y, protocol="3-fold")
+    verdict = made.data["verdict"]
+    assert_allclose(verdict["accuracy"], result.accuracy, rtol=1e-4)
+    assert_allclose(verdict["interval_95"], result.interval, rtol=1e-4)
+    assert made.data["confusions"]["matrix"] == result.confusion.tolist()
+    assert verdict["right"] == np.trace(result.confusion)
+    largest, summary = verdict["baselines"]
+    assert_allclose(largest["accuracy"], 1 / 3, rtol=1e-4)
+    assert summary["name"] == "mean and variance"
+    assert 0 <= summary["accuracy"] <= 1
+
+
+def test_evidence_adds_up_to_the_difference_of_decision_values(made):
+    rows, data = walks()[0], made.data
+    for detail in data["details"]:
+        evidence = np.array(detail["evidence"])
+        assert_allclose(evidence.sum(axis=1), detail["by_channel"], atol=2e-4)
+        assert_allclose(evidence.sum(axis=0), detail["total"], atol=2e-4)
+        total = np.sum(detail["total"]) + detail["constant"]
+        assert_allclose(total, detail["margin"], atol=1e-3)
+        assert sum(detail["probabilities"]) == pytest.approx(1, abs=1e-3)
+        i = int(re.sub(r"\D", "", data["sequences"]["name"][detail["sequence"]]) or -1)
+        if data["sequences"]["name"][detail["sequence"]].startswith("walk"):
+            assert_allclose(detail["curves"][0], rows[i][0], rtol=1e-4)
+
+
+def test_evidence_is_that_of_the_classifier_that_had_not_seen_the_sequence(run):
+    detail = reports.finish(run, {}, details=1).data["details"][0]
+    place = detail["sequence"]
+    clf = run.model(int(run.fold_of[place]))
+    assert int(run.tested[place]) not in run.recorder.trains[run.fold_of[place]]
+    said, other = run.predicted[place], other_class(run, place)
+    column = clf.classes_.tolist().index
+    margins = clf.explain(run.X[[run.tested[place]]])
+    pair = margins.labels.index(tuple(sorted([run.labels[said], run.labels[other]])))
+    assert_allclose(abs(detail["margin"]), abs(margins.margins[pair]), rtol=1e-4)
+    assert column(run.labels[said]) >= 0
+
+
+def test_folds_that_were_not_kept_are_fitted_again(monkeypatch):
+    monkeypatch.setattr(runs, "MOST_KEPT", 1)
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier("fast", C=10)
+    groups = np.arange(len(y)) // 9
+    made = mvdfq.report(clf, X, y, names, None, protocol="group", groups=groups, details=8)
+    assert len({made.data["sequences"]["fold"][d["sequence"]] for d in made.data["details"]}) > 1
+    for detail in made.data["details"]:
+        assert detail["margin"] >= -1e-6  # one-vs-rest: the predicted class has the largest margin
+        first = detail["neighbours"][0]
+        place = first["sequence"]
+        assert made.data["sequences"]["name"][place] == first["name"]
+        folds = made.data["sequences"]["fold"]
+        assert folds[place] != folds[detail["sequence"]]
+
+
+@pytest.mark.parametrize("preset", [None, "mvdfqm-sssk"])
+def test_several_explanations_at_once_equal_single_ones(preset):
+    X, y, _ = walks()
+    clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
+    for one, many in zip(map(clf.explain, X[:5]), clf.explain_all(X[:5]), strict=True):
+        assert_allclose(many.by_frame, one.by_frame, atol=1e-10)
+        assert_allclose(many.evidence.by_layout, one.evidence.by_layout, atol=1e-10)
+        assert_allclose(many.margins, one.margins)
+        assert list(map(str, many.top(5))) == list(map(str, one.top(5)))
+        assert many.predicted == one.predicted
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_between_is_one_class_against_another(multi_class):
+    X, y, _ = walks()
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10, multi_class=multi_class).fit(X, y)
+    why = clf.explain(X[1])
+    both, back = why.between("flat", "down"), why.between("down", "flat")
+    assert_allclose(both.by_frame, -back.by_frame)
+    assert_allclose(both.by_channel_frame.sum() + both.constant[0], both.margins[0])
+    assert both.title() == "flat rather than down"
+    if multi_class == "ovr":
+        at = [why.labels.index(label) for label in ("flat", "down")]
+        assert_allclose(both.margins[0], why.margins[at[0]] - why.margins[at[1]])
+    words = sum(shares.sum() for *_, shares in both.evidence.words)
+    assert_allclose(words + both.constant[0], both.margins[0])
+
+
+def test_numbers_are_rounded_like_their_slow_twin():
+    random = np.random.default_rng(0)
+    values = (random.normal(size=3000) * 10.0 ** random.integers(-14, 15, 3000)).tolist()
+    values += [0.0, 1.0, -1.0, 123456.0, 99999.9, 1e22, 0.1, 1e-5, np.nan, np.inf, None]
+    expected = list(map(naive_pages.tidy, values))
+    assert tidy(values) == expected
+    assert tidy({"a": [values, [values[0]]]}) == {"a": [expected, [expected[0]]]}
+
+
+def test_kernel_pca_against_its_slow_twin():
+    random = np.random.default_rng(0)
+    F = random.normal(size=(12, 5))
+    K = F @ F.T
+    places, explained = kernel_pca(K, K)
+    expected, share = naive_pages.kernel_pca(K.tolist())
+    assert_allclose(np.abs(places), np.abs(expected), atol=1e-8)
+    assert_allclose(explained, share)
+    # a projected landmark lies where the landmark lies
+    assert_allclose(kernel_pca(K, K[3:4])[0][0], places[3], atol=1e-8)
+
+
+@pytest.mark.parametrize("K", [np.ones((3, 3)), np.eye(1), np.zeros((2, 2))], ids=str)
+def test_a_map_without_spread_is_one_place(K):
+    places, explained = kernel_pca(K, K)
+    assert_allclose(places, 0, atol=1e-7)
+    assert np.isfinite(explained).all()
+
+
+def test_curves_keep_peaks_and_evidence_keeps_its_sum():
+    row = np.zeros(10_000)
+    row[7777], row[123] = 5.0, np.nan
+    points = details.curve(row, 300)
+    assert len(points) == 300
+    assert max(point for point in points if point is not None) == 5.0
+    edges = details.bin_edges(10_000, 150)
+    assert_allclose(details.sums(np.arange(10_000.0), edges).sum(), np.arange(10_000).sum())
+    assert edges[0] == 0
+    assert edges[-1] == 10_000
+    assert details.curve(np.array([1.0, np.nan]), 300) == [1.0, None]
+
+
+def test_chosen_sequences_tell_most(run):
+    picked = details.chosen(run, 12).tolist()
+    assert len(set(picked)) == 12
+    wrong = np.flatnonzero(run.truth != run.predicted)
+    assert set(wrong[np.argsort(-run.confidence[wrong])][:8].tolist()) <= set(picked)
+    assert len(details.chosen(run, None)) == len(run.tested)
+    assert len(details.chosen(run, 1)) == 1
+
+
+def test_trust_against_its_slow_twin(run):
+    found = outcome.trust(run)
+    sure, right = run.confidence.tolist(), (run.truth == run.predicted).tolist()
+    expected = naive_pages.calibration(sure, right)
+    assert [(b["n"], round(b["confidence"], 9), b["accuracy"]) for b in found["bins"]] == expected
+    kept = sorted(zip(sure, right, strict=True), key=lambda pair: pair[0])[len(sure) // 10 :]
+    share = sum(hit for _, hit in kept) / len(kept)
+    assert found["without_doubtful_tenth"]["accuracy"] == pytest.approx(share)
+    assert found["least_sure"][0] == int(np.argmin(run.confidence))
+
+
+def test_strongest_words_are_ranked_over_the_whole_class():
+    # One word speaks for one sequence of class 0 loudly; another is in every sequence of class 0.
+    random = np.random.default_rng(1)
+    X = ["".join(random.choice(list("ACDE"), 60)) for _ in range(40)]
+    y = np.arange(40) % 2
+    X = [x[:20] + "WWWW" + x[24:] if c == 0 else x for x, c in zip(X, y, strict=True)]
+    X[1] = X[1][:30] + "WWWW" + X[1][34:]  # one of the others holds the word, too
+    clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(3), C=10).fit(X, y)
+    words = mvdfq.report(clf, X, y, path=None, details=1).data["class_words"]
+    first = words[0][0]
+    assert first["symbols"] == ["W"] * 3
+    assert first["in_class"] == [20, 20]
+    assert first["in_others"] == [1, 20]
+    assert first["looked_at"] == 20
+    for c, word in [(c, word) for c, mine in enumerate(words) for word in mine]:
+        held = naive_pages.holders(X, word["symbols"], word["offsets"])
+        inside = [i for i in held if y[i] == c]
+        assert word["in_class"] == [len(inside), 20]
+        assert word["in_others"] == [len(held) - len(inside), 20]
+        spelled = X[word["sequence"]][word["frame"] :]
+        assert [spelled[o] for o in word["offsets"]] == word["symbols"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", [None, "music", "mvdfqm-sssk", "mvdfq-spectrum"])
+def test_evidence_of_words_is_the_mean_over_the_class(preset):
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
+    data = mvdfq.report(clf, X, y, names, None, details=1).data
+    whys = clf.explain_all(X)
+    for c, words in enumerate(data["class_words"]):
+        label = data["classes"][c]
+        mine = [why.top(10**6, label) for why, truth in zip(whys, y, strict=True) if truth == label]
+        for word in words:
+            held = [[reason for reason in reasons if reason.row == word["row"]
+                     and list(reason.symbols) == word["symbols"]
+                     and list(reason.offsets) == word["offsets"]] for reasons in mine]  # fmt: skip
+            mean = sum(r.evidence for reasons in held for r in reasons) / len(mine)
+            assert word["evidence"] == pytest.approx(mean, rel=1e-3)
+            assert word["in_class"] == [sum(map(bool, held)), 12]
+            assert word["in_others"][1] == 24
+
+
+def test_words_of_a_large_collection_come_from_some_sequences_of_every_class(monkeypatch):
+    from mvdfq.pages import class_words
+
+    monkeypatch.setattr(class_words, "MOST_FRAMES", 3 * 5 * 34)
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)
+    data = mvdfq.report(clf, X, y, names, None, details=1).data
+    assert {word["looked_at"] for mine in data["class_words"] for word in mine} == {5}
+    assert {word["in_class"][1] for mine in data["class_words"] for word in mine} == {12}
+
+
+def test_health_sees_duplicates_gaps_and_groups(run):
+    found = health.health(run)
+    assert found["sequences_with_gaps"] == 1
+    assert found["exact_duplicates"]["n"] == 0
+    assert found["groups_on_both_sides"] > 0
+    assert sum(found["lengths"]["counts"]) == 36
+    assert found["classes"] == [12, 12, 12]
+
+
+@pytest.mark.parametrize(("preset", "kinds"), [
+    ("mvdfq-sssk", {"single rows"}),
+    (None, {"single rows", "pairs of rows", "slope components, single rows", "filters"}),
+])  # fmt: skip
+def test_kinds_of_rows_do_not_depend_on_the_names_of_channels(preset, kinds):
+    X, y, _ = walks()
+    names = ["filters on z", "speed: left", "drag & lift"]
+    X = mvdfq.check_sequences(X, channel_names=names)
+    clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
+    matters = mvdfq.report(clf, X, y, path=None, details=1).data["matters"]
+    assert {one["name"] for one in matters["views"]} == kinds
+    assert sum(one["share"] for one in matters["views"]) == pytest.approx(1, abs=1e-3)
+    has_filters = any(one["name"].startswith("filters") for one in matters["layouts"])
+    assert has_filters == ("filters" in kinds)
+
+
+def test_constant_channels_are_numbers_whatever_their_names_are():
+    X, y, _ = walks()
+    for x in X:
+        x[1:] = 0.1
+    X = mvdfq.check_sequences(X, channel_names=["x", "a, b", "none"])
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10)
+    with pytest.warns(UserWarning, match="do not change in channels 'a, b', 'none'"):
+        data = mvdfq.report(clf, X, y, path=None, protocol="2-fold", details=1).data
+    assert data["health"]["constant_channels"] == [1, 2]
+
+
+def test_health_sees_sequences_on_both_sides():
+    X, y, names = walks()
+    X[9] = X[1].copy()  # other classes have other labels
+    y[9] = y[1]
+    split = np.array(["train" if i < 9 else "test" for i in range(len(y))])
+    made = mvdfq.report(
+        mvdfq.SequenceClassifier("mvdfqm-sssk", C=10), X, y, names, None, split=split, details=2
+    )
+    equal = made.data["health"]["exact_duplicates"]
+    assert equal["n_across"] == 1
+    assert equal["sets"] == [[names[1], names[9]]]
+    near = made.data["health"]["near_duplicates"]
+    assert {"sequence": 0, "training": names[1], "similarity": 1.0} in near["pairs"]
+
+
+def test_training_sequences_are_named_if_they_are_judged():
+    X, y, names = walks()
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)
+    data = mvdfq.report(clf, X, y, names, None, details=2).data
+    assert data["verdict"]["protocol"] == "fitted classifier"
+    assert data["health"]["near_duplicates"]["n_sequences"] == len(X)
+
+
+def test_removing_a_channel_is_measured():
+    X, y, _ = walks()
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10)
+    made = mvdfq.report(clf, X, y, path=None, protocol="3-fold", details=1, remove_channels=True)
+    lost = made.data["matters"]["removal"]
+    without = mvdfq.evaluate(clf, [x[1:] for x in X], y, protocol="3-fold").accuracy
+    assert [one["channel"] for one in lost] == [0, 1, 2]
+    assert_allclose(lost[0]["accuracy"], without, rtol=1e-4)
+
+
+def test_letters_are_shown_as_letters():
+    random = np.random.default_rng(0)
+    X = ["".join(random.choice(list("ACDEF" if i % 2 else "FGHIK"), 40)) for i in range(24)]
+    y = np.arange(24) % 2
+    made = mvdfq.report(mvdfq.SequenceClassifier(), X, y, path=None, protocol="2-fold", details=4)
+    detail = made.data["details"][0]
+    assert detail["curves"][0] == X[int(made.data["sequences"]["name"][detail["sequence"]])]
+    assert made.data["verdict"]["baselines"][1]["name"] == "composition"
+    assert all(word["curve"] is None for words in made.data["class_words"] for word in words)
+    shares, _ = describe(mvdfq.check_sequences(["AAB", "B"]))
+    assert_allclose(shares, [[2 / 3, 1 / 3], [0, 1]])
+
+
+@pytest.mark.filterwarnings("ignore:No known word")
+def test_a_kernel_without_words_gives_a_page_without_evidence():
+    X, y, _ = walks(18, 2, 20)
+    clf = mvdfq.SequenceClassifier("mvdfqm-mismatch", C=10)
+    made = mvdfq.report(clf, X, y, path=None, protocol="2-fold", details=2)
+    assert made.data["details"][0]["evidence"] is None
+    assert "cannot be traced" in made.data["details"][0]["note"]
+    assert "cannot be traced" in html.page(made.data)
+
+
+@pytest.mark.filterwarnings("ignore:No known word")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"names": ["one"]}, "names must hold one name per sequence"),
+        ({"details": 0}, "details must be a whole number above 0 or 'all'"),
+        ({"path": "page.txt", "details": 1}, "path must end in .html"),
+        ({"audio": [None], "details": 1}, "audio must hold one file per sequence"),
+    ],
+)
+def test_wrong_arguments_are_named(changes, message):
+    X, y, _ = walks(12, 1, 12)
+    arguments = {"path": None, "protocol": "2-fold", **changes}
+    with pytest.raises(ValueError, match=message):
+        mvdfq.report(mvdfq.SequenceClassifier("mvdfqm-sssk", C=1), X, y, **arguments)
+
+
+def test_other_classifiers_are_refused():
+    with pytest.raises(TypeError, match="clf must be a SequenceClassifier, got dict"):
+        mvdfq.report({}, [[1.0]], [1])
+
+
+class Tags(HTMLParser):
+    """Lists the elements of a page, and the text of its script elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.scripts = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, text):
+        if self.found and self.found[-1][0] == "script":
+            self.scripts[-1] += text
+
+
+def test_names_cannot_leave_the_data(made):
+    page = html.page(made.data)
+    tags = Tags()
+    tags.feed(page)
+    assert sum(tag == "script" for tag, _ in tags.found) == 2
+    assert "<script>alert" not in page
+    assert "\u2028" not in page
+    data = json.loads(tags.scripts[0])
+    assert set(NAMES) <= set(data["sequences"]["name"])
+    assert data["verdict"] == made.data["verdict"]
+    assert not [attrs for _, attrs in tags.found if any(key.startswith("on") for key in attrs)]
+    addresses = [attrs.get("src") or attrs.get("href") for _, attrs in tags.found]
+    assert all(one is None or one.startswith(("#", "data:")) for one in addresses)
+
+
+def test_the_policy_allows_no_connection_and_only_our_scripts(made):
+    page = html.page(made.data)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+def test_scripts_never_set_markup():
+    for name in html.SCRIPTS:
+        text = html._asset(name)
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert word not in text, f"{name} uses {word}"
+
+
+def test_files_hold_the_same_numbers(made, tmp_path):
+    written = made.write(tmp_path / "page.html")
+    assert json.loads((tmp_path / "page.json").read_text()) == made.data
+    with open(tmp_path / "page.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == made.data["sequences"]["name"]
+    assert sum(int(row["correct"]) for row in rows) == made.data["verdict"]["right"]
+    assert str(tmp_path / "page.html") in repr(written)
+
+
+def test_the_schema_is_documented(made):
+    root = Path(__file__).parents[2]
+    text = (root / "docs/guide/report.md").read_text(encoding="utf-8")
+    for key, part in made.data.items():
+        assert f"`{key}`" in text, f"docs/guide/report.md does not describe {key}"
+        for inner in part if isinstance(part, dict) else []:
+            assert f"`{inner}`" in text, f"docs/guide/report.md does not describe {key}.{inner}"
+    for inner in made.data["details"][0]:
+        assert f"`{inner}`" in text, f"docs/guide/report.md does not describe details.{inner}"
+
+
+def test_the_picture_of_the_readme_is_small():
+    picture = Path(__file__).parents[2] / "docs" / "report.png"
+    assert 20_000 < picture.stat().st_size <= 300_000
+
+
+@pytest.mark.slow
+def test_a_page_of_1500_sequences_is_below_one_megabyte():
+    X, y, _ = walks(1500, 12, 60)
+    names = [f"folder/recording_{i:05d}.wav" for i in range(1500)]
+    clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt", C=1)
+    made = mvdfq.report(clf, X, y, names, None, protocol="2-fold")
+    assert len(made.data["details"]) == 60
+    assert len(html.page(made.data).encode()) < 1_000_000
+
+
+def test_a_report_replaces_no_file_of_the_user(made, tmp_path):
+    page = tmp_path / "motion.html"
+    made.write(page)
+    made.write(page)  # a report may be written again
+    for suffix in (".csv", ".json"):
+        beside = page.with_suffix(suffix)
+        beside.write_text("id,time,x,label\n0,0,1.5,walking\n")
+        with pytest.raises(FileExistsError, match=f"would replace .*motion{suffix}"):
+            made.write(page)
+        assert beside.read_text().startswith("id,time")
+        beside.unlink()

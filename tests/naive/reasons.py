@@ -9,7 +9,7 @@ evidence -(sum of a_u mu_u**2 over all u of (g, k)) / n, where n counts the word
 import math
 from collections import defaultdict
 
-from naive_views import root_shares, words
+from naive.terms import root_shares, words
 
 
 def means(shares):

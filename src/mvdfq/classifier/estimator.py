@@ -23,7 +23,8 @@ from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.similarity import Neighbour, nearest
 from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.unseen import warn_unseen
-from mvdfq.explain.explanation import Explanation, explanations
+from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.gathering import explanations
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants

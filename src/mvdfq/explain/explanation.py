@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,9 @@ from mvdfq._utils.short import table
 from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.frames.base import UnknownShares
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import TermRows
-from mvdfq.terms.baseline import Baselines, View
 from mvdfq.terms.evidence_words import Evidence, WordBlock
-from mvdfq.terms.total import FittedSum
 
-__all__ = ["Explanation", "explanations", "largest_channels"]
+__all__ = ["Explanation", "largest_channels"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -359,136 +356,6 @@ class Explanation:
         order = np.argsort(-np.abs(mine), kind="stable")[:10]
         found = [(self.channels[c], float(mine[c])) for c in order]
         return text + table(["channel", "evidence"], found)
-
-
-def explanations(
-    total: FittedSum,
-    read: list[Any],
-    baselines: Baselines,
-    classes: list[Any],
-    predicted: np.ndarray,
-    margins: np.ndarray,
-    sums: dict[str, np.ndarray],
-    channels: list[str],
-) -> list[Explanation]:
-    """Return the explanations of sequences: the evidence of all terms, one after another.
-
-    `read` are the sequences as each term reads them, `predicted` the places of their classes,
-    `sums` what each term adds to `margins`.
-    """
-    found: dict[int, Explanation] = {}
-    for view, places in baselines.views(predicted):
-        if not places.size:
-            continue
-        mine = [one[places] for one in read]
-        by_term = [term.evidence(one, view) for term, one in zip(total.terms, mine, strict=True)]
-        for k, (i, evidence) in enumerate(
-            zip(places.tolist(), zip(*by_term, strict=True), strict=True)
-        ):
-            alone = [one[k : k + 1] for one in mine]
-            added = {name: one[i] for name, one in sums.items()}
-            one = _One(total, alone, baselines, classes, evidence, margins[i], added)
-            found[i] = one.explanation(view, classes[predicted[i]], channels)
-    return [found[i] for i in range(len(margins))]
-
-
-@dataclass(frozen=True)
-class _One:
-    """One sequence as each term reads it, with the evidence and the sum of each term."""
-
-    total: FittedSum
-    read: list[Any]
-    baselines: Baselines
-    classes: list[Any]
-    evidence: Sequence[Evidence]
-    margins: np.ndarray
-    sums: dict[str, np.ndarray]
-
-    def explanation(self, view: View, predicted: Any, channels: list[str]) -> Explanation:
-        """Return the explanation of all problems."""
-        pairs = zip(self.total.terms, self.read, strict=True)
-        rows = [term.rows(mine, 0, channels) for term, mine in pairs]
-        names, added = [term.name for term in self.total.terms], self._added(view)
-        return Explanation(
-            labels=[self.classes[i] if j < 0 else (self.classes[i], self.classes[j])
-                    for i, j in self.baselines.pairs],
-            predicted=predicted,
-            margins=self.margins,
-            evidence=self._known(_joined(self.evidence)),
-            constant=self.margins - sum(added.values()),
-            symbols=_joined_symbols([one.symbols for one in rows]),
-            row_names=[name for one in rows for name in one.row_names],
-            offsets=[offsets for one in rows for offsets in one.offsets],
-            names=[symbols for one in rows for symbols in one.names],
-            channels=channels,
-            find_shares=partial(_all_shares, rows),
-            by_term=added,
-            row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
-            group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
-            contrast=self.contrast,
-        )  # fmt: skip
-
-    @property
-    def _is_known(self) -> bool:
-        """Whether any term knows a word of the sequence; else the margins are guesses."""
-        return any(mine.any() for mine in self.sums.values())
-
-    def _known(self, evidence: Evidence) -> Evidence:
-        return evidence if self._is_known else evidence.nothing()
-
-    def _added(self, view: View) -> dict[str, np.ndarray]:
-        """Return what each term adds to the margins of the baseline."""
-        sums = [view.weigh(mine) for mine in self.sums.values()]
-        if self._is_known:
-            sums = [a - t.shift(view) for a, t in zip(sums, self.total.terms, strict=True)]
-        return dict(zip(self.sums, sums, strict=True))
-
-    def contrast(
-        self, first: Any, second: Any
-    ) -> tuple[np.ndarray, Evidence, dict[str, np.ndarray]]:
-        """Return margins and evidence for one class against another, and what each term adds."""
-        view = self.baselines.between(self.classes.index(first), self.classes.index(second))
-        parts = zip(self.total.terms, self.read, self.evidence, strict=True)
-        evidence = _joined([term.contrast(mine, own, view) for term, mine, own in parts])
-        return view.weigh(self.margins), self._known(evidence), self._added(view)
-
-
-def _all_shares(rows: list[TermRows]) -> np.ndarray:
-    return np.concatenate([one.find_shares() for one in rows])
-
-
-def _joined(parts: Sequence[Evidence]) -> Evidence:
-    """Put the evidence of all terms side by side; each term has its own rows and layouts."""
-    sizes = np.array([part.by_layout.shape[1:] for part in parts])
-    first = np.cumsum(np.vstack([[0, 0], sizes]), axis=0)
-    by_layout = np.zeros((len(parts[0].by_layout), *first[-1]))
-    for part, (r, g), (rows, groups) in zip(parts, first[:-1], sizes, strict=True):
-        by_layout[:, r : r + rows, g : g + groups] = part.by_layout
-    by_frame = np.concatenate([part.by_frame for part in parts], axis=1)
-    return Evidence(by_frame, by_layout, partial(_all_words, parts, first))
-
-
-def _all_words(parts: Sequence[Evidence], first: np.ndarray) -> list[WordBlock]:
-    """Return the words of all terms; `first` is the first row and group of each term."""
-    return [
-        block._replace(rows=block.rows + r, group=block.group + g)
-        for part, (r, g) in zip(parts, first.tolist(), strict=False)
-        for block in part.words
-    ]
-
-
-def _joined_symbols(parts: list[Symbols]) -> Symbols:
-    """Return the rows of all terms as one sequence."""
-    if len(parts) == 1:
-        return parts[0]
-    dtype = max(part.data.dtype for part in parts)
-    parts = [part.astype(dtype) for part in parts]
-    return replace(
-        parts[0],
-        data=np.concatenate([part.data for part in parts]),
-        n_symbols=np.concatenate([part.n_symbols for part in parts]),
-        channel_names=None,
-    )
 
 
 def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:

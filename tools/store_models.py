@@ -2,8 +2,8 @@
 
     python tools/store_models.py
 
-`tests/harm/test_stored_models.py` loads every file, so a change that breaks the model file format, or
-an answer, turns the suite red.
+`tests/harm/test_stored_models.py` loads every file, so a change that breaks the model file format,
+or an answer, turns the suite red.
 """
 
 import sys

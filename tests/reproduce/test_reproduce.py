@@ -549,7 +549,7 @@ class TestResume:
 CHANGES = {
     "kernels/mismatch.py": {"workshop", "families", "timing"},
     "_engines/cpu.py": {"workshop", "families", "timing"},
-    "machines/svm.py": {"workshop", "families"},
+    "terms/svm.py": {"workshop", "families", "timing"},
     "reproduce/families.py": {"families"},
     "io/scales.csv": {"families"},
     "cli/app.py": set(),

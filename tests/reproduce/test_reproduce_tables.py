@@ -8,8 +8,7 @@ import pytest
 
 from made_results import with_methods
 from made_sets import write_all
-from mvdfq import DirectQuantizer, Spectrum
-from mvdfq.classifier.presets import PRESETS
+from mvdfq import DirectQuantizer, Spectrum, preset_terms
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.io import ReadError
 from mvdfq.reproduce import api
@@ -118,7 +117,8 @@ class TestTables:
         reading = "comment" if ending else "text"
         for cell in (c for c in cells("genre") if c.name in families and c.reading == reading):
             root = "m" if cell.manifold == "yes" else ""
-            preset = PRESETS[f"{families[cell.name]}{root}-{cell.kernel.lower()}{ending}"]()
+            name = f"{families[cell.name]}{root}-{cell.kernel.lower()}{ending}"
+            (preset,) = preset_terms(name)
             (method,) = cell.methods
             assert str(method.symbols.get_params()) == str(preset.symbols.get_params())
             ours, theirs = (part.get_params() for part in (method.kernel, preset.kernel))

@@ -11,10 +11,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
-import numpy as np
 from platformdirs import user_cache_path
+
+if TYPE_CHECKING:
+    import numpy as np
 
 if sys.platform == "win32":
     import msvcrt
@@ -185,13 +187,15 @@ def cache_folder(*parts: str) -> Path:
 
 
 def guarded_array(
-    file: IO[bytes], check: Callable[[tuple[int, ...], np.dtype], None]
-) -> np.ndarray:
+    file: IO[bytes], check: Callable[[tuple[int, ...], "np.dtype"], None]
+) -> "np.ndarray":
     """Read an array in the format .npy from a file that is not trusted; nothing is unpickled.
 
     `check` sees the shape and the type that the header claims and raises an error before memory
     is allocated.
     """
+    import numpy as np  # help at the shell needs files, but no arrays
+
     readers = {
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,

@@ -14,20 +14,7 @@ from typing import Any
 
 from mvdfq._utils.threads import Report
 
-try:  # scikit-learn 1.9
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for the class of scikit-learn 1.9: older versions have no callbacks."""
-
-    def with_callbacks(method: Callable) -> Callable:
-        """Return the method unchanged: there are no callbacks to end."""
-        return method
-
-
-__all__ = ["BARS", "CallbackSupportMixin", "Lines", "Progress", "new_bar", "report_to", "rich_bar",
-           "with_callbacks"]  # fmt: skip
+__all__ = ["BARS", "Lines", "Progress", "new_bar", "report_to", "rich_bar"]
 
 # Lines of one piece of work.
 LINES = 10

@@ -1,7 +1,7 @@
 """SequenceClassifier: a sum of terms and support vector machines in one estimator."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_whole
-from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
+from mvdfq._utils.progress import Progress
 from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.blocks import cluster_decisions
 from mvdfq.classifier.choices import nested_params, set_nested
@@ -33,6 +33,18 @@ from mvdfq.terms.base import FittedTerm
 from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
+
+try:  # scikit-learn 1.9
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for the class of scikit-learn 1.9: older versions have no callbacks."""
+
+    def with_callbacks(method: Callable) -> Callable:
+        """Return the method unchanged: there are no callbacks to end."""
+        return method
+
 
 __all__ = ["SequenceClassifier"]
 

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq._utils.progress import CallbackSupportMixin, Progress, with_callbacks
-from mvdfq.classifier.estimator import SequenceClassifier
+from mvdfq._utils.progress import Progress
+from mvdfq.classifier.estimator import CallbackSupportMixin, SequenceClassifier, with_callbacks
 
 __all__ = ["SequenceClassifierCV"]
 

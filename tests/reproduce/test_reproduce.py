@@ -551,7 +551,7 @@ CHANGES = {
     "_engines/cpu.py": {"workshop", "families", "timing"},
     "terms/svm.py": {"workshop", "families", "timing"},
     "reproduce/families.py": {"families"},
-    "io/scales.csv": {"families"},
+    "io/letters/residues.csv": {"families"},
     "cli/app.py": set(),
     "reproduce/show.py": set(),
     "reproduce/claims.py": set(),

@@ -55,7 +55,12 @@ def answers(clf, X):
 
 def all_symbols(clf, X):
     """The symbols that each term reads."""
-    return [read.codes for read in clf.sum_.read(mvdfq.check_sequences(X))]
+    X = mvdfq.check_sequences(X)
+    found = []
+    for term in clf.terms_:
+        banks = getattr(term, "banks", None)  # filters are encoded anew for each dilation
+        found += [term.read(X)] if banks is None else [b.encoder.transform(X) for b in banks]
+    return [symbols.codes for symbols in found]
 
 
 # types ----------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ except ImportError:
         return method
 
 
-__all__ = ["SequenceClassifier"]
+__all__ = ["CallbackSupportMixin", "SequenceClassifier", "with_callbacks"]
 
 # Notebooks show the importance of channels for up to this many training sequences.
 MOST_DRAWN = 500

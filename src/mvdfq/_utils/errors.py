@@ -1,7 +1,5 @@
 """Errors in two parts: one sentence that says what is wrong, and a hint that says what to do."""
 
-__all__ = ["HintedError"]
-
 
 class HintedError(Exception):
     """An error with a hint; the command line prints the two on separate lines.

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ROUNDING", "SAME", "is_constant", "lowered", "same_within"]
-
 # A few hundred roundings of double precision, as a share of the largest value: sums of equal
 # numbers in different orders differ by less, and a signal of 1e-3 on an offset of 1e9 by more.
 ROUNDING = 2.0**-44

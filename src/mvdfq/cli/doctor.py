@@ -12,8 +12,6 @@ import typer
 from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, show_facts
 
-__all__ = ["cache", "doctor"]
-
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "soundfile", "rich", "typer")
 OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
 

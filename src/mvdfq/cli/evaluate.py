@@ -26,8 +26,6 @@ from mvdfq.cli.scores import show_scores
 from mvdfq.cli.train import labelled
 from mvdfq.cli.values import PROTOCOLS, completed
 
-__all__ = ["evaluate"]
-
 TEST = "What is tested"
 # Seconds of work left that are worth an estimate.
 LONG = 60.0

@@ -17,8 +17,6 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, 
 from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
-__all__ = ["gram"]
-
 
 class Number(StrEnum):
     """Types of the stored values."""

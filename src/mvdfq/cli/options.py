@@ -12,8 +12,6 @@ from mvdfq.cli.output import Format, note, note_some, progress_bar
 from mvdfq.cli.shared import option
 from mvdfq.cli.values import FORMATS, RECIPES, in_words
 
-__all__ = ["DataOptions", "DataPath", "Jobs", "Memory", "Output", "Quiet", "Seed", "processes"]
-
 READ = "Reading data"
 COLUMNS = "Columns of tables, by name or number (0 is the first)"
 # Bytes of audio that one process reads in about a second.

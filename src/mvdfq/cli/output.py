@@ -15,23 +15,6 @@ from typing import Any
 
 from mvdfq._utils.short import csv_cell
 
-__all__ = [
-    "Format",
-    "key_of",
-    "note",
-    "note_some",
-    "printable",
-    "progress_bar",
-    "screen_width",
-    "show_confusion",
-    "show_facts",
-    "show_json",
-    "show_rows",
-    "show_text",
-    "table",
-    "working",
-]
-
 # Longer lists of remarks are cut off; --format json shows everything.
 MOST_LINES, MOST_LETTERS = 10, 300
 # Lines of a pipe are never wrapped: no table is as wide as this.

@@ -14,8 +14,6 @@ from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
 from mvdfq.cli.values import READINGS, TABLES, completed
 
-__all__ = ["reproduce"]
-
 RUN = "Running it again"
 MORE = "finished folds are stored: the same command continues where it stopped"
 

@@ -19,8 +19,6 @@ import typer
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.values import completed
 
-__all__ = ["Without", "option", "with_shared"]
-
 
 class Mode(StrEnum):
     """How progress is shown."""

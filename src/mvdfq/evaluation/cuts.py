@@ -8,8 +8,6 @@ import numpy as np
 from mvdfq._utils.short import counted
 from mvdfq.evaluation.protocols import can_be_apart
 
-__all__ = ["check_cuts"]
-
 # Name, seed, training indices and test indices of a fold.
 Cut = tuple[str, int, np.ndarray, np.ndarray]
 

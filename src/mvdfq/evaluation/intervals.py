@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
-__all__ = ["interval_name", "share_interval"]
-
 
 def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[float, float]:
     r"""Return the 95 % confidence interval of the share of right predictions.

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-__all__ = ["ranking_of", "roc50"]
-
 
 def ranking_of(truth: Any, scores: Any) -> dict[str, float | None]:
     """Return area under the ROC curve, average precision and ROC50; None without both classes.

@@ -10,8 +10,6 @@ from mvdfq._utils.short import Short, table
 from mvdfq.evaluation.intervals import interval_name, share_interval
 from mvdfq.evaluation.ranking import ranking_of
 
-__all__ = ["Evaluation", "Fold"]
-
 
 @dataclass(frozen=True, repr=False)
 class Fold(Short):

@@ -16,8 +16,6 @@ from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_p
 from mvdfq.evaluation.results import Evaluation, Fold
 from mvdfq.terms.validation import check_groups
 
-__all__ = ["evaluate", "evaluate_fitted", "useful_groups"]
-
 
 def evaluate(
     estimator: Any,

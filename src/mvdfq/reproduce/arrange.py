@@ -7,10 +7,6 @@ from typing import Any
 from mvdfq.reproduce.published import SECONDS, Figure
 from mvdfq.reproduce.result import Result, Row
 
-__all__ = ["COUNTS", "METRICS", "NEAR", "READING_WORDS", "SCHEME_WORDS", "STRICTER", "difference",
-           "f1", "fact_words", "grouped", "is_rooted", "label", "missing", "number", "ours",
-           "published", "run_name", "runs", "verdict", "with_spread"]  # fmt: skip
-
 READING_WORDS = {
     "text": "settings of the text",
     "comment": "settings in comments",

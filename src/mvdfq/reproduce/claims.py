@@ -15,8 +15,6 @@ from mvdfq.reproduce.arrange import STRICTER, is_rooted, run_name
 from mvdfq.reproduce.published import TITLES, Figure, figures, stored
 from mvdfq.reproduce.result import Row, compared_values
 
-__all__ = ["Claim", "Remark", "all_claims", "all_remarks", "claims", "remarks"]
-
 LITERATURE = "literature"
 # The line of the paper's source and the published value.
 Place = tuple[int | None, float | None]

@@ -22,9 +22,6 @@ from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Record
 from mvdfq.terms.svm import Problems, fit_margins
 
-__all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "protein_gram", "rank_families",
-           "rbf_gram"]  # fmt: skip
-
 # Longer words have too many counts: 20**k per protein.
 LONGEST = 3
 # Values of C to choose from: a soft margin, and a margin so hard that larger values change nothing.

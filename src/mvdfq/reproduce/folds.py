@@ -18,8 +18,6 @@ from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Record, Store, complete
 from mvdfq.reproduce.workshop import POLICY, Workshop
 
-__all__ = ["FoldJob", "Measured", "measure"]
-
 # A cell is not repeated with other seeds if its kernel matrix takes longer than these seconds.
 SLOW = 60.0
 # Parts of the work that are timed.

@@ -18,8 +18,6 @@ from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store, complete
 
-__all__ = ["homology", "signed_rank"]
-
 TABLE, PROTOCOL = "homology", "remote homology"
 # Which column is tested against which column, and the paper's name of the comparison.
 COMPARISONS = [

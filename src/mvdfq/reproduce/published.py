@@ -11,9 +11,6 @@ from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.result import Row
 
-__all__ = ["SECONDS", "STATUSES", "TITLES", "Figure", "beside_published", "figures", "find", "rank",
-           "row_of", "stored"]  # fmt: skip
-
 TITLES = {
     "datasets": "The data sets",
     "genre": "Music genre recognition",

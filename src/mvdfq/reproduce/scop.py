@@ -18,8 +18,6 @@ from mvdfq.io.source import ReadError, read_lines
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
 
-__all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]
-
 # Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
 CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
 # Marks in the file of SCOP 1.59: not used, or one of the roles.

@@ -14,8 +14,6 @@ from mvdfq.reproduce.arrange import fact_words, label, published, verdict, with_
 from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.show import Block, blocks
 
-__all__ = ["Scale", "page", "picture"]
-
 # Sizes in the units of the picture: room for names, width of the scale, margins, height of a row.
 NAMES, WIDTH, MARGIN, LINE = 250, 320, 12, 15
 

@@ -18,9 +18,6 @@ from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.symbols.base import Symbols, check_symbols
 
-__all__ = ["Cut", "MusicSet", "joined", "load_artist20", "load_gtzan"]
-
-
 # The note of every figure on these spectral bands.
 LEVELS = "FFT64: 32 levels, cut at percentiles of all clips, read as numbers"
 

@@ -23,8 +23,6 @@ from mvdfq.reproduce.arrange import (
 from mvdfq.reproduce.published import SECONDS
 from mvdfq.reproduce.result import Result, Row
 
-__all__ = ["Block", "blocks"]
-
 # Tables that are shown as the paper has them: kernels down, alphabets across.
 MATRICES = {"genre"}
 # Parts of a time, in their order.

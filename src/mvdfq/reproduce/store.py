@@ -9,8 +9,6 @@ from typing import Any, Protocol, TypeVar
 from mvdfq._utils.files import replace_file
 from mvdfq._utils.threads import Report
 
-__all__ = ["Job", "Record", "Shelf", "Store", "Work", "complete"]
-
 # Records of another format are not used. Format 2: one prediction for each multi-class scheme.
 FORMAT = 2
 Record = dict[str, Any]

@@ -13,8 +13,6 @@ import numpy as np
 
 from mvdfq._utils.short import counted
 
-__all__ = ["Ragged", "Sequences", "check_lengths", "offsets_of"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ragged:

@@ -9,16 +9,6 @@ from mvdfq._utils.rounding import is_constant
 from mvdfq._utils.short import counted
 from mvdfq.sequences.containers import Sequences
 
-__all__ = [
-    "bounds_of",
-    "constant_channels",
-    "mean_and_variance",
-    "ranges_of",
-    "warn_constant",
-    "warn_outside",
-    "without_constants",
-]
-
 # A value is far outside if its distance from the range is more than so many times the range.
 FAR = 10
 # Channels that a warning names.

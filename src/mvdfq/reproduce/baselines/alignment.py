@@ -16,8 +16,6 @@ from mvdfq.reproduce.baselines.base import (
 )
 from mvdfq.sequences import Sequences
 
-__all__ = ["DTW", "GAK"]
-
 
 class _Aligned(Baseline):
     """Base of both: sequences are standardized and shortened before they are compared.

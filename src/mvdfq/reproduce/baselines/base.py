@@ -16,9 +16,6 @@ from mvdfq.sequences.containers import Sequences
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.validation import Trained, Trainer, check_targets
 
-__all__ = ["SEED", "Baseline", "VectorClassifier", "averaged", "block_starts", "needed",
-           "scores_of", "trainer_of", "whole_frames"]  # fmt: skip
-
 # Seed of everything that a baseline draws, except the inner folds.
 SEED = 0
 # Seed of the inner folds: SequenceClassifier draws the same number from SEED.

@@ -14,8 +14,6 @@ from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import mean_and_variance
 from mvdfq.symbols import CodebookQuantizer
 
-__all__ = ["DWCH", "MAR", "PLSA", "MeanVariance"]
-
 WAVELET = "db8"
 # Rounds of folding in: the likelihood has one maximum, and 50 rounds come near it.
 ROUNDS = 50

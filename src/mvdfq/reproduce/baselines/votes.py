@@ -18,8 +18,6 @@ from mvdfq.sequences import Sequences
 from mvdfq.sequences.check import refuse
 from mvdfq.sequences.statistics import mean_and_variance
 
-__all__ = ["GMM", "BoostedAggregates", "NMFBases"]
-
 # Least variance in any direction, in units of the spread of the channels: small, but enough
 # if a channel is a function of other channels.
 LEAST_VARIANCE = 1e-3

@@ -77,7 +77,12 @@ class Without(tuple[str, ...]):
 
 
 def option(
-    default: Any, help: str, *names: str, panel: str, values: Iterable[str] = (), **more: Any
+    default: Any,
+    help: str,
+    *names: str,
+    panel: str | None = None,
+    values: Iterable[str] = (),
+    **more: Any,
 ) -> Any:
     """Return a field of a dataclass that is an option; `values` are what the tab key offers."""
     if values:

@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, recall_score
 
 from mvdfq._utils.short import Short, table
-from mvdfq.evaluation.intervals import interval_name, share_interval
-from mvdfq.evaluation.ranking import ranking_of
+from mvdfq.evaluation.measures import interval_name, ranking_of, share_interval
 
 
 @dataclass(frozen=True, repr=False)

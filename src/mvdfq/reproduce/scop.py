@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from mvdfq.io.letters.fasta import read_records
@@ -75,12 +76,7 @@ class ProteinSet:
     @cached_property
     def digest(self) -> str:
         """A digest of the proteins and tasks."""
-        content = hashlib.sha256("\n".join([*self.strings, *self.codes]).encode())
-        for task in self.tasks:
-            content.update(task.family.encode())
-            for part in (task.train, task.y_train, task.test, task.y_test):
-                content.update(part.tobytes())
-        return content.hexdigest()[:16]
+        return joblib.hash((self.strings, self.codes.tolist(), self.tasks))
 
     @cached_property
     def profiles_digest(self) -> str:

@@ -1,12 +1,12 @@
 """The sets of music, read from a folder."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from scipy.io import loadmat
 from sklearn.model_selection import StratifiedGroupKFold
@@ -75,19 +75,14 @@ class MusicSet:
         """Return a digest of the clips of a view and of their classes."""
         if view not in self._digests:
             X = self.view(view)
-            content = hashlib.sha256(np.ascontiguousarray(X.data).data)
-            content.update(np.ascontiguousarray(X.offsets).data)
-            content.update("\n".join(map(str, self.labels)).encode())
-            self._digests[view] = content.hexdigest()[:16]
+            self._digests[view] = joblib.hash((X.data, X.offsets, self.labels.tolist()))
         return self._digests[view]
 
     def cut_digest(self, cut: Cut, protocol: str) -> str:
         """Return a digest of the two parts of a fold and of the groups of inner validation."""
-        content = hashlib.sha256(cut.train.astype(np.int64).tobytes())
-        content.update(b"test" + cut.test.astype(np.int64).tobytes())
         groups = self.inner_groups(protocol)
-        content.update(b"" if groups is None else "\n".join(map(str, groups)).encode())
-        return content.hexdigest()[:16]
+        known = None if groups is None else groups.tolist()
+        return joblib.hash((cut.train.tolist(), cut.test.tolist(), known))
 
     def shuffles(self, protocol: str) -> bool:
         """Return whether the folds of a protocol depend on the seed."""

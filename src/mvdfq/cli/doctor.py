@@ -81,11 +81,8 @@ def _further() -> dict[str, Any]:
     return {"GPU": gpu, "cluster": cluster}
 
 
-class Action(StrEnum):
-    """What to do with the cache."""
-
-    show = "show"
-    clear = "clear"
+# What to do with the cache.
+Action = StrEnum("Action", ["show", "clear"])
 
 
 def cache(

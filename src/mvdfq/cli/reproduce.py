@@ -202,7 +202,7 @@ def _write(result: Any, folder: Path, quiet: bool) -> None:
         folder.mkdir(exist_ok=True)
         write_csv(result, folder / f"{result.table}.csv")
         write_json(result, folder / f"{result.table}.json")
-        replace_file(folder / f"{result.table}.html", page([result]))
+        replace_file(folder / f"{result.table}.html", page(result))
     except OSError as error:
         reason = f"{folder} cannot be written to: {error.strerror or error}."
         raise Refused(reason, f"the figures are not lost; {MORE}", CANNOT_WRITE) from None

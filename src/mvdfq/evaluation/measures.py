@@ -24,22 +24,9 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
     :math:`G - 1` degrees of freedom in place of :math:`z`. For many groups it is
     :math:`p \pm t \sqrt v`; it stays within 0 and 1 and is never a single point.
 
-    Parameters
-    ----------
-    right : array-like of bool of shape (n_predictions,)
-        Which predictions are right.
-
-    groups : array-like of shape (n_predictions,), default=None
-        The group of the sequence of each prediction. One group alone counts as no groups.
-
-    repeats : int, default=1
-        How often every sequence was predicted: further predictions of the same sequence do not
-        make the interval smaller.
-
-    Returns
-    -------
-    low, high : float
-        The bounds; the share of right predictions lies between them.
+    `right` tells which predictions are right, `groups` the group of the sequence of each
+    prediction; one group alone counts as no groups. `repeats` is how often every sequence was
+    predicted: further predictions of the same sequence do not make the interval smaller.
 
     Examples
     --------
@@ -106,23 +93,9 @@ def roc50(truth: Any, scores: Any, n: int = 50) -> float:
     .. math:: \frac{1}{n P} \sum_{i=1}^{n} t_i
 
     where :math:`t_i` is the number of the :math:`P` positives that rank above the i-th negative.
-
-    Parameters
-    ----------
-    truth : array-like of bool
-        Which members are positive.
-
-    scores : array-like of float
-        A higher score means more positive. Equal scores count as the average over all orders of
-        the members with this score.
-
-    n : int, default=50
-        Number of false positives; all negatives if there are fewer negatives.
-
-    Returns
-    -------
-    area : float
-        1 if all positives rank above all negatives.
+    `truth` tells which members are positive; a higher score means more positive. Equal scores count
+    as the average over all orders of the members with this score. All negatives count if there are
+    fewer than `n`. The area is 1 if all positives rank above all negatives.
 
     Examples
     --------

@@ -213,11 +213,8 @@ class Evaluation(Short):
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and text, ready for JSON.
 
-        Returns
-        -------
-        result : dict
-            Metrics, folds, groups, the table of classes and the confusion matrix; for two
-            classes also `two_classes`.
+        Metrics, folds, groups, the table of classes and the confusion matrix; for two classes also
+        `two_classes`.
         """
         mean_f1, harmonic_f1 = self.f1
         return {

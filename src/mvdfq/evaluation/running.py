@@ -110,27 +110,10 @@ def evaluate(
 
 
 def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
-    """Test a fitted classifier on sequences with labels.
+    """Test a fitted classifier on sequences with labels; the result has one fold.
 
-    Parameters
-    ----------
-    clf : classifier
-        The fitted classifier.
-
-    X : Sequences, list or array
-        The sequences.
-
-    y : array-like of shape (n_sequences,)
-        The labels. Text and whole numbers are compared as text. A label that the classifier does
-        not know counts as an error.
-
-    groups : array-like of shape (n_sequences,), default=None
-        The group of each sequence, for the interval and the accuracy of each group.
-
-    Returns
-    -------
-    evaluation : Evaluation
-        One fold, and its metrics.
+    Text and whole numbers are compared as text. A label that the classifier does not know counts as
+    an error. `groups` serve the interval and the accuracy of each group.
 
     Examples
     --------

@@ -10,8 +10,6 @@ from mvdfq.gram.plan import inverse_root
 from mvdfq.sequences import Sequences
 from mvdfq.terms.total import FittedSum
 
-__all__ = ["Neighbour", "compared_terms", "kernel_sum", "nearest"]
-
 
 @dataclass(frozen=True)
 class Neighbour:

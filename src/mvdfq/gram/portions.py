@@ -12,8 +12,6 @@ from mvdfq.gram.vocabulary import Vocabulary, WordCounts, count_words
 from mvdfq.kernels.keys import rank_words
 from mvdfq.sequences import Ragged
 
-__all__ = ["portions", "stacked", "vocabulary_of"]
-
 # Bytes per count while features are put together, measured on 18 million counts of Spectrum(6):
 # columns, coordinates, their concatenation, and the matrix before and after scaling.
 BYTES_PER_COUNT = 100

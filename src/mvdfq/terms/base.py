@@ -18,8 +18,6 @@ from sklearn.base import BaseEstimator
 from mvdfq.terms.feature_blocks import Block
 from mvdfq.terms.fitted import FittedTerm
 
-__all__ = ["Fitting", "Found", "Source", "Term", "Work"]
-
 
 @dataclass(frozen=True)
 class Work:

@@ -15,8 +15,6 @@ from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
 from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of
 from mvdfq.terms.word_table import GroupTable, WordTable, present_positions
 
-__all__ = ["ListedWords", "Stack", "dense_evidence", "is_dense"]
-
 
 def is_dense(term: Any, symbols: Symbols) -> bool:
     """Tell whether all words are in dense tables, so that none must be listed."""

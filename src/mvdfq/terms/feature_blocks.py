@@ -12,15 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines.passes import gather_counts, sum_counts, weigh_counts
+from mvdfq._engines.shares import gather_counts, sum_counts, weigh_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.standard import column_sums, count_at_keys
-
-__all__ = [
-    "Block", "CountBlock", "Labelled", "MatrixBlock", "ShareBlock", "SideBySide", "WordColumns",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)

@@ -28,8 +28,6 @@ from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.fitted import FittedTerm, TermRows
 from mvdfq.terms.standard import Scale, on_gpu, on_host
 
-__all__ = ["LEVELS", "FilterBank", "FittedFilters", "filter_encoder", "filter_shares", "levels"]
-
 # Weights and means of words, (n_filters, n_thresholds, 10, n_columns) each.
 Compared = tuple[np.ndarray, np.ndarray]
 # Frames and sequences that a thread counts at once: some 10 MB of counts.

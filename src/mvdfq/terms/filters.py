@@ -1,7 +1,7 @@
 """Standardized words of filter responses as a term."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -20,8 +20,6 @@ from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import FilterBank, FittedFilters, filter_encoder, filter_shares
 from mvdfq.terms.standard import Learned, StandardGram
 
-__all__ = ["FilterTerm"]
-
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
 FRAMES, SEQUENCES = 2**13, 50
@@ -32,6 +30,7 @@ COLUMNS = 2**13
 FEW_BANKS = 5
 
 
+@dataclass(eq=False, repr=False)
 class FilterTerm(Term):
     """Standardized words of filter responses: how often short shapes occur.
 
@@ -62,16 +61,10 @@ class FilterTerm(Term):
     True
     """
 
-    def __init__(
-        self,
-        dilations: str | Sequence[int] = "auto",
-        *,
-        n_thresholds: int = 7,
-        name: str = "filters",
-    ) -> None:
-        self.dilations = dilations
-        self.n_thresholds = n_thresholds
-        self.name = name
+    dilations: str | Sequence[int] = "auto"
+    _: KW_ONLY
+    n_thresholds: int = 7
+    name: str = "filters"
 
     def check(self) -> None:
         """Raise an error for parameters that do not exist."""

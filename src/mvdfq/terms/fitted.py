@@ -20,8 +20,6 @@ from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.word_table import WordTable
 
-__all__ = ["FIRST_NAME", "FittedTerm", "ReadingTerm", "TermRows"]
-
 # Explanations show the rows of a term of this name without the name of the term.
 FIRST_NAME = "words"
 

@@ -18,8 +18,6 @@ from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
 from mvdfq.terms.word_table import WordTable, dense_table, has_table
 
-__all__ = ["FittedFeatures", "FittedKernel", "FittedPlain"]
-
 
 @dataclass(repr=False, kw_only=True)
 class FittedPlain(ReadingTerm):
@@ -156,6 +154,15 @@ class FittedFeatures(FittedPlain):
 
     reader: SequenceFeatures
     kept: sp.csr_array | None = None
+
+    @classmethod
+    def of(cls, reader: SequenceFeatures, coefficients: np.ndarray, **about: Any) -> Any:
+        """Return the term on features: words that are not there add nothing, so no intercepts."""
+        none = np.zeros(coefficients.shape[1])
+        limit = reader.memory_limit
+        return cls(
+            reader=reader, coefficients=coefficients, intercepts=none, memory_limit=limit, **about
+        )
 
     @property
     def train(self) -> Any:

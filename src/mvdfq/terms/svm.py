@@ -18,8 +18,6 @@ from sklearn.svm import SVC, LinearSVC
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 
-__all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
-
 # liblinear has one random generator per process, and every fit seeds the generator: two fits at
 # the same time would change each other's random numbers.
 _LIBLINEAR = Lock()

@@ -17,8 +17,6 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.standard import DENSE_WORDS, count_at_keys
 from mvdfq.terms.word_table import GroupTable, WordTable
 
-__all__ = ["TableTooLarge", "learned_table", "sum_group", "sum_up"]
-
 # The words of one cell of the pyramid, as keys, and their weights (n_words, n_columns).
 Weighed = tuple[np.ndarray, np.ndarray]
 

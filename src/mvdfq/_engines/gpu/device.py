@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ["budget", "full_precision", "to_device", "to_host"]
-
 # Arrays up to this size pass through pinned memory, which a card reads five times faster. Pinned
 # memory cannot be swapped out, so larger arrays do without.
 MOST_PINNED = 2**28

@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ROUNDING", "check_decay", "check_positive", "check_several", "check_spread",
-           "check_whole", "is_number"]  # fmt: skip
-
 # Most values of one parameter; a range may be longer than the memory.
 MOST = 10_000
 # A few hundred roundings of double precision, as a share of the largest value: sums of equal

@@ -10,20 +10,6 @@ from mvdfq._utils.checks import ROUNDING
 from mvdfq._utils.short import counted
 from mvdfq.sequences.containers import Sequences
 
-__all__ = [
-    "SAME",
-    "bounds_of",
-    "constant_channels",
-    "is_constant",
-    "lowered",
-    "mean_and_variance",
-    "ranges_of",
-    "same_within",
-    "warn_constant",
-    "warn_outside",
-    "without_constants",
-]
-
 # A value is far outside if its distance from the range is more than so many times the range.
 FAR = 10
 # Channels that a warning names.

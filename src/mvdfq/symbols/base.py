@@ -220,9 +220,14 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
     """
     of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
     for symbols in read:
-        if isinstance(symbols, Symbols) and symbols.unseen.any():
+        if isinstance(symbols, Symbols) and _exceeds(symbols) and symbols.unseen.any():
             if _warned(symbols, MOST_UNSEEN if of_numbers else 0):
                 return
+
+
+def _exceeds(symbols: Symbols) -> bool:
+    """Tell whether any code is not a symbol of training: unseen, or missing; a quick look."""
+    return bool((symbols.codes.max(axis=1, initial=0) >= symbols.n_symbols).any())
 
 
 def _warned(symbols: Symbols, share: float) -> bool:

@@ -63,8 +63,7 @@ def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
     numeric = ~X.symbolic_mask
     moments = scale.mean_[numeric], scale.scale_[numeric]
     thresholds = quantizer.thresholds_
-    values, read = X.data if numeric.all() else X.data[numeric], filters.compiled(0)
-    return on_gpu().filter_shares(values, X.offsets, moments, read, thresholds, device)
+    return on_gpu().filter_shares(X, moments, filters.compiled(0), thresholds, device)
 
 
 @dataclass(repr=False)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.classifier.choices import one_term_for
 from mvdfq.classifier.learning import ranges_for
 from mvdfq.frames.base import encode, fit_encoders

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.blocks import Drawn, Reading, block_makers, class_weights, draw

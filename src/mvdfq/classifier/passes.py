@@ -13,7 +13,7 @@ import numpy as np
 
 from mvdfq._engines.choice import current_engine
 from mvdfq._engines.spread import DaskBlocks, LocalBlocks, client_of
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import Report
 from mvdfq.sequences import Ragged
 from mvdfq.terms.feature_blocks import Labelled

@@ -143,22 +143,6 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         ).with_vocabularies(collection)
         return collection
 
-    def fit_reader(self, symbols: Any) -> Self:
-        """Freeze the alphabets and the plan alone, without listing any word.
-
-        Parameters
-        ----------
-        symbols : Symbols
-            A collection with the rows and alphabets to come; the collection may be empty.
-
-        Returns
-        -------
-        self : object
-            Ready for `read_new`, not for `transform`.
-        """
-        self._fit_plan(symbols, listed=True)
-        return self
-
     def _checked_group_weights(self) -> np.ndarray | None:
         if self.group_weights is None:
             return None

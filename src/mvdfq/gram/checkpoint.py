@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import current_engine, engine_of
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.files import locked
-from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import __version__
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.kernel import SequenceKernel

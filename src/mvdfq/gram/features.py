@@ -145,6 +145,22 @@ class SequenceFeatures(SequenceMap):
         alphabets = None if letters is None else [letters[r] for r in self.rows_]
         return self.columns_.names(self.plan_, [self.row_names_[r] for r in self.rows_], alphabets)
 
+    def fit_reader(self, symbols: Any) -> "SequenceFeatures":
+        """Freeze the alphabets and the plan alone, without listing any word.
+
+        Parameters
+        ----------
+        symbols : Symbols
+            A collection with the rows and alphabets to come; the collection may be empty.
+
+        Returns
+        -------
+        self : SequenceFeatures
+            Ready for `read_new`, not for `transform`.
+        """
+        self._fit_plan(symbols, listed=True)
+        return self
+
     def _fit(self, X: Any) -> tuple[Ragged, list[WordCounts] | None]:
         """Find out which words have a column; return the counts if they fit into memory at once."""
         collection = self._fit_plan(X, listed=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._utils.memory import available_memory, parse_memory
+from mvdfq._utils.checks import available_memory, parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.vocabulary import Vocabulary, WordCounts, count_words

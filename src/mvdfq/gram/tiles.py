@@ -19,7 +19,7 @@ import numpy as np
 
 from mvdfq._engines.choice import current_engine, use_engine
 from mvdfq._engines.spread import client_of, kept_on, run_on_cluster
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, Tile, plan_tiles
 from mvdfq.gram.sums import Gram, Products, add_row, mirror_tiles

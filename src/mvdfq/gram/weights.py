@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, WordFactors, inverse_root, plan_tiles, spread_of_sums
 from mvdfq.gram.tiles import gram

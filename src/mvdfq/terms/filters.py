@@ -11,8 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from mvdfq._engines.choice import side_by_side
 from mvdfq._engines.filter_words import N_WORDS
-from mvdfq._utils.checks import check_several, check_whole
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import check_several, check_whole, parse_memory
 from mvdfq.frames.filters import TAPS, auto_dilations
 from mvdfq.sequences import Sequences
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work

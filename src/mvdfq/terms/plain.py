@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.plan import inverse_root

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from mvdfq._engines import shares as loops
 from mvdfq._engines.choice import current_engine, side_by_side
-from mvdfq._utils.memory import DEFAULT_MEMORY
+from mvdfq._utils.checks import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures

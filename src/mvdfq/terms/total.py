@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report
 from mvdfq.gram.plan import spread_of_sums

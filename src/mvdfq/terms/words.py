@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures

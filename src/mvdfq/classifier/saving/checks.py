@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.classifier.saving.fitted_terms import TERMS
 from mvdfq.classifier.saving.kinds import check_finite, check_kinds

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.files import LARGEST_HEADER, guarded_array, replacing
-from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import version_of
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.classifier.saving.tree import DTYPES, MOST_VALUES, TreeReader, TreeWriter

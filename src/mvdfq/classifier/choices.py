@@ -1,4 +1,4 @@
-"""Choose the terms of a classifier: its own, those of its preset, or one term by its parts."""
+"""Choose the terms of a classifier: its own terms, the terms of its preset, or one term."""
 
 from dataclasses import replace
 from typing import Any

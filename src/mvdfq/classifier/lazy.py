@@ -33,7 +33,7 @@ class LazyKernel(NamedTuple):
 def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: Path) -> LazyKernel:
     """Fit the kernel of a classifier to blocks of sequences; `blocks` starts to read them.
 
-    If all numbers fit into an eighth of the memory limit, the result is that of `fitted_kernel`.
+    If all numbers fit into an eighth of the memory limit, the result equals `fitted_kernel`.
     Otherwise frames and symbols are fitted on every second, fourth ... sequence, whichever fit;
     then the blocks are read again and encoded, and the codes go to a file in `folder`.
     """

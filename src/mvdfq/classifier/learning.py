@@ -43,8 +43,8 @@ class Training:
     """Checked sequences to learn from, and how to train on them.
 
     `ranges` are the smallest and largest value of each channel. `used` are the indices of the
-    sequences among those that `fit` was given. `often` are their sample weights, without the
-    weights of the classes; `shares` are the shares of the classes in the weight of all.
+    sequences among all sequences that `fit` was given. `often` are their sample weights, without
+    the weights of the classes; `shares` are the shares of the classes in the weight of all.
     """
 
     X: Any

@@ -224,7 +224,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         names = X.channel_names or known
         if names is not None and known is not None and names != known:
             raise ValueError(f"X must have the channels of fit, {list(known)}, got {list(names)}.")
-        # a plain list has neither names nor flags: then those of `fit` hold
+        # a plain list has neither names nor flags: then the names and flags of `fit` hold
         as_in_fit = replace(X, channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
             raise ValueError(f"Channel {j} of X must hold numbers, as in fit, got symbols.")

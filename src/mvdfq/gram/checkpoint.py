@@ -44,7 +44,7 @@ def write_gram(
 ) -> np.memmap:
     """Fit a kernel and write the kernel matrix of all pairs of sequences to a .npy file.
 
-    The values are those of ``kernel.fit_transform(X)``. The matrix is never held in memory: tiles
+    The values equal ``kernel.fit_transform(X)``. The matrix is never held in memory: tiles
     of about a thousand sequences are written to a hidden file beside `path`. The file becomes
     `path` when it is complete. After an interruption of any kind the same call goes on after the
     last tile, and the result is the same to the last bit.

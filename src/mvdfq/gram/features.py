@@ -59,8 +59,8 @@ class SequenceFeatures(SequenceMap):
         gives all words the weight 1.
 
     min_share : float, default=None
-        Words have the weight 0 unless more than this share of the training sequences hold the
-        word. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
+        Words have the weight 0 unless the words occur in more than this share of the training
+        sequences. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid.

@@ -1,7 +1,7 @@
 r"""Weights of words, measured on the training sequences.
 
 With :math:`\phi_u(x)` the embedded count of the word `u` (the count, or the root of its share of
-the row), `n` the number of training sequences and :math:`n_u` the number of those that hold `u`,
+the row), `n` the number of training sequences and :math:`n_u` the number of sequences with `u`,
 
 .. math:: s_u = 1 / \sigma_u \ (\text{std}), \qquad
           s_u = \ln \frac{1 + n}{1 + n_u} + 1 \ (\text{idf}),
@@ -37,7 +37,7 @@ SMALLEST = 1e-6
 class Moments:
     """How the values of `words` spread over `n` sequences.
 
-    `held` counts the sequences that hold a word, `total` sums up its values, and `squares` their
+    `held` counts the sequences with a word, `total` sums up its values, and `squares` their
     squares.
     """
 
@@ -121,7 +121,7 @@ def _inverse_frequencies(moments: Moments) -> np.ndarray:
     return np.log((1 + moments.n) / (1 + moments.held)) + 1
 
 
-# The kinds of weight by their names. The floor of "std" is the one of the standardized words that
+# The kinds of weight by their names. The floor of "std" is the floor of the standardized words that
 # were measured on the UEA sets; "idf" has none, as in scikit-learn.
 WORD_WEIGHTS = {
     "std": WordWeights(_inverse_deviations, 0.1),
@@ -178,7 +178,7 @@ def _weighed(plan: Plan, factors: dict[tuple[int, int], WordFactors]) -> Plan:
     """Return the plan with factors; warn if no word has a factor."""
     if not any(found.values.size for found in factors.values()):
         warnings.warn(
-            "No word has a weight, so all kernel values are 0: no word is held by more than "
+            "No word has a weight, so all kernel values are 0: no word occurs in more than "
             "min_share of the training sequences, or all words are constant; pass a smaller "
             "min_share or word_weights=None.",
             stacklevel=5,

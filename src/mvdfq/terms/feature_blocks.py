@@ -1,7 +1,7 @@
 """Features of a block of sequences, as a solver reads them: products, and sums of columns.
 
 Words of small alphabets are kept as counts: three bytes per word of a sequence instead of eight
-for a sparse matrix of single precision. The values are those of `standard.root_shares`.
+for a sparse matrix of single precision. The values are the root shares of `standard.py`.
 """
 
 from collections.abc import Sequence
@@ -171,7 +171,7 @@ class ShareBlock(Short):
 
     @classmethod
     def of(cls, shares: np.ndarray, totals: np.ndarray) -> "ShareBlock | MatrixBlock":
-        """Return root shares as counts out of `totals`; as they are if they are no such counts."""
+        """Return root shares as counts out of `totals`; else return the shares as they are."""
         if totals.max(initial=0) < 256:
             # a share is a count divided by the total, so the count comes back exactly
             counts = np.rint(shares**2 * totals[:, None].astype(np.float32)).astype(np.uint8)

@@ -203,7 +203,7 @@ class FilterSource(Source):
 
 
 def _placed(learned: Learned, numbers: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return numbers of the words that are kept among those of all words."""
+    """Return numbers of the kept words in an array of all words, with 0 elsewhere."""
     out = np.zeros((len(learned.rows), learned.n_words, numbers.shape[1]), dtype)
     out.reshape(-1, numbers.shape[1])[learned.kept] = numbers
     return out

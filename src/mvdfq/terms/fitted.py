@@ -28,8 +28,9 @@ FIRST_NAME = "words"
 class TermRows:
     """What an explanation says about the rows that a term reads in one sequence.
 
-    `symbols` are the rows as symbols, `offsets` those of each layout of each group, `names` the
-    names of the symbols of each row; `find_shares` returns the share of each channel in each row.
+    `symbols` are the rows as symbols, `offsets` the offsets of each layout of each group, `names`
+    the names of the symbols of each row; `find_shares` returns the share of each channel in each
+    row.
     """
 
     symbols: Any

@@ -129,7 +129,7 @@ class FittedKernel(FittedPlain):
         if self.values is not None:
             rows = np.flatnonzero(kernel.plan_.row_weights)
             return dense_table(kernel.plan_, rows, self.values, self.mean)
-        # sequences that are no support vectors add nothing to the table
+        # only support vectors add something to the table
         used = np.flatnonzero(self.coefficients.any(axis=1))
         try:
             return sum_up(

@@ -153,8 +153,8 @@ class LinearTotal:
         n_terms, alone = len(scales), len(scales) == 1 and pairs[0][0].min_share is None
         self.measured = []
         for (source, mine), scale in zip(pairs, scales, strict=True):
-            # the variance of standardized columns is their number, that of plain columns is
-            # measured
+            # the variance of standardized columns is their number, the variance of plain columns
+            # is measured
             variance = spread_of_sums(float(n[0]), *mine[1:])[1]
             size = float(scale.factor**2 @ variance) or 1.0
             # a plain term that stands alone keeps its size, as kernel matrices do

@@ -113,7 +113,7 @@ COLLECTIONS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
     Sequence: _is_sequence,
 }
 
-# Users may pass numbers of NumPy for those of Python, and 0 or 1 for a flag.
+# Users may pass numbers of NumPy for numbers of Python, and 0 or 1 for a flag.
 NUMBERS: dict[Any, Callable[[Any], bool]] = {
     bool: lambda value: isinstance(value, bool | np.bool_ | Integral) and value in (0, 1),
     int: lambda value: isinstance(value, Integral) and not isinstance(value, bool),

@@ -21,10 +21,9 @@ from mvdfq import SequenceClassifier, Spectrum
 from mvdfq.classifier.choices import part
 from mvdfq.classifier.registry import EXPORTED, NAMED, UNNAMED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.kinds import TreeError
 from mvdfq.classifier.saving.tree import CLASSES
 from mvdfq.frames.base import SequenceTransformer
-from mvdfq.frames.learned import learned_names
+from mvdfq.frames.learned import LearnedError, learned_names
 from mvdfq.terms.base import Term, Work
 from mvdfq.terms.fitted import FittedTerm
 from naive import kernels as naive, numbers as naive_numbers, terms as naive_views
@@ -337,7 +336,7 @@ def test_a_term_that_comes_from_a_file_is_checked(name, solver):
     for attribute, value in vars(term).items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             broken = replace(term, **{attribute: np.full_like(value, np.nan)})
-            with pytest.raises(TreeError, match=attribute):
+            with pytest.raises(LearnedError, match=attribute):
                 check(broken)
 
 

@@ -10,17 +10,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = [
-    "ENGINES",
-    "Engine",
-    "card_name",
-    "current_engine",
-    "engine_of",
-    "on_card",
-    "side_by_side",
-    "use_engine",
-]
-
 # Jobs that share a card: more would only wait for the card.
 THREADS = 4
 # Names of engines; the address of a Dask scheduler is also the name of an engine.

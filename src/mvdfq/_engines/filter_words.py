@@ -3,7 +3,7 @@
 Every threshold of a response gives a row of two symbols, below and above. The words of a row are
 its single symbols and triples of symbols `dilation` frames apart. No row is ever written: one
 64-bit word holds the symbols of all thresholds at one frame, one byte per threshold. `filters` is
-as in `filters.py`.
+as in `row_loops.py`.
 """
 
 import numpy as np

@@ -167,63 +167,45 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
 
 
 @njit(nogil=True, cache=True)
-def score_dense(
+def score(
     codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
 ):
     """Count the words of one group in every row of every sequence; add up their weights.
 
     `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence);
-    `table` (first slots, values of shape (n_slots, n_cells, n_columns)). Adds to `margins`,
-    (n_sequences, n_rows, n_columns), the weights of the words times their embedded counts; to
-    `total`, (n_sequences, n_rows), the squared counts; to `own`, the squared counts times the
-    weight of the group in the row.
-    """
-    first, values = table
-    # one memory for all rows: the largest alphabet decides
-    cells, touched = scratch_dense(np.diff(first).max(), values.shape[1])
-    margin = np.empty(margins.shape[2], np.float32)
-    for s in range(offsets.size - 1):
-        for r in range(bases.size):
-            here = present[r] if present.size else np.empty(0, np.bool_)
-            start, stop = offsets[s], offsets[s + 1]
-            base, mine = np.uint64(bases[r]), values[first[r] : first[r + 1]]
-            n = count_dense(codes[r], start, stop, here, group, base, n_levels, cells, touched)
-            margin[:] = 0
-            squares = weigh_dense(cells, touched[:n], mine, root, margin)
-            margins[s, r] += margin
-            total[s, r] += squares
-            own[s, r] += weights[r] * squares
-
-
-@njit(nogil=True, cache=True)
-def score_hashed(
-    codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
-):
-    """Do as `score_dense` does, with words found by their keys.
-
-    `table` is (first slots, keys, values).
+    `table` (first slots, keys, values of shape (n_slots, n_cells, n_columns)), without keys if
+    the table is dense. Adds to `margins`, (n_sequences, n_rows, n_columns), the weights of the
+    words times their embedded counts; to `total`, (n_sequences, n_rows), the squared counts; to
+    `own`, the squared counts times the weight of the group in the row.
     """
     first, keys, values = table
-    # a sequence has at most one new word per place and layout
-    scratch = scratch_for(np.diff(offsets).max() * group[1].size, 1 << (n_levels - 1))
-    cells = np.empty(values.shape[1])
+    # one memory for all rows: the largest alphabet decides, or the longest sequence, which has at
+    # most one new word per place and layout
+    dense = keys.size == 0
+    cells, touched = scratch_dense(np.diff(first).max() if dense else 0, values.shape[1])
+    most = 0 if dense else np.diff(offsets).max() * group[1].size
+    scratch = scratch_hashed(most, 1 << (n_levels - 1))
+    sums = np.empty(values.shape[1])
     margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
             here = present[r] if present.size else np.empty(0, np.bool_)
             start, stop = offsets[s], offsets[s + 1]
-            base = np.uint64(bases[r])
-            n = count_hashed(codes[r], start, stop, here, group, base, n_levels, scratch)
+            base, mine = np.uint64(bases[r]), slice(first[r], first[r + 1])
             margin[:] = 0
-            mine = slice(first[r], first[r + 1])
-            squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, cells, margin)
+            if dense:
+                n = count_dense(codes[r], start, stop, here, group, base, n_levels, cells, touched)
+                squares = weigh_dense(cells, touched[:n], values[mine], root, margin)
+            else:
+                n = count_hashed(codes[r], start, stop, here, group, base, n_levels, scratch)
+                squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, sums, margin)
             margins[s, r] += margin
             total[s, r] += squares
             own[s, r] += weights[r] * squares
 
 
 @njit(nogil=True, cache=True)
-def scratch_for(most, n_fine):
+def scratch_hashed(most, n_fine):
     """Return memory to count `most` words: local keys, counts, touched places."""
     capacity = most * 3 // 2 + 1  # at most two thirds full, so searches stay short
     return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)

@@ -1,18 +1,15 @@
 """Compiled loops over root shares of words: counts, their roots, sums, standardized columns.
 
-Sparse shares are lists of (column, value), one list per sequence, as in a CSR matrix. Loops over
-the lists take one pass, where products and slices of sparse matrices copy everything several
-times.
+Shares are lists of (column, value), one list per sequence, as in a CSR matrix: sequence ``s`` has
+the places from ``indptr[s]`` to ``indptr[s + 1]``. Loops over the lists take one pass, where
+products and slices of sparse matrices copy everything several times. The last three functions
+read counts: the value of a word is the root of its count, times the scale of the sequence.
 """
 
 import numpy as np
 from numba import njit
 
 from mvdfq._engines.lookup import count_dense, scratch_dense
-
-__all__ = [
-    "add_columns", "add_entries", "close_gaps", "list_counts", "standardize", "take_roots",
-]  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
@@ -104,3 +101,46 @@ def standardize(lists, places, mean, factor, out):
             p = places[columns[e]]
             if p >= 0:
                 out[i, p] = (values[e] - mean[p]) * factor[p]
+
+
+@njit(nogil=True, cache=True)
+def weigh_counts(indptr, columns, counts, scale, weights, out):
+    """Add the weights of the words of every sequence, times their values, to `out`.
+
+    `weights` is (n_words, n_columns), `out` (n_sequences, n_columns), both float32.
+    """
+    for s in range(indptr.size - 1):
+        for e in range(indptr[s], indptr[s + 1]):
+            value = np.float32(np.sqrt(np.float32(counts[e])) * scale[s])
+            word = np.int64(columns[e])
+            for c in range(out.shape[1]):
+                out[s, c] += value * weights[word, c]
+
+
+@njit(nogil=True, cache=True)
+def gather_counts(indptr, columns, counts, scale, slopes, out):
+    """Add to every word its values times the slopes of the sequences: the transposed product.
+
+    `slopes` is (n_sequences, n_columns), `out` (n_words, n_columns), both float32.
+    """
+    for s in range(indptr.size - 1):
+        for e in range(indptr[s], indptr[s + 1]):
+            value = np.float32(np.sqrt(np.float32(counts[e])) * scale[s])
+            word = np.int64(columns[e])
+            for c in range(out.shape[1]):
+                out[word, c] += value * slopes[s, c]
+
+
+@njit(nogil=True, cache=True)
+def sum_counts(indptr, columns, counts, scale, weight, held, total, squares):
+    """Add to every word its number of sequences, the sum of its values and of their squares.
+
+    Sequence ``s`` counts ``weight[s]`` times.
+    """
+    for s in range(indptr.size - 1):
+        for e in range(indptr[s], indptr[s + 1]):
+            value = np.sqrt(np.float32(counts[e])) * scale[s]
+            word = np.int64(columns[e])
+            held[word] += weight[s]
+            total[word] += weight[s] * value
+            squares[word] += weight[s] * (value * value)

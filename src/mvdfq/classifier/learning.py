@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.blocks import Drawn, Reading, block_makers, class_weights, draw
@@ -32,8 +32,6 @@ from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum, LinearTotal, Total
 from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_targets
 
-__all__ = ["Learned", "Training", "check_training", "learn", "learn_from_blocks", "ranges_for"]
-
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
 # A kernel matrix of this many bytes is small, whatever the memory limit.
@@ -45,8 +43,8 @@ class Training:
     """Checked sequences to learn from, and how to train on them.
 
     `ranges` are the smallest and largest value of each channel. `used` are the indices of the
-    sequences among those that `fit` was given. `often` are their sample weights, without the
-    weights of the classes; `shares` are the shares of the classes in the weight of all.
+    sequences among all sequences that `fit` was given. `often` are their sample weights, without
+    the weights of the classes; `shares` are the shares of the classes in the weight of all.
     """
 
     X: Any
@@ -80,6 +78,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     check_class_weight(clf.class_weight)
     y, often, groups = check_targets(len(X), y, sample_weight, groups)
     used, known = np.flatnonzero(often > 0), np.zeros(len(y), np.uint64)
+    # before anything is learned: a sequence of weight 0 must not move a single bin
     if len(used) < len(y):
         X, y, often = X[used], y[used], often[used]
         groups = None if groups is None else groups[used]
@@ -87,12 +86,20 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     problems = _problems(classes, chosen)
     weight = often * compute_sample_weight(clf.class_weight, y)
     seed = check_random_state(clf.random_state).randint(2**31)
-    trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
-    shares = np.bincount(codes, weight) / weight.sum()
-    record, known[used] = training_record(X, y), fingerprints(X)
+    known[used] = fingerprints(X)
     ranges = ranges_for(chosen.terms, X)
-    X = without_constants(X, ranges)
-    return Training(X, ranges, chosen, classes, used, often, shares, trainer, record, known)
+    return Training(
+        X=without_constants(X, ranges),
+        ranges=ranges,
+        chosen=chosen,
+        classes=classes,
+        used=used,
+        often=often,
+        shares=np.bincount(codes, weight) / weight.sum(),
+        trainer=Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs),
+        record=training_record(X, y),
+        fingerprints=known,
+    )
 
 
 def ranges_for(terms: Sequence[Term], X: Any) -> np.ndarray:
@@ -123,6 +130,7 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
 
 def _work(clf: Any, training: Training | None, **options: Any) -> Work:
     often = None if training is None else training.often
+    # equal weights are no weights: a common factor must not change a single bit
     if often is not None and (often == often[0]).all():
         often = None
     return Work(clf.memory_limit, clf.n_jobs, often, clf.random_state, **options)
@@ -216,10 +224,18 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
         )
     codes = np.searchsorted(drawn.classes, drawn.y)
     weight = class_weights(clf.class_weight, drawn.classes, drawn.counts)
-    trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
     total = drawn.counts * weight
-    often, shares = np.ones(len(codes)), total / total.sum()
-    about = drawn.index, often, shares, trainer, drawn.record(), drawn.fingerprints
     ranges = ranges_for(chosen.terms, drawn.X)
-    X = without_constants(drawn.X, ranges)
-    return Training(X, ranges, chosen, drawn.classes, *about), weight
+    training = Training(
+        X=without_constants(drawn.X, ranges),
+        ranges=ranges,
+        chosen=chosen,
+        classes=drawn.classes,
+        used=drawn.index,
+        often=np.ones(len(codes)),
+        shares=total / total.sum(),
+        trainer=Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs),
+        record=drawn.record(),
+        fingerprints=drawn.fingerprints,
+    )
+    return training, weight

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import current_engine
-from mvdfq._engines.spread import LocalBlocks
-from mvdfq._utils.memory import parse_memory
+from mvdfq._engines.spread import DaskBlocks, LocalBlocks, client_of
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import Report
 from mvdfq.sequences import Ragged
 from mvdfq.terms.feature_blocks import Labelled
@@ -21,17 +21,6 @@ from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.svm import Margins
 from mvdfq.terms.total import LinearTotal
 from mvdfq.terms.validation import Trained, Trainer, inner_folds
-
-__all__ = [
-    "SAMPLE",
-    "Collection",
-    "Samples",
-    "fit_by_passes",
-    "held_out",
-    "share_of",
-    "spread_blocks",
-    "stratified",
-]
 
 # The penalty C of a hinge is C / 10 of a squared hinge: with these penalties both have the same
 # accuracy on SpokenArabicDigits within 0.1 points. A larger penalty takes many more passes.
@@ -137,8 +126,6 @@ def spread_blocks(
     """Give the blocks where the current engine computes: in this process or on a cluster."""
     engine = current_engine()
     if engine.name == "dask":
-        from mvdfq._engines.cluster import DaskBlocks, client_of  # Dask is optional
-
         with client_of(engine) as client:
             yield DaskBlocks(client, makers)
         return
@@ -163,6 +150,7 @@ def fit_by_passes(
     first = begin.chosen(samples.begin, candidates)
     C = PENALTY * first.C
     reports = [share_of(report, 0, 0.2), share_of(report, 0.2, 0.8)]
+    # the machines of the sample are near the end already, so all blocks take few passes
     margins = first.margins
     is_large = len(solver.blocks) > 2 * STRIDE
     if is_large:

@@ -9,8 +9,6 @@ from mvdfq.sequences.check import as_array, check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Stream"]
-
 
 class Stream:
     """One sequence that arrives a few frames at a time, classified after every update.

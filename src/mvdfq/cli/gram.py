@@ -72,7 +72,7 @@ def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
 
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
     """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
-    from mvdfq._utils.memory import parse_memory
+    from mvdfq._utils.checks import parse_memory
     from mvdfq.classifier.lazy import fitted_kernel, lazily_fitted_kernel
     from mvdfq.io import Dataset
 

@@ -175,7 +175,7 @@ def _cluster(address: str | None) -> Iterator[None]:
         yield
         return
     from mvdfq._engines.choice import Engine, use_engine
-    from mvdfq._engines.cluster import client_of
+    from mvdfq._engines.spread import client_of
 
     with ExitStack() as stack:
         try:

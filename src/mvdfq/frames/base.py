@@ -17,10 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq.frames.learned import learned_names, require
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["MOST_CHANNELS", "SequenceTransformer", "UnknownShares", "channel_index",
-           "channel_names", "combined_reach", "encode", "fit_encoders", "passes", "reach_of",
-           "renamed", "shares_of", "steps_of"]  # fmt: skip
-
 # Most channels of a part that was read from a file; a part without learned arrays may claim any
 # number, and names of all channels would fill the memory.
 MOST_CHANNELS = 10**6
@@ -228,6 +224,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         names = X.channel_names or known
         if names is not None and known is not None and names != known:
             raise ValueError(f"X must have the channels of fit, {list(known)}, got {list(names)}.")
+        # a plain list has neither names nor flags: then the names and flags of `fit` hold
         as_in_fit = replace(X, channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
             raise ValueError(f"Channel {j} of X must hold numbers, as in fit, got symbols.")
@@ -251,6 +248,18 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+class PerChannel(SequenceTransformer):
+    """Base of the transformers whose rows are the channels, each made of one channel alone."""
+
+    def reach(self) -> int | None:
+        """Return 0: a frame is read without its neighbours."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
 
 
 def channel_names(X: Any) -> tuple[str, ...]:

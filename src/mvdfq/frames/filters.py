@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -17,8 +17,6 @@ from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Ragged, Sequences
 from mvdfq.sequences.statistics import is_constant, ranges_of
 
-__all__ = ["Filters", "auto_dilations"]
-
 # The taps of weight +2: all choices of three taps out of nine.
 TAPS = np.array(list(combinations(range(N_TAPS), 3)))
 # A filter sums at most this many channels, as in MiniRocket.
@@ -27,6 +25,7 @@ MOST_CHANNELS = 9
 LONGEST = 2**20
 
 
+@dataclass(eq=False, repr=False)
 class Filters(SequenceTransformer):
     r"""Respond to short shapes: 84 fixed filters, stretched by dilations, one row per response.
 
@@ -83,21 +82,14 @@ class Filters(SequenceTransformer):
     array([-1., -1., -1., -1., -1., -1.,  2.,  2.,  2.])
     """
 
-    dilations_: np.ndarray
-    members_: np.ndarray
+    dilations: Any = "auto"
+    _: KW_ONLY
+    keep_symbolic: bool = True
+    random_state: Any = 0
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        dilations: Any = "auto",
-        *,
-        keep_symbolic: bool = True,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.dilations = dilations
-        self.keep_symbolic = keep_symbolic
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    dilations_: np.ndarray = field(init=False)
+    members_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Choose the dilations and draw the channels of every filter."""

@@ -21,8 +21,6 @@ from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.containers import check_lengths
 
-__all__ = ["Stack", "named_views"]
-
 
 class Stack(SequenceTransformer):
     """Put the channels of several views of the same sequences side by side, in their order.

@@ -5,14 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._utils.memory import available_memory, parse_memory
+from mvdfq._utils.checks import available_memory, parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.vocabulary import Vocabulary, WordCounts, count_words
 from mvdfq.kernels.keys import rank_words
 from mvdfq.sequences import Ragged
-
-__all__ = ["portions", "stacked", "vocabulary_of"]
 
 # Bytes per count while features are put together, measured on 18 million counts of Spectrum(6):
 # columns, coordinates, their concatenation, and the matrix before and after scaling.

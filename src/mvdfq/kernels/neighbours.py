@@ -22,8 +22,6 @@ from mvdfq.kernels.base import Group, Layout, Row
 from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import find_words, pack_words, word_codes
 
-__all__ = ["FEW_WORDS", "NeighbourTask", "intersection_size", "observed_words"]
-
 # Counts in one block of columns; a block takes about 16 bytes for each count.
 BLOCK_COUNTS = 2**21
 # Largest number of words to list one by one; more words would take hours.

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.gram.plan import inverse_root
 from mvdfq.reproduce.cells import EstimatorMethod, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet

@@ -15,10 +15,6 @@ from mvdfq._utils.short import counted
 from mvdfq.frames.base import steps_of
 from mvdfq.sequences import Ragged, Sequences, gather, offsets_of
 
-__all__ = ["MISSING", "JointNames", "Symbols", "as_symbols", "check_symbols", "code_dtype",
-           "encode_values", "letter_name", "level_names", "names_of", "numbered",
-           "to_symbols", "warn_unseen"]  # fmt: skip
-
 # Code of a missing value in arrays of signed codes.
 MISSING = -1
 # Names of the bins of numbers and of slopes, from low to high.
@@ -151,6 +147,7 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
                 f"Symbols must be from 0 to 2**32 - 2, but sequence {i} holds symbols "
                 f"from {x.min()} to {x.max()}."
             )
+    # -1: the alphabet of a row without any symbol has the size 0
     largest = np.full(len(arrays[0]), -1)
     for x in arrays:
         largest = np.maximum(largest, x.max(axis=1, initial=0).astype(int) if x.size else -1)

@@ -19,17 +19,6 @@ from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import is_constant, same_within
 from mvdfq.symbols.base import Symbols, as_symbols
 
-__all__ = [
-    "ThresholdQuantizer",
-    "adapted_n_bins",
-    "cuts",
-    "gaussian_edges",
-    "kmeans_centres",
-    "kmeans_edges",
-    "quantile_edges",
-    "uniform_edges",
-]
-
 # If there are more distinct values than this, they are first put into this many cells of equal
 # width: the exact dynamic program takes memory in proportion to the number of values.
 N_CELLS = 4096

@@ -22,8 +22,6 @@ from mvdfq.gram.tiles import gram
 from mvdfq.kernels import Group, Kernel
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["align", "group_units", "row_units", "unit_grams"]
-
 
 class _OneGroup(Kernel):
     """One group of another kernel, for each alphabet size."""

@@ -18,8 +18,6 @@ from sklearn.base import BaseEstimator
 from mvdfq.terms.feature_blocks import Block
 from mvdfq.terms.fitted import FittedTerm
 
-__all__ = ["Fitting", "Found", "Source", "Term", "Work"]
-
 
 @dataclass(frozen=True)
 class Work:
@@ -126,7 +124,7 @@ class Found(NamedTuple):
     """What was learned of the columns of a source.
 
     `learned` are the coefficients of columns that are centred and divided by their deviation and
-    the root of the size of the term; `weights` are those of the columns as they are. `means` are
+    the root of the size of the term; `weights` are the weights of columns as they are. `means` are
     the means of the columns over each class, `mean` those over all sequences.
     """
 

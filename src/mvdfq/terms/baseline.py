@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Baselines", "View"]
-
 
 @dataclass(frozen=True, eq=False)
 class View:

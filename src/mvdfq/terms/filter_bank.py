@@ -2,8 +2,8 @@
 
 One dilation of `Filters`, cut at several thresholds: each filter and threshold is a row of two
 symbols, and its words are single symbols and triples of symbols one dilation apart. The features
-are those of `standard.py`. Filters, thresholds and words are read in one compiled loop, which is
-much faster than rows of symbols and gives the same numbers.
+are standardized as in `standard.py`. Filters, thresholds and words are read in one compiled loop,
+which is much faster than rows of symbols and gives the same numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +27,6 @@ from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.fitted import FittedTerm, TermRows
 from mvdfq.terms.standard import Scale, on_gpu, on_host
-
-__all__ = ["LEVELS", "FilterBank", "FittedFilters", "filter_encoder", "filter_shares", "levels"]
 
 # Weights and means of words, (n_filters, n_thresholds, 10, n_columns) each.
 Compared = tuple[np.ndarray, np.ndarray]

@@ -1,7 +1,7 @@
 """Standardized words of filter responses as a term."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -11,16 +11,13 @@ from sklearn.pipeline import Pipeline
 
 from mvdfq._engines.choice import side_by_side
 from mvdfq._engines.filter_words import N_WORDS
-from mvdfq._utils.checks import check_several, check_whole
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import check_several, check_whole, parse_memory
 from mvdfq.frames.filters import TAPS, auto_dilations
 from mvdfq.sequences import Sequences
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import FilterBank, FittedFilters, filter_encoder, filter_shares
 from mvdfq.terms.standard import Learned, StandardGram
-
-__all__ = ["FilterTerm"]
 
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
@@ -32,6 +29,7 @@ COLUMNS = 2**13
 FEW_BANKS = 5
 
 
+@dataclass(eq=False, repr=False)
 class FilterTerm(Term):
     """Standardized words of filter responses: how often short shapes occur.
 
@@ -62,16 +60,10 @@ class FilterTerm(Term):
     True
     """
 
-    def __init__(
-        self,
-        dilations: str | Sequence[int] = "auto",
-        *,
-        n_thresholds: int = 7,
-        name: str = "filters",
-    ) -> None:
-        self.dilations = dilations
-        self.n_thresholds = n_thresholds
-        self.name = name
+    dilations: str | Sequence[int] = "auto"
+    _: KW_ONLY
+    n_thresholds: int = 7
+    name: str = "filters"
 
     def check(self) -> None:
         """Raise an error for parameters that do not exist."""
@@ -211,7 +203,7 @@ class FilterSource(Source):
 
 
 def _placed(learned: Learned, numbers: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return numbers of the words that are kept among those of all words."""
+    """Return numbers of the kept words in an array of all words, with 0 elsewhere."""
     out = np.zeros((len(learned.rows), learned.n_words, numbers.shape[1]), dtype)
     out.reshape(-1, numbers.shape[1])[learned.kept] = numbers
     return out

@@ -20,8 +20,6 @@ from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.word_table import WordTable
 
-__all__ = ["FIRST_NAME", "FittedTerm", "ReadingTerm", "TermRows"]
-
 # Explanations show the rows of a term of this name without the name of the term.
 FIRST_NAME = "words"
 
@@ -30,8 +28,9 @@ FIRST_NAME = "words"
 class TermRows:
     """What an explanation says about the rows that a term reads in one sequence.
 
-    `symbols` are the rows as symbols, `offsets` those of each layout of each group, `names` the
-    names of the symbols of each row; `find_shares` returns the share of each channel in each row.
+    `symbols` are the rows as symbols, `offsets` the offsets of each layout of each group, `names`
+    the names of the symbols of each row; `find_shares` returns the share of each channel in each
+    row.
     """
 
     symbols: Any

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.plan import inverse_root
@@ -17,8 +17,6 @@ from mvdfq.terms.alignment import row_units, unit_grams
 from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
 from mvdfq.terms.word_table import WordTable, dense_table, has_table
-
-__all__ = ["FittedFeatures", "FittedKernel", "FittedPlain"]
 
 
 @dataclass(repr=False, kw_only=True)
@@ -131,7 +129,7 @@ class FittedKernel(FittedPlain):
         if self.values is not None:
             rows = np.flatnonzero(kernel.plan_.row_weights)
             return dense_table(kernel.plan_, rows, self.values, self.mean)
-        # sequences that are no support vectors add nothing to the table
+        # only support vectors add something to the table
         used = np.flatnonzero(self.coefficients.any(axis=1))
         try:
             return sum_up(
@@ -156,6 +154,15 @@ class FittedFeatures(FittedPlain):
 
     reader: SequenceFeatures
     kept: sp.csr_array | None = None
+
+    @classmethod
+    def of(cls, reader: SequenceFeatures, coefficients: np.ndarray, **about: Any) -> Any:
+        """Return the term on features: words that are not there add nothing, so no intercepts."""
+        none = np.zeros(coefficients.shape[1])
+        limit = reader.memory_limit
+        return cls(
+            reader=reader, coefficients=coefficients, intercepts=none, memory_limit=limit, **about
+        )
 
     @property
     def train(self) -> Any:

@@ -23,28 +23,14 @@ import scipy.sparse as sp
 
 from mvdfq._engines import shares as loops
 from mvdfq._engines.choice import current_engine, side_by_side
-from mvdfq._utils.memory import DEFAULT_MEMORY
+from mvdfq._utils.checks import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
-from mvdfq.gram.plan import Plan
+from mvdfq.gram.plan import Plan, spread_of_sums
 from mvdfq.kernels import Group, Kernel
 from mvdfq.kernels.base import Row
 from mvdfq.symbols.base import Symbols
-
-__all__ = [
-    "Learned",
-    "Piece",
-    "Scale",
-    "StandardGram",
-    "column_sums",
-    "countable",
-    "on_gpu",
-    "on_host",
-    "pieces_of",
-    "reader_of_words",
-    "root_shares",
-]
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], Any]]
@@ -167,7 +153,8 @@ class StandardGram:
     def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
         """Yield what the machine with these coefficients of the training sequences learned."""
         by_class = means_of_classes(self.n_words, len(np.unique(self.y)))
-        both = np.hstack([coefficients, _class_members(self.y, self.weight, by_class)])
+        # one product gives the weights of the words, and their means over the classes
+        both = np.hstack([coefficients, class_members(self.y, self.weight, by_class)])
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
             found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
@@ -205,9 +192,8 @@ class Scale(Short):
         cls, n: float, min_share: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray
     ) -> "Scale":
         """Return the scale of sequences of total weight `n`, given the sums of `column_sums`."""
-        mean = total / n
-        # in doubles; rounding may leave a constant column just below 0
-        spread = np.sqrt(np.maximum(squares / n - mean**2, 0))
+        mean, variance = spread_of_sums(n, total, squares)
+        spread = np.sqrt(variance)
         kept = (held > min_share * n) & (spread > SMALLEST)
         return cls(mean, np.divide(1, spread, out=np.zeros_like(spread), where=kept))
 
@@ -285,7 +271,7 @@ def means_of_classes(n_words: int, n_classes: int) -> bool:
     return n_words * n_classes <= MOST_MEANS
 
 
-def _class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> np.ndarray:
+def class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> np.ndarray:
     """Return the share of every sequence in the mean of its class, (n_sequences, n_classes).
 
     If not `by_class`, there is one column: the share in the mean of all sequences.

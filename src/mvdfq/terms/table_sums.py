@@ -17,8 +17,6 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.standard import DENSE_WORDS, count_at_keys
 from mvdfq.terms.word_table import GroupTable, WordTable
 
-__all__ = ["TableTooLarge", "learned_table", "sum_group", "sum_up"]
-
 # The words of one cell of the pyramid, as keys, and their weights (n_words, n_columns).
 Weighed = tuple[np.ndarray, np.ndarray]
 
@@ -109,7 +107,7 @@ def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Ite
 
 
 def _weigh(columns: Columns, coefficients: np.ndarray, root: bool) -> np.ndarray:
-    """Return, for every word, the sum of the coefficients of the sequences that hold the word."""
+    """Return, for every word, the sum of the coefficients of the sequences with the word."""
     count = columns.count.astype(np.float32)
     weights = np.zeros((len(columns.words), coefficients.shape[1]), np.float32)
     value = np.sqrt(count) if root else count

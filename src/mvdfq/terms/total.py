@@ -17,17 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report
+from mvdfq.gram.plan import spread_of_sums
 from mvdfq.terms.base import Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.fitted import FittedTerm
-from mvdfq.terms.pass_solver import Columns
 from mvdfq.terms.standard import Scale, means_of_classes
 from mvdfq.terms.svm import Margins
-
-__all__ = ["FittedSum", "LinearTotal", "Total"]
 
 
 @dataclass(repr=False)
@@ -139,10 +137,10 @@ class LinearTotal:
         return SideBySide([source.block(mine) for source, mine in pairs])
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> Scale:
         """The means and factors of all columns."""
         means, factors = zip(*((one.mean, one.factor) for one in self.measured), strict=True)
-        return Columns(np.concatenate(means), np.concatenate(factors))
+        return Scale(np.concatenate(means), np.concatenate(factors))
 
     def measure(self, blocks: Any, report: Report) -> None:
         """Measure all columns in one pass over the blocks; leave out columns that do not count."""
@@ -155,9 +153,10 @@ class LinearTotal:
         n_terms, alone = len(scales), len(scales) == 1 and pairs[0][0].min_share is None
         self.measured = []
         for (source, mine), scale in zip(pairs, scales, strict=True):
-            # the variance of standardized columns is their number, that of plain columns is
-            # measured
-            size = float(scale.factor**2 @ _variance(float(n[0]), *mine)) or 1.0
+            # the variance of standardized columns is their number, the variance of plain columns
+            # is measured
+            variance = spread_of_sums(float(n[0]), *mine[1:])[1]
+            size = float(scale.factor**2 @ variance) or 1.0
             # a plain term that stands alone keeps its size, as kernel matrices do
             self.measured.append(_kept(source, scale, 1.0 if alone else 1 / n_terms / size))
         self.sources = [one.source for one in self.measured]
@@ -185,11 +184,6 @@ class LinearTotal:
             if one.source.min_share is not None:  # the means are in the intercepts of the term
                 intercepts = intercepts + one.mean @ weights
         return FittedSum(terms, intercepts)
-
-
-def _variance(n: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return the variance of every column over sequences of total weight `n`."""
-    return np.maximum(squares / n - (total / n) ** 2, 0)
 
 
 def _scale(source: Source, n: float, *sums: np.ndarray) -> Scale:

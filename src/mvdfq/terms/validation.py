@@ -15,11 +15,6 @@ from sklearn.utils.validation import _check_sample_weight
 from mvdfq._utils.threads import Report
 from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
 
-__all__ = [
-    "CANDIDATES", "Cautious", "Trained", "Trainer", "check_class_weight", "check_groups",
-    "check_targets", "inner_folds",
-]  # fmt: skip
-
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
 # The penalty to use if validation is not possible.

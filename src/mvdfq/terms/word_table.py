@@ -20,10 +20,6 @@ from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.kernels import Group
 from mvdfq.symbols.base import Symbols
 
-__all__ = [
-    "GroupTable", "WordTable", "dense_table", "has_table", "present_positions",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, repr=False)
 class GroupTable(Short):
@@ -101,7 +97,7 @@ class WordTable(Short):
         """Return the margins of rows, (n_sequences, n_rows, n_columns), and their squared norms."""
         device = current_engine().device
         if device:
-            from mvdfq.terms.table_on_gpu import scores  # torch is optional
+            from mvdfq.terms.on_gpu import scores  # torch is optional
 
             found = scores(self.plan, self.groups, self.group_weights, symbols, device)
             if found is not None:
@@ -113,15 +109,13 @@ class WordTable(Short):
         # keys of one row of one sequence; compiled loops do not allocate
         buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
         for g, table in enumerate(self.groups):
-            score = lookup.score_dense if table.dense else lookup.score_hashed
-            keys = () if table.dense else (table.keys,)
-            score(
+            lookup.score(
                 symbols.codes,
                 symbols.offsets,
                 present,
                 (table.group.arrays, table.group.layout_weights, buffer),
                 table.bases,
-                (table.first, *keys, table.values),
+                (table.first, table.keys, table.values),
                 self.plan.n_levels,
                 self.plan.root,
                 self.group_weights[g],

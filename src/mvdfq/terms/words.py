@@ -1,14 +1,14 @@
 """Standardized words as a term: one weight per word and class."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
@@ -33,13 +33,12 @@ from mvdfq.terms.standard import (
 )
 from mvdfq.terms.word_table import WordTable, dense_table
 
-__all__ = ["FittedWords", "WordTerm"]
-
 # Words shorter than the longest words have this weight if words are counted plainly: they only
 # matter in sequences that are too short for the longest words.
 LITTLE = 0.01
 
 
+@dataclass(eq=False, repr=False)
 class WordTerm(Term):
     r"""Words that are standardized: every word has the same spread over the training sequences.
 
@@ -81,22 +80,13 @@ class WordTerm(Term):
     True
     """
 
-    def __init__(
-        self,
-        symbols: Any,
-        kernel: Kernel,
-        *,
-        frames: Any = None,
-        pyramid: int = 1,
-        min_share: float = 0.0,
-        name: str = FIRST_NAME,
-    ) -> None:
-        self.symbols = symbols
-        self.kernel = kernel
-        self.frames = frames
-        self.pyramid = pyramid
-        self.min_share = min_share
-        self.name = name
+    symbols: Any
+    kernel: Kernel
+    _: KW_ONLY
+    frames: Any = None
+    pyramid: int = 1
+    min_share: float = 0.0
+    name: str = FIRST_NAME
 
     def check(self) -> None:
         """Raise an error for parameters that do not exist or cannot be combined."""

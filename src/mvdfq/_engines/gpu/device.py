@@ -10,8 +10,6 @@ import torch
 
 from mvdfq._engines.choice import current_engine
 
-__all__ = ["budget", "full_precision", "sent_once", "to_device", "to_host"]
-
 # Arrays up to this size pass through pinned memory, which a card reads five times faster. Pinned
 # memory cannot be swapped out, so larger arrays do without.
 MOST_PINNED = 2**28

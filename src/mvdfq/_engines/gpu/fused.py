@@ -20,8 +20,6 @@ except ImportError:  # torch for processors comes without Triton
 
 from mvdfq._engines.gpu.reading import Reading, Rows
 
-__all__ = ["can_count", "can_emit", "can_level", "count", "emit", "has_triton", "levels", "spread"]
-
 # Entries that one program of a kernel reads.
 BLOCK = 1024
 SPREAD_BLOCK = 256
@@ -88,11 +86,6 @@ def count(rows: Rows, readings: Sequence[Reading], sizes: list[int]) -> torch.Te
         _count[grid](codes, rows.offsets, places, counts, *where, *cell, len(layout), bins, COUNTED)
         first += size
     return counts
-
-
-def can_level(data: torch.Tensor) -> bool:
-    """Tell whether `levels` can run."""
-    return has_triton(data.device)
 
 
 def levels(data: torch.Tensor, rows: Rows, filters: Any, thresholds: torch.Tensor) -> torch.Tensor:

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.classifier.saving.fitted_terms import TERMS
-from mvdfq.classifier.saving.kinds import TreeError, check_finite, check_kinds, require
+from mvdfq.classifier.saving.kinds import check_finite, check_kinds
 from mvdfq.classifier.saving.readers import READERS
 from mvdfq.frames.base import steps_of
-from mvdfq.frames.learned import check_array
-
-__all__ = ["check"]
+from mvdfq.frames.learned import LearnedError, check_array, require
 
 # Each thread plans its own working memory, and has a stack.
 MOST_THREADS = 1024
@@ -33,7 +31,7 @@ def check(value: Any) -> None:
                 CHECKS[cls.__name__](value)
     except (ValueError, TypeError) as error:  # also of the checks of parameters
         problem = str(error).removesuffix(".")
-        raise TreeError(f"in {type(value).__name__}, {problem}") from None
+        raise LearnedError(f"in {type(value).__name__}, {problem}") from None
 
 
 def _check_resources(value: Any) -> None:
@@ -102,7 +100,7 @@ def _check_reading(clf: Any) -> None:
             if steps:
                 term.read(steps[0]._nothing())
         except Exception as error:  # whatever a damaged part raises
-            raise TreeError(f"the parts do not belong together: {error}") from None
+            raise LearnedError(f"the parts do not belong together: {error}") from None
 
 
 # Checks by the name of a class or of one of its base classes.

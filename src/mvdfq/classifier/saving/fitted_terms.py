@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
-from mvdfq.classifier.saving.kinds import check_finite, check_norms, class_name, require
+from mvdfq.classifier.saving.kinds import check_finite, check_norms, class_name
 from mvdfq.frames.base import steps_of
-from mvdfq.frames.learned import check_array
+from mvdfq.frames.learned import check_array, require
 from mvdfq.terms.word_table import has_table
-
-__all__ = ["TERMS"]
 
 # Most words of one row of a dense table; a model has at most 2**12.
 MOST_SLOTS = 2**40

@@ -10,15 +10,6 @@ import numpy as np
 
 from mvdfq._utils.version import version_of
 
-__all__ = [
-    "Source",
-    "TrainingRecord",
-    "digest",
-    "fingerprints",
-    "record_of",
-    "training_record",
-]
-
 PACKAGES = ("mvdfq", "numpy", "scipy", "scikit-learn", "numba")
 
 

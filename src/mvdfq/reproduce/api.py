@@ -124,8 +124,9 @@ def run(
     existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
     store = Store(cache_folder("reproduce") if cache is None else cache)
     asked = Request(
-        table, Path(folder), readings, protocols, 1 if quick else seeds, quick, kept, store,
-        n_jobs, memory_limit, progress,
+        table=table, folder=Path(folder), readings=readings, protocols=protocols,
+        seeds=1 if quick else seeds, quick=quick, kept=kept, store=store, n_jobs=n_jobs,
+        memory_limit=memory_limit, progress=progress,
     )  # fmt: skip
     rows, facts = WORK.get(table, _music)(asked)
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))

@@ -176,8 +176,8 @@ class Progress:
         reports = [report_to(self.bar, name), *self._callback_report(name)]
 
         def report(done: int, total: int) -> None:
-            for one in reports:
-                one(done, total)
+            for tell in reports:
+                tell(done, total)
 
         yield report
         report(1, 1)

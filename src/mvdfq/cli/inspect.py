@@ -124,7 +124,7 @@ def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _listed(names: list[str]) -> str:
     """Return names as text; a name that could be read as two names stands in quotes."""
-    return ", ".join(f'"{one}"' if "," in one or one == "none" else one for one in names)
+    return ", ".join(f'"{name}"' if "," in name or name == "none" else name for name in names)
 
 
 def is_model(path: Path) -> bool:

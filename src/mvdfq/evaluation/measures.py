@@ -116,5 +116,5 @@ def roc50(truth: Any, scores: Any, n: int = 50) -> float:
     place = np.arange(len(block)) - (np.cumsum(negatives) - negatives)[block] + 1
     # If b negatives and a positives have the same score, a j / (b + 1) of these positives rank
     # above the j-th of these negatives, on average over all orders.
-    found = above[block] + positives[block] * place / (negatives[block] + 1)
-    return float(found.mean() / truth.sum())
+    above_each = above[block] + positives[block] * place / (negatives[block] + 1)
+    return float(above_each.mean() / truth.sum())

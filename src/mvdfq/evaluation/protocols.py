@@ -70,8 +70,8 @@ def folds_of(
         split = _needed(split, protocol, "a split into train and test")
         train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
         if not train.size or not test.size:
-            found = sorted(set(split.tolist()))
-            raise ValueError(f"split must name 'train' and 'test' sequences, got {found}.")
+            names = sorted(set(split.tolist()))
+            raise ValueError(f"split must name 'train' and 'test' sequences, got {names}.")
         yield "test", train, test
     else:
         raise ValueError(
@@ -126,8 +126,8 @@ def _group_per_class(
     place = np.empty(len(y), dtype=int)
     n_folds = len(y)
     for label in np.unique(y):
-        mine = y == label
-        names, place[mine] = np.unique(groups[mine], return_inverse=True)
+        members = y == label
+        names, place[members] = np.unique(groups[members], return_inverse=True)
         n_folds = min(n_folds, len(names))
     if n_folds < 2:
         raise ValueError("protocol='group-per-class' needs at least two groups in every class.")

@@ -156,8 +156,8 @@ class Evaluation(Short):
 
         The author of the paper reported the second F1 in 2008.
         """
-        said = set(self.predicted.tolist())
-        table = [row for row in self.per_class if row["n"] or row["label"] in said]
+        predicted = set(self.predicted.tolist())
+        table = [row for row in self.per_class if row["n"] or row["label"] in predicted]
         precision, recall = (
             np.mean([row[key] for row in table]) for key in ("precision", "recall")
         )

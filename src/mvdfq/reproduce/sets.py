@@ -130,9 +130,9 @@ class MusicSet:
         return MusicSet(name, views, self.labels[chosen], groups, split, 1, self.notes)
 
 
-def _spread(mine: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
+def _spread(is_member: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
     """Return some clips of a class, from as many groups as possible."""
-    members = np.flatnonzero(mine)
+    members = np.flatnonzero(is_member)
     if groups is None:
         return members[:n]
     # a clip's turn is the number of clips of its group before it: the first of every group go first

@@ -66,13 +66,13 @@ class Workshop:
                 X, y = data.view(method.view), data.y
                 clf = clone(method.estimator)
                 clf.fit(X[cut.train], y[cut.train], groups=_of(groups, cut.train))
-                said = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
+                answers = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
         else:
-            said = self._string(method, data, cut, groups, seed, seconds)
+            answers = self._string(method, data, cut, groups, seed, seconds)
         return {
             "test": cut.test.tolist(),
             "method": str(method),
-            "said": said,
+            "said": answers,
             "seconds": {key: round(value, 3) for key, value in seconds.items()},
         }
 

@@ -103,6 +103,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
         copy_context().run(carry_out)  # the settings end with the command
 
     every = [*options.values(), *added.parameters()]
+    # typer reads the options from the signature and their help from the annotations
     run.__signature__ = Signature(every)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in every}
     return run

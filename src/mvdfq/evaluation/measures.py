@@ -41,6 +41,7 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
     p, n, quantile = float(right.mean()), len(right) / repeats, float(norm.ppf(0.975))
     names, codes = np.unique([] if groups is None else groups, return_inverse=True)
     if len(names) > 1:
+        # like sequences of a group tell less than as many sequences that are independent
         surplus = np.bincount(codes, weights=right - p)  # r_g - p n_g of every group
         variance = len(names) / (len(names) - 1) * np.sum(surplus**2) / len(right) ** 2
         n = min(n, p * (1 - p) / variance) if variance > 0 and 0 < p < 1 else n

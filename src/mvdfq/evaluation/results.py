@@ -161,6 +161,7 @@ class Evaluation(Short):
         precision, recall = (
             np.mean([row[key] for row in table]) for key in ("precision", "recall")
         )
+        # without a right prediction both means are 0, and so is F1
         harmonic = 2 * precision * recall / max(precision + recall, 1e-300)
         return float(np.mean([row["f1"] for row in table])), float(harmonic)
 

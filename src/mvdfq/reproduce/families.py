@@ -74,6 +74,7 @@ def rank_families(
         start = time.perf_counter()
         K = protein_gram(method, alike[0].data, n_jobs, memory_limit)
         seconds = {"gram": round(time.perf_counter() - start, 3)}
+        # K and seconds change with the next method, but all jobs of this method end before it.
         rank = lambda job: {**_rank(K, job.task, job.data.codes), "seconds": seconds}  # noqa: B023, E731
         yield from run_in_order(rank, alike, n_threads(n_jobs))
 

@@ -124,6 +124,7 @@ def measure(
     Without a workshop nothing is computed. The first seed of all cells comes first. Other seeds are
     run for the first protocol alone, if its folds depend on the seed, and not for slow cells.
     """
+    # Only the first seed shows which cells are slow, so all its folds come before other seeds.
     repeated = [protocol for protocol in protocols[:1] if data.shuffles(protocol)]
     first = _jobs(cells, data, protocols, seeds[:1])
     others = _jobs(cells, data, repeated, seeds[1:])
@@ -157,6 +158,7 @@ def _jobs(
         for cut in data.cuts(protocol, seed)
         for cell in cells
     ]
+    # Jobs that share symbols follow each other: the workshop keeps the symbols of two collections.
     return sorted(jobs, key=lambda job: job.order)
 
 

@@ -115,6 +115,7 @@ def row_of(table: str, cell: Cell, **known: Any) -> Row:
 
 def beside_published(table: str, row: Row) -> Row:
     """Return a row with the published figure; a row of errors also gets the published F1."""
+    # the first figure wins: a printed figure over the same figure in the text or in a comment
     place = table, row.name, row.kernel, row.manifold, row.setting
     for figure in find(*place, metric=row.metric)[:1]:
         row = replace(row, published=figure.value, status=figure.status, line=figure.line)

@@ -93,7 +93,7 @@ class MusicSet:
         return self._cuts(protocol, seed)[: self.max_cuts]
 
     def _cuts(self, protocol: str, seed: int) -> list[Cut]:
-        if protocol == "artist-disjoint":
+        if protocol == "artist-disjoint":  # as many folds as "5-fold"; "group" would make ten
             cutter = StratifiedGroupKFold(5, shuffle=True, random_state=seed)
             parts = cutter.split(self.y, self.y, self.groups)
             return [Cut(f"fold {i}", *part) for i, part in enumerate(parts, start=1)]

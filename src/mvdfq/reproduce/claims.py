@@ -91,8 +91,8 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [_worked_out(claim, rows) for claim in all_claims() if _is_about(claim, known)]
 
 
-# A claim names figures by line and value. Our row is found by the published figure beside it, because
-# the tables of the paper name the same method differently.
+# A claim names figures by line and value. Our row is found by the published figure beside it: the
+# tables of the paper name the same method differently.
 def _is_about(claim: Claim, known: set[Place]) -> bool:
     """Return whether our rows hold both sides; a figure of the literature is always known."""
     is_quoted = _figure(claim.before).setting == LITERATURE

@@ -9,6 +9,9 @@ import numpy as np
 
 # Most values of one parameter; a range may be longer than the memory.
 MOST = 10_000
+# A few hundred roundings of double precision, as a share of the largest value: sums of equal
+# numbers in different orders differ by less, and a signal of 1e-3 on an offset of 1e9 by more.
+ROUNDING = 2.0**-44
 
 
 def check_whole(value: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:

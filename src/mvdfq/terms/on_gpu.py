@@ -6,12 +6,20 @@ import numpy as np
 import torch
 
 from mvdfq._engines.gpu.counts import histogram
-from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
+from mvdfq._engines.gpu.device import (
+    budget,
+    full_precision,
+    most_kept,
+    sent_once,
+    to_device,
+    to_host,
+)
 from mvdfq._engines.gpu.filters import filter_counts
 from mvdfq._engines.gpu.reading import Rows
 from mvdfq.gram.gram_on_gpu import device_rows, reading_of
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
+from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
 
 __all__ = ["column_sums", "features", "filter_shares", "product", "root_shares", "to_host"]
@@ -56,26 +64,33 @@ def _roots(counts: torch.Tensor) -> torch.Tensor:
 
 
 def filter_shares(
-    values: np.ndarray, offsets: np.ndarray, scale: Any, filters: Any, thresholds: np.ndarray,
-    device: str,
-) -> torch.Tensor:  # fmt: skip
+    X: Sequences, scale: Any, filters: Any, thresholds: np.ndarray, device: str
+) -> torch.Tensor:
     """Return what `filter_shares` of `filter_words.py` returns, as a tensor.
 
-    `values` are the numeric channels as they are; `scale` holds their means and deviations.
+    `scale` holds the means and deviations of the numeric channels.
     """
+    values, offsets, numeric = (
+        X.data,
+        X.offsets,
+        to_device(np.flatnonzero(~X.symbolic_mask), device),
+    )
+    # all banks of filters read the same values
+    whole = sent_once(values, device) if values.nbytes <= most_kept(device) else None
     mean, deviation = (to_device(part, device)[:, None] for part in scale)
     cuts = to_device(thresholds, device)
     n_filters, n = len(thresholds), len(offsets) - 1
     shares = torch.empty((n, n_filters * thresholds.shape[1] * 10), device=device)
     per_frame = n_filters * BYTES_PER_RESPONSE + 40 * len(values) * values.itemsize
-    frames = budget(device, None) // 4 // per_frame
+    at_once = budget(device, None) // 4 // per_frame
     first = 0
     while first < n:
-        last = int(np.searchsorted(offsets, offsets[first] + frames, side="right")) - 1
+        last = int(np.searchsorted(offsets, offsets[first] + at_once, side="right")) - 1
         last = min(max(last, first + 1), n)
-        block = to_device(values[:, offsets[first] : offsets[last]], device)
+        frames = slice(offsets[first], offsets[last])
+        block = to_device(values[:, frames], device) if whole is None else whole[:, frames]
         # doubles, as on the processor: a value on a threshold must fall on the same side
-        block = ((block.double() - mean) / deviation).to(block.dtype)
+        block = ((block[numeric].double() - mean) / deviation).to(block.dtype)
         starts = to_device(offsets[first : last + 1] - offsets[first], device)
         counts = filter_counts(block, starts, filters, cuts)
         shares[first:last] = _filter_roots(counts).reshape(last - first, -1)

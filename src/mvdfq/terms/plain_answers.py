@@ -14,7 +14,7 @@ from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.alignment import row_units, unit_grams
-from mvdfq.terms.reading import ReadingTerm
+from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
 from mvdfq.terms.word_table import WordTable, dense_table, has_table
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from mvdfq._engines.gpu.counts import KEY_BITS, histogram, run_bits, runs_of
-from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
+from mvdfq._engines.gpu.device import budget, full_precision, sent_once, to_device, to_host
 from mvdfq._engines.gpu.reading import Reading, Rows
 from mvdfq.gram.gram_on_gpu import CannotCount, device_rows, reading_of
 from mvdfq.gram.plan import Plan
@@ -89,8 +89,9 @@ class _Scores:
         table = self.tables[g]
         value, squares = self._embedded(histogram(read, readings), g)
         self._add_norms(rows, g, squares.sum(dim=2, dtype=torch.float64))
+        values = sent_once(table.values, self.device)
         for i, r in enumerate(rows):
-            slots = to_device(table.values[table.first[r] : table.first[r + 1]], self.device)
+            slots = values[table.first[r] : table.first[r + 1]]
             by_cell = slots.transpose(0, 1).reshape(-1, slots.shape[2])
             self.margins[r] += value[i] @ by_cell
 
@@ -110,7 +111,7 @@ class _Scores:
             known, slots = to_device(keys, self.device).sort()
             at = torch.searchsorted(known, runs.word % n_words).clamp_(max=len(known) - 1)
             found = (known[at] == runs.word % n_words).nonzero().squeeze(1)
-            values = to_device(table.values[table.first[r] : table.first[r + 1]], self.device)
+            values = sent_once(table.values, self.device)[table.first[r] : table.first[r + 1]]
             for part in found.split(2**22):  # weights of all columns take much memory
                 weight = values[slots[at[part]], runs.word[part] // n_words]
                 terms = (value[part][:, None] * weight).double()

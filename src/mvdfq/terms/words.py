@@ -8,18 +8,20 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.memory import parse_memory
+from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import inverse_root
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.baseline import View
 from mvdfq.terms.compared_evidence import ComparedWords, compared_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
+from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm
 from mvdfq.terms.plain import PlainTerm
-from mvdfq.terms.reading import FIRST_NAME, ReadingTerm
 from mvdfq.terms.standard import (
     Learned,
     Scale,
@@ -29,7 +31,7 @@ from mvdfq.terms.standard import (
     pieces_of,
     reader_of_words,
 )
-from mvdfq.terms.word_table import WordTable, dense_table, first_slots
+from mvdfq.terms.word_table import WordTable, dense_table
 
 __all__ = ["FittedWords", "WordTerm"]
 
@@ -132,7 +134,7 @@ class WordTerm(Term):
             pieces_of(symbols, reader.plan_),
             y,
             self.min_share,
-            work.memory,
+            parse_memory(work.memory_limit),
             work.n_jobs,
             work.sample_weight,
         )
@@ -352,7 +354,7 @@ def _placed(
 ) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
     """Return the weights and means of all words, the norms of rows, the intercepts of pieces."""
     plan = reader.plan_
-    firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
+    firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
     values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
     means: list[np.ndarray] = []
     norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)

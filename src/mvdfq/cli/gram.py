@@ -78,9 +78,9 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
 
     blocks = options.blocks(data, parse_memory(clf.memory_limit))
     if blocks is None:
-        found = options.read(data)
+        data_set = options.read(data)
         with working("symbols", options.quiet):
-            return fitted_kernel(clf, found.X), list(found.names)
+            return fitted_kernel(clf, data_set.X), list(data_set.names)
     read: list[Any] = []
 
     def reading() -> Iterator[Any]:
@@ -90,10 +90,10 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
                 yield block.X
                 read.append(replace(block, X=block.X[:0]))  # all but the numbers
 
-    found = lazily_fitted_kernel(clf, reading, output.parent)
+    fitted = lazily_fitted_kernel(clf, reading, output.parent)
     facts = reduce(Dataset.joined, read)
     options.tell(facts)
-    if found.n_learned < found.n_sequences:
-        shares = f"{found.n_learned} of {found.n_sequences} sequences"
+    if fitted.n_learned < fitted.n_sequences:
+        shares = f"{fitted.n_learned} of {fitted.n_sequences} sequences"
         note(f"Bins and codebooks are learned on {shares}, which fit into the memory limit.")
-    return found.kernel, list(facts.names)
+    return fitted.kernel, list(facts.names)

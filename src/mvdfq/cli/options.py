@@ -174,7 +174,7 @@ def _parsed(name: str, value: Any) -> Any:
     if not isinstance(value, str) or name == "silence":
         return value
     if name in ("channels", "drop"):
-        return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
+        return [number_or_name(name.strip()) for name in value.split(",") if name.strip()]
     return number_or_name(value)
 
 
@@ -186,9 +186,8 @@ def number_or_name(text: str) -> str | int:
 def processes(path: Any) -> int:
     """Return -1, all processors, for many bytes; else 1, since starting processes takes longer."""
     total = 0
-    for one in path if isinstance(path, list) else [path]:
-        files = [one] if one.is_file() else (file for file in one.rglob("*") if file.is_file())
-        for file in files:
+    for place in path if isinstance(path, list) else [path]:
+        for file in [place] if place.is_file() else filter(Path.is_file, place.rglob("*")):
             total += file.stat().st_size
             if total > MANY_BYTES:
                 return -1

@@ -217,6 +217,6 @@ def _largest(names: list[str], counts: list[list[int]]) -> list[dict[str, Any]]:
     return [
         {"true": names[i], "predicted": names[j], "times": n,
          "share": f"{n / sum(counts[i]):.1%}"}
-        for n, i, j in sorted(errors, key=lambda one: (-one[0], one[1:]))[:LARGEST]
+        for n, i, j in sorted(errors, key=lambda error: (-error[0], error[1:]))[:LARGEST]
         if n
     ]  # fmt: skip

@@ -22,6 +22,7 @@ from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.similarity import Neighbour, nearest
 from mvdfq.classifier.stream import Stream
+from mvdfq.classifier.typicality import TypicalityMixin
 from mvdfq.classifier.unseen import warn_unseen
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
@@ -33,6 +34,7 @@ from mvdfq.terms.base import FittedTerm
 from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
+from mvdfq.terms.typical import Calibration
 
 try:  # scikit-learn 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -52,7 +54,7 @@ __all__ = ["CallbackSupportMixin", "SequenceClassifier", "with_callbacks"]
 MOST_DRAWN = 500
 
 
-class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SequenceClassifier(CallbackSupportMixin, TypicalityMixin, ClassifierMixin, BaseEstimator):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
@@ -178,6 +180,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
 
+    calibration_ : Calibration or None
+        Scores of held-out sequences, which p values are made of; None if none were held out.
+
     class_shares_ : ndarray of shape (n_classes,)
         Share of each class in the weight of all training sequences: the probabilities of a
         sequence without any word.
@@ -233,6 +238,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     train_y_: np.ndarray
     train_fingerprints_: np.ndarray
     training_: TrainingRecord
+    calibration_: Calibration | None
     # How the command line read the training data; empty if a user passed arrays.
     source_: Source = {}  # noqa: RUF012
 
@@ -389,6 +395,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.validation_scores_, validated = trained.scores, trained.scores[trained.best]
         self.validation_score_ = trained.score
         self.validation_std_ = float(validated.std()) if validated.size else np.nan
+        self.calibration_ = trained.calibration
         self.sum_ = learned.sum
 
     @property

@@ -21,6 +21,7 @@ from mvdfq.frames.base import shares_of, steps_of
 from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block
+from mvdfq.terms.typical import Nearness
 
 __all__ = [
     "FittedTerm",
@@ -146,11 +147,13 @@ class Found(NamedTuple):
 
     `learned` are the coefficients of columns that are centred and divided by their deviation and
     the root of the size of the term; `weights` are those of the columns as they are. `means` are
-    the means of the columns over each class, `mean` those over all sequences.
+    the means of the columns over each class, `mean` those over all sequences, `spreads` their
+    deviations.
     """
 
     mean: np.ndarray
     means: np.ndarray
+    spreads: np.ndarray
     learned: np.ndarray
     weights: np.ndarray
     share: float
@@ -277,6 +280,13 @@ class FittedTerm(Short):
 
     def compare(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel values of sequences as `read` gives them, or of `train`."""
+        raise NotImplementedError
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes.
+
+        `y` are the classes of `train`. None if the term does not know the means.
+        """
         raise NotImplementedError
 
     def prepare_saving(self) -> None:

@@ -20,6 +20,7 @@ from mvdfq.classifier.choices import nested_params, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
+from mvdfq.classifier.scanning import ScanMixin
 from mvdfq.classifier.similarity import Neighbour, nearest
 from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.typicality import TypicalityMixin
@@ -54,7 +55,9 @@ __all__ = ["CallbackSupportMixin", "SequenceClassifier", "with_callbacks"]
 MOST_DRAWN = 500
 
 
-class SequenceClassifier(CallbackSupportMixin, TypicalityMixin, ClassifierMixin, BaseEstimator):
+class SequenceClassifier(
+    CallbackSupportMixin, TypicalityMixin, ScanMixin, ClassifierMixin, BaseEstimator
+):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
@@ -673,15 +676,21 @@ class SequenceClassifier(CallbackSupportMixin, TypicalityMixin, ClassifierMixin,
             for i, similarity in found
         ]
 
-    def stream(self) -> Stream:
+    def stream(self, window: int | str | None = None) -> Stream:
         """Return an empty stream, which takes frames as they arrive and classifies them so far.
+
+        Parameters
+        ----------
+        window : int or str, default=None
+            The stream forgets all but the last frames: their number, or a duration such as
+            ``"5s"``. None keeps all frames.
 
         Returns
         -------
         stream : Stream
             Use ``stream.update(frames).predict()``.
         """
-        return Stream(self)
+        return Stream(self, window)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file that `mvdfq.load` reads.

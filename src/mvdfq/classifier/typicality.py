@@ -96,21 +96,30 @@ class TypicalityMixin:
     def _p_values(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the p values, (n_sequences, n_classes), and the predicted classes."""
         check_is_fitted(self)
+        with engine_of(self):
+            decision, _, p = self._judge(self._read(X), True)
+        return p, self.problems_.predicted(decision)
+
+    def _judge(
+        self: Any, read: list[Any], doubts: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return decision values, which sequences hold no known word, and p values if asked."""
+        decision, _, sums = self._decide(read)
+        lost = ~np.any([one.any(axis=1) for one in sums.values()], axis=0)
+        if not doubts:
+            return decision, lost, None
         if self.calibration_ is None:
             raise ValueError(
                 "p values need sequences that were held out, but fit could not hold out any, or "
                 "there are too many classes to keep their means; train with at least two "
                 "sequences per class, of two groups if groups are given."
             )
-        with engine_of(self):
-            read = self._read(X)
-            decision, _, sums = self._decide(read)
-            near = self.sum_.nearness(read, self.train_y_, len(self.classes_))
+        near = self.sum_.nearness(read, self.train_y_, len(self.classes_))
         if near is None:
             raise ValueError(
                 "p values need the means of the classes, but the terms do not keep the means: "
                 "there are too many classes, or several terms without standardized words."
             )
         p = self.calibration_.p_values(decision, near)
-        p[~np.any([one.any(axis=1) for one in sums.values()], axis=0)] = 0
-        return p, self.problems_.predicted(decision)
+        p[lost] = 0
+        return decision, lost, p

@@ -25,6 +25,7 @@ from mvdfq.cli.output import note
 from mvdfq.cli.predict import USUAL_P, predict
 from mvdfq.cli.remarks import one_line_warnings, watched_interrupts
 from mvdfq.cli.reproduce import reproduce
+from mvdfq.cli.scan import scan
 from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train
 
@@ -144,7 +145,7 @@ def _drop_output() -> None:
 
 
 app.command(cls=Command)(_guarded(version))
-COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
+COMMANDS = demo, inspect, train, predict, evaluate, explain, scan, gram, reproduce, cache, doctor
 for command in COMMANDS:
     app.command(cls=Command)(_guarded(with_shared(command)))
 

@@ -12,13 +12,25 @@ from mvdfq.cli.output import Format, note, show_rows, working
 from mvdfq.cli.shared import Without
 
 __all__ = [
-    "UNKNOWN", "USUAL_P", "ModelPath", "NewData", "load", "new_data", "predict",
+    "NEVER", "UNKNOWN", "USUAL_P", "ModelPath", "NewData", "Unknown", "load", "new_data", "predict",
     "warn_of_training_data",
 ]  # fmt: skip
 
 # What a model remembers is no option where new data are read.
-NewData = Annotated[o.DataOptions, Without("recipe", "labels", "group_pattern", "strands")]
+NEVER = "recipe", "labels", "group_pattern", "strands"
+NewData = Annotated[o.DataOptions, Without(*NEVER)]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
+Unknown = Annotated[
+    float | None,
+    typer.Option(
+        "--unknown",
+        help="Show the typicality, and print unknown where it is at most P: a p value, the share "
+        "of sequences of the class that are at least as strange. Without P: 0.05.",
+        metavar="[P]",
+        min=0,
+        max=1,
+    ),
+]
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
 TEXT = ("long-csv", "wide-csv", "csv-folder")
 # What is printed for a sequence that is like no class, and the p value that says so.
@@ -34,17 +46,7 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
     ] = False,
-    unknown: Annotated[
-        float | None,
-        typer.Option(
-            "--unknown",
-            help="Show the typicality, and print unknown where it is at most P: a p value, the "
-            "share of sequences of the class that are at least as strange. Without P: 0.05.",
-            metavar="[P]",
-            min=0,
-            max=1,
-        ),
-    ] = None,
+    unknown: Unknown = None,
     format: o.Output = Format.human,
 ) -> None:
     """Predict the classes of new sequences.

@@ -2,13 +2,13 @@
 
 import csv
 import io
+import itertools
 import json
 
 import numpy as np
 import pytest
 import soundfile
 
-import mvdfq
 from commands import run
 
 RATE = 8000
@@ -78,7 +78,7 @@ def test_four_dogs_in_five_minutes(model, garden):
         assert 0.5 < end - start < 3.5
     assert rows[0]["start"] == "0.0"
     assert rows[-1]["end"] == "299.98"  # frames of 25 ms every 10 ms
-    pairs = zip(rows, rows[1:], strict=False)
+    pairs = itertools.pairwise(rows)
     assert all(float(a["end"]) <= float(b["start"]) for a, b in pairs)
 
 

@@ -25,7 +25,8 @@ from mvdfq.classifier.saving.kinds import TreeError
 from mvdfq.classifier.saving.tree import CLASSES
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import learned_names
-from mvdfq.terms.base import FittedTerm, Term, Work
+from mvdfq.terms.base import Term, Work
+from mvdfq.terms.fitted import FittedTerm
 from naive import kernels as naive, numbers as naive_numbers, terms as naive_views
 from twins import fast_gram, naive_gram, random_sequences
 

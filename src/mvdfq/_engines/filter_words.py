@@ -9,7 +9,7 @@ as in `filters.py`.
 import numpy as np
 from numba import njit
 
-from mvdfq._engines.filters import N_TAPS, prepare, respond
+from mvdfq._engines.row_loops import N_TAPS, prepare, respond
 
 # Thresholds that one 64-bit word holds as bytes; the last byte tells that a value is present.
 MOST_THRESHOLDS = 7

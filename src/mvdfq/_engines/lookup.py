@@ -233,27 +233,3 @@ def scratch_for(most, n_fine):
 def scratch_dense(n_words, n_cells):
     """Return memory to count words at their keys: counts, and the keys of the words."""
     return np.zeros((n_words, n_cells)), np.empty(n_words, np.uint64)
-
-
-@njit(nogil=True, cache=True)
-def list_counts(codes, offsets, present, group, base, n_levels, scratch, first, filled, out):
-    """Append the counts of the words of one group in one row to the list of every sequence.
-
-    The list of sequence s begins at ``first[s]`` and has ``filled[s]`` entries so far; `out` is
-    (columns, counts). The column of a word in a cell is ``start + word * n_cells + cell``.
-    """
-    start, cells, touched = scratch
-    columns, counts = out
-    for s in range(offsets.size - 1):
-        place = first[s] + filled[s]
-        n = count_dense(
-            codes, offsets[s], offsets[s + 1], present, group, base, n_levels, cells, touched
-        )
-        for word in touched[:n]:
-            for cell in range(cells.shape[1]):
-                if cells[word, cell] != 0:
-                    columns[place] = start + np.int64(word) * cells.shape[1] + cell
-                    counts[place] = cells[word, cell]
-                    cells[word, cell] = 0
-                    place += 1
-        filled[s] = place - first[s]

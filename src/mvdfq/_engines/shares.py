@@ -1,4 +1,4 @@
-"""Compiled loops over root shares of words: from counts, to sums, to standardized columns.
+"""Compiled loops over root shares of words: counts, their roots, sums, standardized columns.
 
 Sparse shares are lists of (column, value), one list per sequence, as in a CSR matrix. Loops over
 the lists take one pass, where products and slices of sparse matrices copy everything several
@@ -8,7 +8,36 @@ times.
 import numpy as np
 from numba import njit
 
-__all__ = ["add_columns", "add_entries", "close_gaps", "standardize", "take_roots"]
+from mvdfq._engines.lookup import count_dense, scratch_dense
+
+__all__ = [
+    "add_columns", "add_entries", "close_gaps", "list_counts", "standardize", "take_roots",
+]  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def list_counts(codes, offsets, present, group, base, n_levels, start, n_words, first, filled, out):
+    """Append the counts of the words of one group in one row to the list of every sequence.
+
+    The list of sequence s begins at ``first[s]`` and has ``filled[s]`` entries so far; `out` is
+    (columns, counts). The column of a word in a cell is ``start + word * n_cells + cell``; there
+    are `n_words` possible words.
+    """
+    cells, touched = scratch_dense(n_words, 2**n_levels - 1)
+    columns, counts = out
+    for s in range(offsets.size - 1):
+        place = first[s] + filled[s]
+        n = count_dense(
+            codes, offsets[s], offsets[s + 1], present, group, base, n_levels, cells, touched
+        )
+        for word in touched[:n]:
+            for cell in range(cells.shape[1]):
+                if cells[word, cell] != 0:
+                    columns[place] = start + np.int64(word) * cells.shape[1] + cell
+                    counts[place] = cells[word, cell]
+                    cells[word, cell] = 0
+                    place += 1
+        filled[s] = place - first[s]
 
 
 @njit(nogil=True, cache=True)

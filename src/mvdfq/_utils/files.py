@@ -51,17 +51,6 @@ else:
                 os.close(number)
 
 
-__all__ = [
-    "LARGEST_HEADER",
-    "cache_folder",
-    "guarded_array",
-    "hold",
-    "locked",
-    "remove_unheld",
-    "replace_file",
-    "replacing",
-]
-
 # Longest header of an array in bytes: numpy does not read longer headers.
 LARGEST_HEADER = 10_000
 # Only POSIX moves a file that is open, and so under a lock.

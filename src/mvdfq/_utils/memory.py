@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-__all__ = ["DEFAULT_MEMORY", "available_memory", "parse_memory"]
-
 DEFAULT_MEMORY = 2**31  # bytes
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from mvdfq._utils.threads import Report
 
-__all__ = ["BARS", "Lines", "Progress", "new_bar", "report_to", "rich_bar"]
-
 # Lines of one piece of work.
 LINES = 10
 # Seconds without a line after which a line says that the work goes on.

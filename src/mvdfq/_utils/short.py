@@ -5,8 +5,6 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-__all__ = ["Short", "bars", "counted", "csv_cell", "in_short", "listed", "table"]
-
 # Longer texts are replaced by what they are texts of.
 LONGEST = 60
 BAR = "background:#0072b2;height:.8em;display:inline-block"

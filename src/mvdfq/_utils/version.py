@@ -7,8 +7,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["__version__", "source_digest", "source_files", "version_of"]
-
 PACKAGE = Path(__file__).parents[1]
 
 

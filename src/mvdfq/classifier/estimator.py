@@ -24,15 +24,14 @@ from mvdfq.classifier.scanning import ScanMixin
 from mvdfq.classifier.similarity import Neighbour, nearest
 from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.typicality import TypicalityMixin
-from mvdfq.classifier.unseen import warn_unseen
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
-from mvdfq.symbols.base import Symbols, check_symbols
-from mvdfq.terms.base import FittedTerm
+from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
 from mvdfq.terms.baseline import Baselines
+from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
 from mvdfq.terms.typical import Calibration

@@ -10,11 +10,12 @@ import numpy as np
 from mvdfq._utils.memory import parse_memory
 from mvdfq.classifier.choices import one_term_for
 from mvdfq.classifier.learning import ranges_for
+from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.statistics import without_constants
 from mvdfq.symbols.spool import spooled
-from mvdfq.terms.base import Work, encode, fit_encoders
+from mvdfq.terms.base import Work
 
 __all__ = ["LazyKernel", "fitted_kernel", "lazily_fitted_kernel"]
 

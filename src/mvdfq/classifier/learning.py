@@ -154,9 +154,8 @@ def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learne
     begin = others[stratified(trainer.y[others], SAMPLE, random)]
     labels = trainer.y, trainer.sample_weight, training.often, is_held
     with progress.stage("kernel") as report:
-        work = _work(clf, training)
-        total = LinearTotal(training.chosen.terms, training.X, trainer.y, work)
-        whole = Collection.of(total, training.X, work.memory)
+        total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, training))
+        whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
         _measure(clf, total, whole.makers(*labels), report)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
     return _train(clf, samples, whole.makers(*labels), training.chosen, begin, progress)

@@ -11,8 +11,6 @@ from mvdfq.cli.explain import Reasons
 from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
 
-__all__ = ["demo"]
-
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
 DEFAULT = "the default"

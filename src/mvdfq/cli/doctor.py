@@ -12,8 +12,6 @@ import typer
 from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, show_facts
 
-__all__ = ["cache", "doctor"]
-
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "soundfile", "rich", "typer")
 OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
 
@@ -83,11 +81,8 @@ def _further() -> dict[str, Any]:
     return {"GPU": gpu, "cluster": cluster}
 
 
-class Action(StrEnum):
-    """What to do with the cache."""
-
-    show = "show"
-    clear = "clear"
+# What to do with the cache.
+Action = StrEnum("Action", ["show", "clear"])
 
 
 def cache(

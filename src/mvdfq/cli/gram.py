@@ -17,14 +17,8 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, 
 from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
-__all__ = ["gram"]
-
-
-class Number(StrEnum):
-    """Types of the stored values."""
-
-    float64 = "float64"
-    float32 = "float32"
+# Types of the stored values.
+Number = StrEnum("Number", ["float64", "float32"])
 
 
 def gram(

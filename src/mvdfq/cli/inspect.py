@@ -24,8 +24,6 @@ from mvdfq.cli.output import (
 from mvdfq.cli.predict import load
 from mvdfq.cli.shared import Without
 
-__all__ = ["class_counts", "inner_facts", "inspect", "inspect_model", "is_model"]
-
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
 MOST_NAMES = 6

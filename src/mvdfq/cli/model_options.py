@@ -15,8 +15,6 @@ from mvdfq.cli.options import Jobs, Memory, Seed
 from mvdfq.cli.shared import option
 from mvdfq.cli.values import in_words
 
-__all__ = ["Parts"]
-
 MODEL = "The classifier"
 
 

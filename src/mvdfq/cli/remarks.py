@@ -11,8 +11,6 @@ from typing import Any
 from mvdfq.cli.errors import as_flags
 from mvdfq.cli.output import note
 
-__all__ = ["one_line_warnings", "watched_interrupts"]
-
 # Seconds until a Ctrl-C that had to wait is tried again.
 PAUSE = 0.02
 

@@ -13,8 +13,6 @@ from mvdfq.cli.output import (
     table,
 )
 
-__all__ = ["show_scores"]
-
 # A terminal shows no more groups than these.
 MOST_GROUPS = 20
 # Measures of two classes: name in the table, key in the result.

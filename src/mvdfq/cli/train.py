@@ -14,8 +14,6 @@ from mvdfq.cli.inspect import inner_facts
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, show_facts
 
-__all__ = ["check_output", "labelled", "train"]
-
 
 def train(
     data: o.DataPath,

@@ -10,8 +10,6 @@ from sklearn.model_selection import LeaveOneGroupOut, StratifiedGroupKFold, Stra
 
 from mvdfq.terms.validation import check_groups
 
-__all__ = ["can_be_apart", "folds_of", "shuffles", "usual_protocol"]
-
 # Folds of whole groups: more groups share folds, so that many groups do not take many trainings.
 MOST_FOLDS = 10
 

@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,8 +18,8 @@ from mvdfq.frames.learned import learned_names, require
 from mvdfq.sequences import Sequences, check_sequences
 
 __all__ = ["MOST_CHANNELS", "SequenceTransformer", "UnknownShares", "channel_index",
-           "channel_names", "combined_reach", "reach_of", "renamed", "shares_of",
-           "steps_of"]  # fmt: skip
+           "channel_names", "combined_reach", "encode", "fit_encoders", "passes", "reach_of",
+           "renamed", "shares_of", "steps_of"]  # fmt: skip
 
 # Most channels of a part that was read from a file; a part without learned arrays may claim any
 # number, and names of all channels would fill the memory.
@@ -301,6 +301,37 @@ def steps_of(*parts: Any) -> list[Any]:
         elif part is not None and not isinstance(part, str):
             steps.append(part)
     return steps
+
+
+def passes(part: Any) -> bool:
+    """Tell whether a part leaves the sequences as they are."""
+    return part is None or (isinstance(part, str) and part == "passthrough")
+
+
+def fit_encoders(parts: list[Any], X: Any, y: np.ndarray) -> tuple[list[Any], Any]:
+    """Fit transformers one after the other; return the transformers and the encoded sequences.
+
+    None and "passthrough" stand for a part that is left out.
+    """
+    fitted: list[Any] = []
+    for step in parts:
+        if passes(step):
+            continue
+        if not hasattr(step, "fit") or not hasattr(step, "transform"):
+            raise TypeError(
+                f"{step!r} is not a transformer; pass a name or an object such as mvdfq.Delta() or "
+                f"mvdfq.DirectQuantizer()."
+            )
+        fitted.append(clone(step))
+        X = fitted[-1].fit_transform(X, y)
+    return fitted, X
+
+
+def encode(encoders: list[Any], X: Any) -> Any:
+    """Return new sequences as fitted transformers make them."""
+    for step in encoders:
+        X = step.transform(X)
+    return X
 
 
 def reach_of(*parts: Any) -> int | None:

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mvdfq._engines.filters import N_TAPS, filter_responses
+from mvdfq._engines.row_loops import N_TAPS, filter_responses
 from mvdfq._utils.checks import check_several
-from mvdfq._utils.rounding import is_constant
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Ragged, Sequences
-from mvdfq.sequences.statistics import ranges_of
+from mvdfq.sequences.statistics import is_constant, ranges_of
 
 __all__ = ["Filters", "auto_dilations"]
 
@@ -162,7 +161,7 @@ class Filters(SequenceTransformer):
         filter_responses(data, offsets[a : b + 1], self.compiled(i), out[rows])
 
     def compiled(self, i: int) -> tuple[Any, ...]:
-        """Return the filters of dilation `i` as the compiled loops of `_engines.filters` read them.
+        """Return the filters of dilation `i` as compiled loops (`_engines.row_loops`) read them.
 
         Parameters
         ----------

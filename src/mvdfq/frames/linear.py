@@ -11,11 +11,11 @@ from sklearn.utils import check_scalar
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import moments, project, shift_and_scale
 from mvdfq._utils.checks import check_spread
-from mvdfq._utils.rounding import SAME, is_constant
 from mvdfq.frames.base import SequenceTransformer, channel_names, renamed
 from mvdfq.frames.learned import require, require_array, require_axes
 from mvdfq.frames.time import gradient
 from mvdfq.sequences import Sequences
+from mvdfq.sequences.statistics import SAME, is_constant
 
 __all__ = ["Centre", "Rotate", "Standardize", "centred", "principal_axes"]
 

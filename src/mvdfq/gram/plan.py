@@ -151,6 +151,14 @@ class Plan(Short):
             return [(1, task) for task in own]
         return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in self.cells]
 
+    def first_slots(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Return, for each group of layouts, the first dense slot of each row, and the last end.
+
+        In a dense table every possible word of a row has a slot, in the order of the keys.
+        """
+        bases = np.maximum(self.n_symbols[rows], 1)
+        return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in self.groups(0)]
+
     def row_scale(self, own: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Return the factors that scale a row of each sequence to unit length, or counts to sum 1.
 

@@ -17,8 +17,6 @@ from mvdfq.kernels.counting import GroupTask
 from mvdfq.pages.details import blocks, explanations
 from mvdfq.pages.run import Run
 
-__all__ = ["Tally", "class_words", "tallied"]
-
 # Frames of the sequences that are explained: half a minute. A class of more frames is looked at in
 # some of its sequences, evenly drawn.
 MOST_FRAMES = 2**15

@@ -13,8 +13,6 @@ from mvdfq.pages.run import Run
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import mean_and_variance
 
-__all__ = ["confusions", "describe", "trust", "verdict"]
-
 # Penalties that the inner folds of a baseline choose from.
 PENALTIES = [1.0, 10.0, 100.0]
 BINS = 10

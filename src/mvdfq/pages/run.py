@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq.evaluation import Evaluation, Fold, useful_groups
-from mvdfq.evaluation.intervals import share_interval
+from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import Sequences
 
 __all__ = ["Recorder", "Run", "unit_of"]

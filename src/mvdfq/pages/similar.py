@@ -8,8 +8,6 @@ from sklearn.decomposition import KernelPCA
 from mvdfq.classifier.similarity import compared_terms, kernel_sum
 from mvdfq.pages.run import Run
 
-__all__ = ["atlas", "kernel_pca", "nearest", "similarities", "values_at"]
-
 # Largest number of kernel values that are computed: 200 MB.
 MOST_PAIRS = 25_000_000
 # The matrix of 2000 sequences takes 32 MB; its two eigenvectors take about a second.

@@ -22,8 +22,6 @@ from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.timing import processor, timed
 
-__all__ = ["TABLES", "check_request", "run"]
-
 GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
 # Clips that methods are chosen on in a smoke run.
 QUICK_CHOICE = 30

@@ -15,8 +15,6 @@ from mvdfq.reproduce.arrange import STRICTER, is_rooted, run_name
 from mvdfq.reproduce.published import TITLES, Figure, figures, stored
 from mvdfq.reproduce.result import Row, compared_values
 
-__all__ = ["Claim", "Remark", "all_claims", "all_remarks", "claims", "remarks"]
-
 LITERATURE = "literature"
 # The line of the paper's source and the published value.
 Place = tuple[int | None, float | None]
@@ -39,15 +37,6 @@ class Claim:
     after: tuple[Place, ...]
 
 
-@dataclass(frozen=True)
-class Remark:
-    """A contradiction or a gap in the paper, the tables it is about, the lines of the source."""
-
-    tables: tuple[str, ...]
-    lines: tuple[int, ...]
-    text: str
-
-
 MEASURES: dict[str, Callable[[float, float], float]] = {
     "less, %": lambda before, after: 100 * (before - after) / before,
     "more, %": lambda before, after: 100 * (after - before) / before,
@@ -56,40 +45,38 @@ MEASURES: dict[str, Callable[[float, float], float]] = {
 }
 
 
-@cache
-def all_claims() -> tuple[Claim, ...]:
-    """Return the claims of `claims.csv`."""
-    return tuple(
-        Claim(
-            int(entry["line"]), entry["says"], entry["stated"], float(entry["low"] or 0),
-            float(entry["high"] or "inf"), entry["measure"], _side(entry["before"]),
-            _side(entry["after"]),
-        )
-        for entry in stored("claims.csv")
-    )  # fmt: skip
-
-
 def _side(text: str) -> tuple[Place, ...]:
     parts = [part.partition(":") for part in text.split()]
     return tuple((int(line), float(value)) for line, _, value in parts)
 
 
 @cache
-def all_remarks() -> tuple[Remark, ...]:
-    """Return the remarks of `remarks.csv`."""
-    return tuple(
-        Remark(tuple(each["tables"].split()), tuple(map(int, each["lines"].split())), each["text"])
-        for each in stored("remarks.csv")
-    )
+def all_claims() -> list[Claim]:
+    """Return the claims of `claims.csv`; a claim without bounds agrees with every figure."""
+    bounds: dict[str, Any] = {
+        "low": lambda text: float(text or 0),
+        "high": lambda text: float(text or "inf"),
+    }
+    entries = stored("claims.csv", line=int, before=_side, after=_side, **bounds)
+    return [Claim(**entry) for entry in entries]
+
+
+@cache
+def all_remarks() -> list[dict[str, Any]]:
+    """Return the remarks of `remarks.csv`: contradictions and gaps in the paper.
+
+    A remark has a text, the names of the tables it is about, and lines of the paper's source.
+    """
+    return stored("remarks.csv", tables=str.split, lines=str.split)
 
 
 def remarks(table: str) -> list[str]:
     """Return the remarks on a table, each with the lines of the paper's source that it is about."""
-    return [f"{each.text} ({_lines(each.lines)})" for each in all_remarks() if table in each.tables]
-
-
-def _lines(lines: tuple[int, ...]) -> str:
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+    mine = [each for each in all_remarks() if table in each["tables"]]
+    return [
+        f"{each['text']} (line{'s' * (len(each['lines']) > 1)} {', '.join(each['lines'])})"
+        for each in mine
+    ]
 
 
 def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:

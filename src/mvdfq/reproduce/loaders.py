@@ -16,8 +16,6 @@ from mvdfq.reproduce.scop import ProteinSet, load_scop
 from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
 from mvdfq.sequences import Sequences
 
-__all__ = ["FOLDERS", "LOADERS", "SETS", "NotThere", "existing"]
-
 FOLDERS = ("gtzan", "artist20", "ismir2004", "proteins")
 GENRES = "blues classical country disco hiphop jazz metal pop reggae rock".split()
 # Names of the sets in the paper's table of data sets.

@@ -1,6 +1,7 @@
 """The figures of the paper, each with its line of the paper's source."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -10,9 +11,6 @@ from mvdfq.io.source import Source
 from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.result import Row
-
-__all__ = ["SECONDS", "STATUSES", "TITLES", "Figure", "beside_published", "figures", "find", "rank",
-           "row_of", "stored"]  # fmt: skip
 
 TITLES = {
     "datasets": "The data sets",
@@ -139,21 +137,25 @@ def _words(text: str) -> set[str]:
     return set(re.split(r"[\s,;()]+", text.casefold())) - {""}
 
 
-def stored(name: str) -> list[dict[str, str]]:
-    """Return the entries of a CSV file that lies beside this module."""
+def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
+    """Return the entries of a CSV file beside this module; `read` converts the texts of columns."""
     source = Source(Path(__file__).with_name(name))
-    return [entry for _, entry in named_rows(source, required=())]
+    return [
+        {key: read.get(key, str)(text) for key, text in entry.items()}
+        for _, entry in named_rows(source, required=())
+    ]
 
 
 @cache
-def _all() -> tuple[Figure, ...]:
-    return tuple(map(_figure, stored("published.csv")))
+def _all() -> list[Figure]:
+    return [
+        Figure(**entry | {"text": entry["value"], "value": _number(entry["value"])})
+        for entry in stored("published.csv", line=int)
+    ]
 
 
-def _figure(entry: dict[str, str]) -> Figure:
-    text, line = entry.pop("value"), int(entry.pop("line"))
+def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        return float(text)
     except ValueError:  # a setting, such as a range
-        value = None
-    return Figure(**entry, text=text, value=value, line=line)
+        return None

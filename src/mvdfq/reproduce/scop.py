@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from mvdfq.io.letters.fasta import read_records
@@ -17,8 +18,6 @@ from mvdfq.io.letters.residues import substitution_rows
 from mvdfq.io.source import ReadError, read_lines
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
-
-__all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]
 
 # Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
 CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
@@ -77,12 +76,7 @@ class ProteinSet:
     @cached_property
     def digest(self) -> str:
         """A digest of the proteins and tasks."""
-        content = hashlib.sha256("\n".join([*self.strings, *self.codes]).encode())
-        for task in self.tasks:
-            content.update(task.family.encode())
-            for part in (task.train, task.y_train, task.test, task.y_test):
-                content.update(part.tobytes())
-        return content.hexdigest()[:16]
+        return joblib.hash((self.strings, self.codes.tolist(), self.tasks))
 
     @cached_property
     def profiles_digest(self) -> str:

@@ -36,8 +36,6 @@ from mvdfq.classifier.spec import parse
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, MeanMethod, RbfMethod, StringMethod
 from mvdfq.reproduce.published import stored
 
-__all__ = ["cells", "methods"]
-
 
 @cache
 def cells(table: str) -> list[Cell]:

@@ -20,8 +20,6 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.validation import CANDIDATES, Trained, Trainer, inner_folds
 
-__all__ = ["CHOICE", "POLICY", "SCHEMES", "RowGrams", "Workshop"]
-
 # One-vs-one and one-vs-rest. The paper does not name its multi-class scheme. Both schemes are
 # trained on the same kernel matrix, because the matrix takes most of the time.
 SCHEMES = ("ovo", "ovr")

@@ -16,9 +16,6 @@ from scipy.sparse import issparse
 from mvdfq._utils.checks import is_number
 from mvdfq.sequences.containers import Ragged, Sequences, offsets_of
 
-__all__ = ["as_array", "check_collection", "check_sampling_rate", "check_sequences", "gather",
-           "refuse", "unmasked"]  # fmt: skip
-
 
 def check_sequences(
     X: Any,

@@ -8,11 +8,11 @@ import numpy as np
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import is_number
-from mvdfq._utils.rounding import is_constant, lowered, same_within
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.linear import centred
 from mvdfq.sequences.containers import Sequences
+from mvdfq.sequences.statistics import is_constant, lowered, same_within
 from mvdfq.symbols.base import MISSING, Symbols, as_symbols, code_dtype, encode_values, level_names
 from mvdfq.symbols.bins import (
     adapted_n_bins,

@@ -16,8 +16,7 @@ from mvdfq._engines.passes import gather_counts, sum_counts, weigh_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.dense_words import count_words
-from mvdfq.terms.standard import column_sums
+from mvdfq.terms.standard import column_sums, count_at_keys
 
 __all__ = [
     "Block", "CountBlock", "Labelled", "MatrixBlock", "ShareBlock", "SideBySide", "WordColumns",
@@ -125,7 +124,7 @@ class WordColumns(Short):
         rows = []
         for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
             row = self.plan.row([symbols], r)
-            found = count_words(row, self.plan.groups(r), self.plan.n_levels)
+            found = count_at_keys(row, self.plan.groups(r), self.plan.n_levels)
             # before words are left out: they count in the shares
             scale = inverse_root(np.asarray(found.sum(axis=1), dtype=float))
             found = found if len(kept) == size else found[:, kept]

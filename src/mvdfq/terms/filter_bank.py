@@ -1,4 +1,4 @@
-"""Words of filter responses, one dilation of filters at a time.
+"""Words of filter responses with their weights: the fitted term, one bank per dilation.
 
 One dilation of `Filters`, cut at several thresholds: each filter and threshold is a row of two
 symbols, and its words are single symbols and triples of symbols one dilation apart. The features
@@ -6,7 +6,7 @@ are those of `standard.py`. Filters, thresholds and words are read in one compil
 much faster than rows of symbols and gives the same numbers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -19,18 +19,24 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
-from mvdfq.sequences import Sequences
+from mvdfq.frames.base import shares_of
+from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols import ThresholdQuantizer
+from mvdfq.symbols.base import Symbols, numbered
 from mvdfq.terms.baseline import View
+from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.fitted import FittedTerm, TermRows
 from mvdfq.terms.standard import Scale, on_gpu, on_host
-from mvdfq.terms.typical import Centres, Nearness
+from mvdfq.terms.typical import Centres, Nearness, added
 
-__all__ = ["Compared", "FilterBank", "filter_encoder", "filter_shares"]
+__all__ = ["LEVELS", "FilterBank", "FittedFilters", "filter_encoder", "filter_shares", "levels"]
 
 # Weights and means of words, (n_filters, n_thresholds, 10, n_columns) each.
 Compared = tuple[np.ndarray, np.ndarray]
 # Frames and sequences that a thread counts at once: some 10 MB of counts.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**14, 256
+# Levels that explanations show channels in.
+LEVELS = 8
 
 
 def filter_encoder(dilation: int, n_thresholds: int, seed: int) -> Pipeline:
@@ -141,6 +147,125 @@ class FilterBank(Short):
                     a, b, compared
                 )
             yield by_frame, by_layout
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedFilters(FittedTerm):
+    """Standardized words of filter responses with their weights, one bank per dilation."""
+
+    banks: list[FilterBank]
+
+    @classmethod
+    def of(
+        cls, name: str, banks: list[FilterBank], intercepts: np.ndarray, share: float
+    ) -> "FittedFilters":
+        """Return the term of some banks."""
+        return cls(name=name, encoders=[], banks=banks, intercepts=intercepts, share=share)
+
+    def read(self, X: Any) -> Any:
+        """Return the sequences as they are."""
+        return check_sequences(X, n_channels=self.n_channels_in)
+
+    @property
+    def symbolic_in(self) -> tuple[bool, ...]:
+        """Which channels hold symbols, () for none."""
+        return self.banks[0].encoder[0].symbolic_in_
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of channels that the filters read."""
+        return self.banks[0].encoder[0].n_channels_in_
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        return np.sum([bank.sums(read) for bank in self.banks], axis=0)
+
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence: one row per channel.
+
+        The evidence of an occurrence is divided equally among the channels that the filter sums,
+        the responses that the word reads and the frames that each response reads inside the
+        sequence; see `baseline.py` for what a word is compared with. There are two layouts per
+        dilation: single symbols and triples. Words are not listed: there are thousands.
+        """
+        pairs = zip(self.banks, self._compared(view), strict=True)
+        by_bank = zip(*(bank.evidence(read, mine) for bank, mine in pairs), strict=True)
+        return [_added(found) for found in by_bank]
+
+    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+        """Return the evidence in one sequence, compared with another baseline."""
+        return self.evidence(read, view)[0]
+
+    @property
+    def class_means(self) -> list[np.ndarray]:
+        """The means of words over the classes, one array per bank."""
+        return [bank.means for bank in self.banks]
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        if any(bank.means.shape[-1] != n_classes for bank in self.banks):
+            return None
+        return added(bank.nearness(read) for bank in self.banks)
+
+    def shift(self, view: View) -> np.ndarray:
+        """Return what the words of the baseline add to the margins."""
+        pairs = self._compared(view)
+        return np.sum([np.einsum("fqwc,fqwc->c", *pair, dtype=float) for pair in pairs], axis=0)
+
+    def _compared(self, view: View) -> list[Compared]:
+        return self.once_for(view, lambda view: [bank.compared(view) for bank in self.banks])
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
+        """Return what an explanation says about the channels of sequence `i`."""
+        steps = [bank.dilation for bank in self.banks]
+        return TermRows(
+            levels(read[i : i + 1]),
+            [f"{self.name} on {name}" for name in channels],
+            [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
+            [numbered(LEVELS)] * len(channels),
+            lambda: np.eye(len(channels)),
+        )
+
+    @property
+    def row_norms(self) -> np.ndarray:
+        """The part of each channel in the squared norms of all machines, (n_channels,)."""
+        shares = [shares_of([bank.encoder], self.n_channels_in) for bank in self.banks]
+        return np.sum([b.norms @ s for b, s in zip(self.banks, shares, strict=True)], axis=0)
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(n_channels)
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether the means and deviations of words are known: not after `load`."""
+        return all(bank._scale is not None for bank in self.banks)
+
+    def features(self, read: Any) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, one bank after another."""
+        yield from (bank.features(read) for bank in self.banks)
+
+
+def _added(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Evidence:
+    """Return the evidence of all banks in one sequence."""
+    by_frame, by_layout = zip(*found, strict=True)
+    return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
+
+
+def levels(X: Sequences) -> Symbols:
+    """Return every channel of one sequence in eight levels, to look at."""
+    # explanations show channels, not thousands of filter responses
+    low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
+    high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)
+    width = np.where(high > low, high - low, 1)
+    levels = np.floor((X.data - low) / width * LEVELS).clip(0, LEVELS - 1)
+    codes = np.where(np.isnan(levels), np.iinfo(np.uint8).max, np.nan_to_num(levels))
+    return Symbols(
+        codes.astype(np.uint8),
+        X.offsets,
+        n_symbols=np.full(len(codes), LEVELS),
+        sampling_rate=X.sampling_rate,
+    )
 
 
 class _Reader:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from mvdfq._utils.memory import parse_memory
+from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.sums import Gram
@@ -17,10 +18,10 @@ from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.alignment import align, group_units, row_units, unit_grams
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, MatrixBlock
+from mvdfq.terms.fitted import FIRST_NAME
 from mvdfq.terms.plain_answers import FittedFeatures, FittedKernel, FittedPlain
-from mvdfq.terms.reading import FIRST_NAME
 
 __all__ = ["PlainTerm"]
 

@@ -14,8 +14,8 @@ from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.alignment import row_units, unit_grams
-from mvdfq.terms.baseline import class_members
-from mvdfq.terms.reading import ReadingTerm
+from mvdfq.terms.fitted import ReadingTerm
+from mvdfq.terms.standard import class_members
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
 from mvdfq.terms.typical import Nearness
 from mvdfq.terms.word_table import WordTable, dense_table, has_table

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import side_by_side
+from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report, one_blas_thread
-from mvdfq.terms.base import FittedTerm, Found, Source, Term, Work
-from mvdfq.terms.baseline import means_of_classes
+from mvdfq.terms.base import Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
+from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.pass_solver import Columns
-from mvdfq.terms.standard import Scale
+from mvdfq.terms.standard import Scale, means_of_classes
 from mvdfq.terms.svm import Margins
 from mvdfq.terms.typical import Nearness, added, inverse
 
@@ -70,7 +71,8 @@ class Total:
 
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
         # all terms keep features until the machines are known: each may use its part of the memory
-        mine = replace(work, memory_limit=work.memory // len(terms)) if len(terms) > 1 else work
+        limit = parse_memory(work.memory_limit) // len(terms)
+        mine = replace(work, memory_limit=limit) if len(terms) > 1 else work
         fits = side_by_side(lambda term: term.fit(X, y, mine), terms)
         # a term may find nothing to read: filters of strings, say
         self.fits = [fit for fit in fits if fit is not None]

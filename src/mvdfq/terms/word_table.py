@@ -21,7 +21,7 @@ from mvdfq.kernels import Group
 from mvdfq.symbols.base import Symbols
 
 __all__ = [
-    "GroupTable", "WordTable", "dense_table", "first_slots", "has_table", "present_positions",
+    "GroupTable", "WordTable", "dense_table", "has_table", "present_positions",
 ]  # fmt: skip
 
 
@@ -138,18 +138,12 @@ class WordTable(Short):
         return np.ascontiguousarray(np.array(weights, float).T)
 
 
-def first_slots(plan: Plan, rows: np.ndarray) -> list[np.ndarray]:
-    """Return, for each group of layouts, the first dense slot of each row, and the last end."""
-    bases = np.maximum(plan.n_symbols[rows], 1)
-    return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
-
-
 def dense_table(
     plan: Plan, rows: np.ndarray, values: list[np.ndarray], mean: float | None
 ) -> WordTable:
     """Return the table with these weights of all possible words, one array per group."""
     bases, no_keys = np.maximum(plan.n_symbols[rows], 1), np.empty(0, np.uint64)
-    parts = zip(plan.groups(0), first_slots(plan, rows), values, strict=True)
+    parts = zip(plan.groups(0), plan.first_slots(rows), values, strict=True)
     return WordTable(plan, rows, [GroupTable(g, bases, f, no_keys, v) for g, f, v in parts], mean)
 
 

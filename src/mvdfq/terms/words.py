@@ -8,18 +8,20 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.memory import parse_memory
+from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import inverse_root
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.baseline import View
 from mvdfq.terms.compared_evidence import ComparedWords, compared_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
+from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm
 from mvdfq.terms.plain import PlainTerm
-from mvdfq.terms.reading import FIRST_NAME, ReadingTerm
 from mvdfq.terms.standard import (
     Learned,
     Scale,
@@ -30,7 +32,7 @@ from mvdfq.terms.standard import (
     reader_of_words,
 )
 from mvdfq.terms.typical import Centres, Nearness, added
-from mvdfq.terms.word_table import WordTable, dense_table, first_slots
+from mvdfq.terms.word_table import WordTable, dense_table
 
 __all__ = ["FittedWords", "WordTerm"]
 
@@ -133,7 +135,7 @@ class WordTerm(Term):
             pieces_of(symbols, reader.plan_),
             y,
             self.min_share,
-            work.memory,
+            parse_memory(work.memory_limit),
             work.n_jobs,
             work.sample_weight,
         )
@@ -357,7 +359,7 @@ class FittedWords(ReadingTerm):
     def _columns(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the means and spreads of the words of rows, in the order of `root_shares`."""
         plan = self.reader.plan_
-        firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
+        firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
         means, spreads = (
             [slots[f[r] : f[r + 1]].reshape(-1, slots.shape[2])
              for r in rows.tolist() for f, slots in zip(firsts, numbers, strict=True)]
@@ -377,7 +379,7 @@ def _placed(
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
     """Return weights, means and spreads of words, norms of rows, intercepts of pieces."""
     plan = reader.plan_
-    firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
+    firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
     values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
     spreads = [np.zeros((*slots.shape[:2], 1), np.float16) for slots in values]
     means: list[np.ndarray] = []

@@ -1,7 +1,7 @@
 """Responses of filters and the words of their thresholds on a card.
 
-`filters` is as in `_engines/filters.py`. Sums run in the same order as on the processor and without
-fused operations, so responses are equal to the last bit.
+`filters` is as in `_engines/row_loops.py`. Sums run in the same order as on the processor and
+without fused operations, so responses are equal to the last bit.
 """
 
 from functools import cache
@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from mvdfq._engines.filter_words import N_WORDS
-from mvdfq._engines.filters import N_TAPS
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.reading import Reading, Rows
+from mvdfq._engines.row_loops import N_TAPS
 
 __all__ = ["filter_counts"]
 

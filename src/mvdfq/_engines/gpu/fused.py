@@ -98,7 +98,7 @@ def can_level(data: torch.Tensor) -> bool:
 def levels(data: torch.Tensor, rows: Rows, filters: Any, thresholds: torch.Tensor) -> torch.Tensor:
     """Return how many thresholds every response reaches, (n_filters, n_frames); 255 for NaN.
 
-    `filters` is as in `_engines/filters.py`; sums run in the same order as there.
+    `filters` is as in `_engines/row_loops.py`; sums run in the same order as there.
     """
     dilation, taps, members, zero_padded, _ = filters
     kinds = np.column_stack([zero_padded, taps, members]).astype(np.int32)

@@ -9,7 +9,7 @@ from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
 from mvdfq.classifier.saving.kinds import check_finite, check_norms, class_name, require
 from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import check_array
-from mvdfq.terms.word_table import first_slots, has_table
+from mvdfq.terms.word_table import has_table
 
 __all__ = ["TERMS"]
 
@@ -81,7 +81,7 @@ def _check_values(term: Any, values: Any, rows: np.ndarray) -> None:
     largest = int(plan.n_symbols[rows].max(initial=1))
     longest = max(group.length for group in plan.groups(0))
     require(largest**longest < MOST_SLOTS, f"values must hold fewer than {MOST_SLOTS} words")
-    firsts = first_slots(plan, rows)
+    firsts = plan.first_slots(rows)
     require(
         len(values) == len(firsts),
         f"values must be a list of {len(firsts)} arrays, one per group of layouts",

@@ -119,7 +119,10 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
         total = Total(training.chosen.terms, training.X, trainer.y, work)
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
-    return Learned(total.finish(trained.margins), trained, np.arange(len(trainer.y)))
+    fitted = total.finish(trained.margins)
+    if not fitted.knows_means(trainer.problems.n_classes):
+        trained = replace(trained, calibration=None)
+    return Learned(fitted, trained, np.arange(len(trainer.y)))
 
 
 def _work(clf: Any, training: Training | None, **options: Any) -> Work:

@@ -7,10 +7,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
 
-__all__ = ["TypicalityMixin"]
+__all__ = ["TypicalityMixin", "in_set"]
 
 # p values are ratios of whole numbers: 1 - 0.9 is a little less than 0.1.
 ROUNDING = 1e-9
+
+
+def in_set(p: np.ndarray, coverage: float) -> np.ndarray:
+    """Tell which classes are in the sets, given their p values; shape (n_sequences, n_classes)."""
+    return p > 1 - coverage + ROUNDING
 
 
 class TypicalityMixin:
@@ -84,14 +89,32 @@ class TypicalityMixin:
         """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number between 0 and 1, got {coverage!r}.")
-        p, _ = self._p_values(X)
-        labels = self.classes_.tolist()
+        p, labels = self.p_values(X), self.classes_.tolist()
         orders = np.argsort(-p, axis=1, kind="stable").tolist()
-        least = 1 - coverage + ROUNDING
         return [
-            [labels[c] for c in order if mine[c] > least]
-            for order, mine in zip(orders, p, strict=True)
+            [labels[c] for c in order if mine[c]]
+            for order, mine in zip(orders, in_set(p, coverage), strict=True)
         ]
+
+    @property
+    def has_p_values(self: Any) -> bool:
+        """Whether `fit` held out sequences, which p values are made of."""
+        return self.calibration_ is not None
+
+    def p_values(self: Any, X: Any) -> np.ndarray:
+        """Return the p value of each class: how typical of the class a sequence is.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_sequences, n_classes)
+            See `typicality`, which is the p value of the predicted class.
+        """
+        return self._p_values(X)[0]
 
     def _p_values(self: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the p values, (n_sequences, n_classes), and the predicted classes."""
@@ -110,16 +133,12 @@ class TypicalityMixin:
             return decision, lost, None
         if self.calibration_ is None:
             raise ValueError(
-                "p values need sequences that were held out, but fit could not hold out any, or "
-                "there are too many classes to keep their means; train with at least two "
+                "p values need sequences that were held out and the means of the classes, but fit "
+                "could not hold out any sequence, or the terms do not keep the means (more than a "
+                "thousand classes, or several terms of plain words); train with at least two "
                 "sequences per class, of two groups if groups are given."
             )
         near = self.sum_.nearness(read, self.train_y_, len(self.classes_))
-        if near is None:
-            raise ValueError(
-                "p values need the means of the classes, but the terms do not keep the means: "
-                "there are too many classes, or several terms without standardized words."
-            )
         p = self.calibration_.p_values(decision, near)
         p[lost] = 0
         return decision, lost, p

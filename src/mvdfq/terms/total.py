@@ -51,6 +51,11 @@ class FittedSum(Short):
         """Return what the words of each term add to the margins, by the name of the term."""
         return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
 
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether standardized words have the mean of every class, not of all together."""
+        means = (one for term in self.terms for one in term.class_means)
+        return all(one.shape[-1] == n_classes for one in means)
+
     def nearness(self, read: list[Any], y: np.ndarray, n_classes: int) -> Nearness | None:
         """Return the products of sequences with the means of the classes, over all terms."""
         pairs = zip(self.terms, read, strict=True)

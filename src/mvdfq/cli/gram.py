@@ -25,7 +25,9 @@ def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
     parts: Annotated[Parts, Without("C", "balanced", "seed")],
-    reading: Annotated[o.DataOptions, Without("labels", "group_pattern", "strands")],
+    reading: Annotated[
+        o.DataOptions, Without("labels", "group_pattern", "strands", "windows", "step")
+    ],
     format: o.Output = Format.human,
     dtype: Annotated[
         Number, typer.Option(help="Type of the stored values; float32 takes half the space.")

@@ -29,13 +29,15 @@ MOST_ROWS = 40
 MOST_NAMES = 6
 # Letters of a kernel that people see: a kernel of many layouts would fill the screen.
 MOST_LETTERS = 150
+# What inspecting does not need.
+NEVER = "skip_bad", "strands", "cache", "n_jobs", "windows", "step"
 # Facts that hold one number per class.
 IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
     data: o.DataPath,
-    reading: Annotated[o.DataOptions, Without("skip_bad", "strands", "cache", "n_jobs")],
+    reading: Annotated[o.DataOptions, Without(*NEVER)],
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
     ] = False,

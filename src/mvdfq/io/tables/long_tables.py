@@ -40,6 +40,8 @@ def _is_long(glimpse: Glimpse) -> bool:
     roles, rows = looked
     if glimpse.options.get("id", "id") != "id":
         return True
+    if roles.has_runs:
+        return True
     ids = [row[roles.places["id"]] for row in rows] if "id" in roles.places else []
     return bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
 
@@ -50,7 +52,7 @@ def read_long(source: Source, **options: Any) -> Dataset:
     roles = columns.find(source, table.header, table.sample)
     check_long(source, roles)
     growing = Growing(source, columns, roles, is_named=table.is_named)
-    id = roles.places["id"]
+    id = roles.places.get("id", roles.places.get("label", 0))  # a run has a label
     for chunk in table.chunks():
         kept = [row for row in chunk if len(row[1]) == len(table.header) and row[1][id]]
         if len(kept) < len(chunk):
@@ -65,7 +67,7 @@ def read_long(source: Source, **options: Any) -> Dataset:
 
 def check_long(source: Source, roles: Roles) -> None:
     """Refuse a table that cannot be a long table."""
-    if "id" not in roles.places:
+    if "id" not in roles.places and not roles.has_runs:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
@@ -80,7 +82,7 @@ def _spoil_torn(
     for line, cells in chunk:
         name = cells[id] if id < len(cells) else ""
         if not name:
-            growing.source.fail(f"line {line}: no id")
+            growing.source.fail(f"line {line}: no id or label")
         if len(cells) != n_cells:
             who = growing.code("id", [name])[0]
             growing.spoil(who, f"line {line}: {len(cells)} cells, the header has {n_cells}")

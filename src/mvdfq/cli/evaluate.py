@@ -23,7 +23,6 @@ from mvdfq.cli.output import (
 from mvdfq.cli.page import PageOptions
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.scores import show_scores
-from mvdfq.cli.train import labelled
 from mvdfq.cli.values import PROTOCOLS, completed
 
 __all__ = ["evaluate"]
@@ -34,7 +33,7 @@ LONG = 60.0
 
 
 def evaluate(
-    data: o.DataPath,
+    data: o.DataPaths,
     *,
     protocol: Annotated[
         str,
@@ -77,18 +76,20 @@ def evaluate(
         _refuse_with_model(given)
         show_scores(*_tested(model, data, reading), format)
         return
+    where = o.one_or_all(data)
+    reading = parts.reading(reading, data)
     parts.check()
     _check_protocol(protocol, splits, seeds, test)
     if page.report is not None and protocol == "homology":
         raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
     page.check()
-    clf, read = parts.classifier(verbose=False), reading.read(data)
+    clf = parts.classifier(verbose=False)
     if protocol == "homology":
-        _homology(clf, read, splits, format, reading.quiet)
+        _homology(clf, reading.read(where), splits, format, reading.quiet)
         return
-    read = labelled(read, data)
+    read = reading.labelled(where)
     if test is not None:
-        read = _with_test_part(read, labelled(reading.read(test), test), data)
+        read = _with_test_part(read, reading.labelled(test), o.shown_paths(where))
     _check_groups(protocol, read.groups)
     rules = {
         "protocol": protocol or None,
@@ -96,8 +97,8 @@ def evaluate(
         "split": read.split,
         "seeds": range(parts.seed, parts.seed + seeds),
     }
-    settings = {"data": str(data), **({} if test is None else {"test": str(test)})}
-    _measured(clf, read, data, rules, settings, page, format, reading.quiet)
+    settings = {"data": o.shown_paths(where), **({} if test is None else {"test": str(test)})}
+    _measured(clf, read, data[0], rules, settings, page, format, reading.quiet)
 
 
 def _measured(
@@ -161,12 +162,14 @@ def _refuse_with_model(given: dict[str, Any]) -> None:
         )
 
 
-def _tested(model: Path, data: Path, reading: o.DataOptions) -> tuple[Any, dict[str, Any]]:
+def _tested(model: Path, data: list[Path], reading: o.DataOptions) -> tuple[Any, dict[str, Any]]:
     """Test a model file on data; return the result and the settings."""
     from mvdfq.evaluation import evaluate_fitted
 
     clf, quiet = load(model), reading.quiet
-    read = labelled(new_data(clf, [data], reading), data)
+    read = new_data(clf, data, reading)
+    if read.y is None:
+        raise Refused(f"{o.shown_paths(data)} has no labels.", "--label or --labels names them")
     if read.split is not None and "test" in read.split:
         note("Testing on the test part that the data name.", quiet)
         read = read.take((read.split == "test").nonzero()[0])
@@ -176,10 +179,10 @@ def _tested(model: Path, data: Path, reading: o.DataOptions) -> tuple[Any, dict[
         note(f"The model does not know the classes {', '.join(unknown)}: these count as errors.")
     with working("predicting", quiet):
         result = evaluate_fitted(clf, read.X, read.y, read.groups)
-    return result, {"data": str(data), "model": str(model), "skipped": len(read.skipped)}
+    return result, {"data": o.shown_paths(data), "model": str(model), "skipped": len(read.skipped)}
 
 
-def _with_test_part(train: Any, test: Any, path: Path) -> Any:
+def _with_test_part(train: Any, test: Any, path: str) -> Any:
     """Return one data set of a training part and a test part."""
     import numpy as np
 

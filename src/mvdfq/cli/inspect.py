@@ -36,8 +36,10 @@ IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
-    data: o.DataPath,
-    reading: Annotated[o.DataOptions, Without("skip_bad", "strands", "cache", "n_jobs")],
+    data: o.DataPaths,
+    reading: Annotated[
+        o.DataOptions, Without("skip_bad", "strands", "cache", "n_jobs", "profile_values")
+    ],
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
     ] = False,
@@ -51,34 +53,35 @@ def inspect(
     it was trained on.
     Example: mvdfq inspect recordings/
     """
-    if is_model(data):
-        inspect_model(data, format)
+    if is_model(data[0]):
+        inspect_model(data[0], format)
         return
     from mvdfq.io.dataset import check_kept
     from mvdfq.io.inspection import facts_of
 
-    kind = reading.kind(data)
+    kind, where = reading.kind(data), o.one_or_all(data)
     if kind == "audio":
-        facts = _facts_of_audio(data, reading, deep)
+        facts = _facts_of_audio(where, reading, deep)
     else:
-        facts = facts_of(replace(reading, as_=kind, skip_bad=True, n_jobs=1).dataset(data))
-    facts = {"data": str(data), "format": kind, **facts}
+        facts = facts_of(replace(reading, as_=kind, skip_bad=True, n_jobs=1).dataset(where))
+    facts = {"data": o.shown_paths(where), "format": kind, **facts}
     _show(facts, format, reading.quiet)
-    check_kept(data, facts["sequences"], facts["bad"])
+    check_kept(o.shown_paths(where), facts["sequences"], facts["bad"])
 
 
-def _facts_of_audio(data: Path, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
+def _facts_of_audio(data: Any, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
     """Return the facts of sound files; refuse options that sound files do not have."""
     from mvdfq.io.sound.audio import facts_of_audio
     from mvdfq.io.sound.recipes import audio_recipe
 
-    given = reading.columns | {"label": reading.label, "labels": reading.labels, "silence": None}
-    for name in (name for name, value in given.items() if value is not None):
+    given = reading.columns | {"label": reading.label, "silence": None}
+    kept = ("label", "group") if reading.labels else ()
+    for name in (name for name, value in given.items() if value is not None and name not in kept):
         raise Refused(f"--{name} has no meaning for the format audio; remove it.")
     with progress_bar("looking", reading.quiet) as progress:
         recipe = audio_recipe(reading.recipe, reading.silence)
         how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
-        facts = facts_of_audio(data, reading.group_pattern, progress, **how)
+        facts = facts_of_audio(data, reading.elsewhere, progress, **how)
     if not deep:
         facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
     return facts
@@ -99,8 +102,10 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
             if len(rows) > MOST_ROWS:
                 note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
     if not facts["classes"]:
-        ways = "--label, --labels or one folder per class"
-        note(f"the data have no labels; mvdfq train needs {ways}", quiet)
+        from mvdfq.io.labelling import how_to_label
+
+        hint = as_flags(how_to_label(facts["format"]))
+        note(f"the data have no labels, which mvdfq train needs: {hint}", quiet)
     for remark in facts["remarks"]:
         note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import getdoc, signature
 from typing import Any
 
@@ -157,6 +157,13 @@ class Parts:
     def check(self) -> None:
         """Raise an error for values that are not known, before data are read."""
         self.classifier(verbose=False)
+
+    def reading(self, reading: Any, path: Any = None) -> Any:
+        """Return how data are read: the kernel of profiles reads probabilities."""
+        wants = re.match(r"profile\b", self.kernel or "", re.IGNORECASE)
+        if not wants or reading.profile_values is not None or reading.kind(path) != "profiles":
+            return reading
+        return replace(reading, profile_values="probabilities")
 
     def classifier(self, *, verbose: bool) -> Any:
         """Return the classifier, not fitted."""

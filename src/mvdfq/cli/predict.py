@@ -14,7 +14,7 @@ from mvdfq.cli.shared import Without
 __all__ = ["ModelPath", "NewData", "load", "new_data", "predict", "warn_of_training_data"]
 
 # What a model remembers is no option where new data are read.
-NewData = Annotated[o.DataOptions, Without("recipe", "labels", "group_pattern", "strands")]
+NewData = Annotated[o.DataOptions, Without("recipe", "strands", "profile_values")]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
 TEXT = ("long-csv", "wide-csv", "csv-folder")
@@ -111,6 +111,8 @@ def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     if reading.as_ == "audio" and source.get("recipe"):
         recipe: Any = AudioRecipe(**source["recipe"])
         reading = replace(reading, recipe=recipe)
+    if reading.as_ == "profiles":
+        reading = replace(reading, profile_values=source.get("profile_values"))
     if reading.as_ == "fasta":
         reading = replace(reading, strands=source.get("strands", "one"))
     read = reading.read(paths[0] if len(paths) == 1 else paths)

@@ -14,11 +14,11 @@ from mvdfq.cli.inspect import inner_facts
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, show_facts
 
-__all__ = ["check_output", "labelled", "train"]
+__all__ = ["check_output", "train"]
 
 
 def train(
-    data: o.DataPath,
+    data: o.DataPaths,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
     parts: Parts,
     reading: o.DataOptions,
@@ -30,11 +30,12 @@ def train(
     """
     from mvdfq.evaluation import useful_groups
 
-    check_output(output, data)
+    for path in data:
+        check_output(output, path)
     _tell_replaced(output, reading.quiet)
     parts.check()
-    reading = replace(reading, as_=reading.kind(data))
-    read = labelled(reading.read(data), data)
+    reading = parts.reading(replace(reading, as_=reading.kind(data)))
+    read = reading.labelled(o.one_or_all(data))
     if read.split is not None:
         note("Training on the training part that the data name.", reading.quiet)
         read = read.take((read.split == "train").nonzero()[0])
@@ -113,16 +114,6 @@ def _tell_replaced(path: Path, quiet: bool) -> None:
     note(f"{path} exists and will be replaced: {what}.", quiet)
 
 
-def labelled(data: Any, path: Any) -> Any:
-    """Return the data, or raise an error if the data have no labels."""
-    if data.y is None:
-        raise Refused(
-            f"{path} has no labels.",
-            "make one folder per class, or name a column with --label or a CSV file with --labels",
-        )
-    return data
-
-
 def _source(reading: o.DataOptions) -> dict[str, Any]:
     """Return how the data were read, which a model file remembers."""
     from mvdfq.io.sound.recipes import audio_recipe
@@ -132,5 +123,6 @@ def _source(reading: o.DataOptions) -> dict[str, Any]:
         "format": reading.as_,
         "recipe": None if stored is None else asdict(stored),
         "strands": reading.strands,
+        "profile_values": reading.profile_values,
         "columns": reading.columns | {"label": reading.label},
     }

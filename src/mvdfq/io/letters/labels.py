@@ -16,26 +16,6 @@ __all__ = ["HomologyTask", "homology_tasks", "read_labels", "read_splits"]
 ROLES = ("pos-train", "neg-train", "pos-test", "neg-test")
 
 
-def as_table(labels: str | Path | Mapping[str, str]) -> dict[str, About]:
-    """Return label and group by id, from a file or from a mapping of id to label."""
-    if isinstance(labels, Mapping):
-        return {str(name): (value, None) for name, value in labels.items()}
-    return read_labels(labels)
-
-
-def look_up(path: str | Path, name: str, table: Mapping[str, About]) -> About:
-    """Return label and group of `name`; a name that the table does not hold is a ReadError.
-
-    The table may hold a part of a name with bars, such as P69905 of sp|P69905|HBA_HUMAN.
-    """
-    for part in (name, *name.split("|")):
-        if part in table:
-            return table[part]
-    held = f"; the table holds ids such as {next(iter(table))!r}" if table else ""
-    problem = f"{name!r} has no label in the table of labels{held}"
-    raise ReadError(path, problem, "add a row for this id to the table")
-
-
 def read_labels(path: str | Path) -> dict[str, About]:
     r"""Read a table of labels; its first line is ``id,label`` or ``id,label,group``.
 

@@ -19,6 +19,7 @@ import numpy as np
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io import inspection
 from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.labelling import Elsewhere, person_remark
 from mvdfq.io.sound.decoding import (
     READABLE,
     Header,
@@ -216,7 +217,7 @@ FORMAT = Format(
     "audio",
     holds_sound,
     _read,
-    options=("recipe", "silence", "cache", "group_pattern", "n_jobs"),
+    options=("recipe", "silence", "cache", "n_jobs"),
     extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
     is_series=False,
     takes_many=True,
@@ -225,7 +226,7 @@ FORMAT = Format(
 
 def facts_of_audio(
     path: Any,
-    group_pattern: str | None = None,
+    elsewhere: Elsewhere = Elsewhere(),  # noqa: B008
     progress: Report | None = None,
     *,
     recipe: Any = None,
@@ -233,7 +234,8 @@ def facts_of_audio(
     n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """Facts of sound files, from their headers; `deep` decodes the files too."""
-    listing = list_audio(path, group_pattern=group_pattern)
+    listing = list_audio(path)
+    listing.label(elsewhere)
     good: dict[int, Header] = {}
     bad = [problem.message for problem in listing.problems]
     for i, header in enumerate(headers(listing.files, recipe, deep, n_jobs)):
@@ -260,7 +262,14 @@ def facts_of_audio(
         **inspection.idle_facts("digital silence", shares),
         "duplicates": inspection.equals_in_words(equal, listing.files, listing.labels or None),
         "bad": bad,
-        "remarks": [*listing.remarks, *told],
+        "remarks": [
+            *listing.remarks,
+            *told,
+            *filter(
+                None,
+                [not elsewhere.gives_labels and listing.labels and person_remark(listing.names)],
+            ),
+        ],
     }
 
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import subprocess
 
 import numpy as np
 import pytest
@@ -343,3 +344,172 @@ def test_sequences_that_biopython_reads(tmp_path):
     (tmp_path / "a.fastq").write_text(FASTQ[:-3])
     with pytest.raises(ReadError, match="damaged"):
         read(tmp_path / "a.fastq")
+
+
+def test_arrays_of_matlab_and_hdf5(tmp_path):
+    import h5py
+    from scipy.io import savemat
+
+    X, labels = RNG.normal(size=(4, 2, 9)), np.array(["up", "down", "up", "down"])
+    cells = np.empty((1, 4), dtype=object)
+    cells[0] = list(X)
+    words = np.empty((4, 1), dtype=object)
+    words[:, 0] = list(labels)
+    for packed in (False, True):
+        savemat(tmp_path / "a.mat", {"X": X, "y": labels}, do_compression=packed)
+        savemat(tmp_path / "b.mat", {"X": cells, "y": words}, do_compression=packed)
+        savemat(tmp_path / "c.mat", {"X_train": X, "y_train": [1, 2, 1, 2]}, do_compression=packed)
+        for name in ("a.mat", "b.mat", "c.mat"):
+            data = read(tmp_path / name)
+            assert_array_equal(data.X.data, np.concatenate(X, axis=1))
+            assert data.y.tolist() == (labels.tolist() if name != "c.mat" else [1, 2, 1, 2])
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["X"], file["y"] = X, labels.astype("S")
+    data = read(tmp_path / "a.h5")
+    assert_array_equal(data.X.data, np.concatenate(X, axis=1))
+    assert data.y.tolist() == labels.tolist()
+
+
+def test_hostile_arrays_are_refused(tmp_path):
+    import h5py
+    from scipy.io import savemat
+
+    savemat(tmp_path / "s.mat", {"X": {"a": 1}})
+    with pytest.raises(ReadError, match="variable 'X' is of class struct"):
+        read(tmp_path / "s.mat")
+    savemat(tmp_path / "big.mat", {"X": np.zeros((1, 1, 10**6))}, do_compression=True)
+    with pytest.raises(ReadError, match="too large when unpacked"):
+        read(tmp_path / "big.mat", max_bytes=10**6)
+    content = (tmp_path / "big.mat").read_bytes()
+    (tmp_path / "cut.mat").write_bytes(content[: len(content) // 2])
+    with pytest.raises(ReadError, match="damaged or cut short"):
+        read(tmp_path / "cut.mat")
+    makers = {
+        "link": lambda file: file.__setitem__("X", h5py.ExternalLink("/etc/passwd", "/")),
+        "group": lambda file: file.create_group("X"),
+        "objects": lambda file: file.create_dataset("X", (2,), h5py.vlen_dtype(float)),
+        "files": lambda file: file.create_dataset(
+            "X", (2,), float, external=[(str(tmp_path / "raw"), 0, 16)]
+        ),
+        "bytes": lambda file: file.create_dataset("X", (10**6, 10**6), float, chunks=True),
+    }
+    for word, make in makers.items():
+        with h5py.File(tmp_path / f"{word}.h5", "w") as file:
+            make(file)
+        with pytest.raises(ReadError, match=word):
+            read(tmp_path / f"{word}.h5")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.edf", r"\.edf files are not read; convert: mne.io.read_raw_edf"),
+        ("a.pkl", "never loaded"),
+        ("a.rds", r"write\.csv"),
+    ],
+)
+def test_other_files_have_a_conversion(tmp_path, name, message):
+    (tmp_path / name).write_bytes(b"\x80\x04\x95 binary \0")
+    with pytest.raises(ReadError, match=message):
+        read(tmp_path / name)
+
+
+def test_aac_is_read_by_ffmpeg(tmp_path, monkeypatch):
+    ffmpeg = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/ffmpeg").symlink_to(ffmpeg)
+    (tmp_path / "s").mkdir()
+    write_sounds(tmp_path / "s", 1)
+    for name in ("a.m4a", "a.aac"):
+        command = [ffmpeg, "-v", "error", "-i", tmp_path / "s/tone/0.wav", tmp_path / name]
+        subprocess.run(command, check=True)
+    expected = read(tmp_path / "s/tone/0.wav", recipe="telephone").X[0]
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for name in ("a.m4a", "a.aac"):
+        found = read(tmp_path / name, recipe="telephone").X[0]
+        means = [x[:2, 10:-20].mean(axis=1) for x in (found, expected)]
+        np.testing.assert_allclose(*means, rtol=0.1)
+    (tmp_path / "bad.m4a").write_bytes(b"\0\0\0\x20ftypM4A " + b"x" * 100)
+    with pytest.raises(ReadError, match="ffmpeg cannot decode"):
+        read(tmp_path / "bad.m4a")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ReadError, match=r"ffmpeg is not found; install ffmpeg, .*ffmpeg -i a.m4a"):
+        read(tmp_path / "a.m4a")
+
+
+# New files for a model, and what the program says of files
+
+
+@pytest.fixture
+def model(tmp_path):
+    write_sounds(tmp_path, 4)
+    run("train", tmp_path, "-o", tmp_path / "m.mvdfq", "--recipe", "telephone", "-q")
+    return tmp_path / "m.mvdfq"
+
+
+@pytest.mark.slow
+def test_files_for_a_model(tmp_path, model):
+    import mvdfq
+    from mvdfq.io import read_for
+
+    paths = [tmp_path / "tone/0.wav", tmp_path / "noise/0.wav"]
+    found = mvdfq.predict_files(model, paths)
+    assert found == {str(paths[0]): "tone", str(paths[1]): "noise"}
+    clf = mvdfq.load(model)
+    data = read_for(clf, paths[0])
+    assert_array_equal(data.X.data, read(paths[0], recipe="telephone").X.data)
+    near = clf.neighbours(data.X, 2)
+    assert [one.name for one in near] == [clf.source_["names"][one.index] for one in near]
+    assert near[0].name.startswith("tone/")
+    trained = read(tmp_path, recipe="telephone")
+    again = mvdfq.SequenceClassifier("mvdfqm-spectrum").fit(trained.X, trained.y)
+    assert again.neighbours(data.X, 1)[0].name is None
+    again.source_ = trained.source
+    again.save(tmp_path / "again.mvdfq")
+    assert mvdfq.predict_files(tmp_path / "again.mvdfq", paths[0])
+    with pytest.raises(ReadError, match=r"there is no such file|no such file"):
+        mvdfq.predict_files(model, tmp_path / "nothing.wav")
+
+
+@pytest.mark.slow
+def test_evaluate_lists_the_files(tmp_path, model):
+    out, _ = run("evaluate", tmp_path, "--recipe", "telephone", "--format", "csv", "-q",
+                 "--group-pattern", r"(\d)\.wav")  # fmt: skip
+    head, *rows = out.splitlines()
+    assert head == "name,group,true,predicted,right,fold,seed"
+    assert len(rows) == 8
+    assert {row.split(",")[0] for row in rows} >= {"tone/0.wav", "noise/3.wav"}
+    out, _ = run("evaluate", tmp_path, "--model", model, "--format", "csv", "-q")
+    assert len(out.splitlines()) == 9
+
+
+@pytest.mark.slow
+def test_model_cards(tmp_path, model):
+    card, _ = run("inspect", model, "--card")
+    for words in (
+        "# Model card: m.mvdfq",
+        "| noise | 4 |",
+        "Inner accuracy",
+        "hop_length",
+        "## Limits",
+    ):
+        assert words in card
+    assert "--card needs a model file" in run("inspect", tmp_path / "tone", "--card", code=2)[1]
+
+
+@pytest.mark.slow
+def test_options_of_the_guide(tmp_path):
+    one, two = fasta(tmp_path / "at.fa", 8, "AAAT"), fasta(tmp_path / "gc.fa", 8, "GGGC")
+    figures = {}
+    for positive in ("at", "gc"):
+        out, _ = run("evaluate", one, two, "--positive", positive, "--pyramid", "2",
+                     "--class-weight", "at=3,gc=1", "--format", "json", "-q")  # fmt: skip
+        figures[positive] = json.loads(out)
+        assert figures[positive]["positive_class"] == positive
+        assert "pyramid=2" in figures[positive]["classifier"]
+        assert "class_weight={'at': 3.0, 'gc': 1.0}" in figures[positive]["classifier"]
+    assert figures["at"]["sensitivity"] == figures["gc"]["specificity"]
+    assert figures["at"]["roc_auc"] == pytest.approx(figures["gc"]["roc_auc"])
+    assert "one of two classes" in run("evaluate", one, two, "--positive", "x", code=5)[1]
+    for wrong in ("at", "at=x", "at=-1", "=2"):
+        assert "is not known" in run("evaluate", one, "--class-weight", wrong, code=2)[1]

@@ -28,6 +28,9 @@ class Neighbour:
     label : object
         Class of the training sequence.
 
+    name : str, default=None
+        Name of the training sequence, if the classifier knows how its data were read.
+
     Examples
     --------
     >>> import mvdfq
@@ -41,6 +44,7 @@ class Neighbour:
     index: int
     similarity: float
     label: Any
+    name: str | None = None
 
 
 def nearest(

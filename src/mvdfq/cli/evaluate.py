@@ -44,6 +44,10 @@ def evaluate(
         ),
     ] = "",
     seeds: Annotated[int, typer.Option(help="Number of repetitions with other folds.", min=1)] = 1,
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The positive of two classes; default: the second by the alphabet."),
+    ] = None,
     splits: Annotated[
         Path | None,
         typer.Option(help="Table with the columns family, role, id, for --protocol homology."),
@@ -70,7 +74,13 @@ def evaluate(
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
     if model is not None:
-        given = {"--protocol": protocol, "--seeds": seeds > 1, "--splits": splits, "--test": test}
+        given = {
+            "--positive": positive,
+            "--protocol": protocol,
+            "--seeds": seeds > 1,
+            "--splits": splits,
+            "--test": test,
+        }
         given |= {"--report": page.report, "--recipe": reading.recipe}
         given |= {"--group-pattern": reading.group_pattern, **parts.given()}
         _refuse_with_model(given)
@@ -96,6 +106,8 @@ def evaluate(
         "groups": read.groups,
         "split": read.split,
         "seeds": range(parts.seed, parts.seed + seeds),
+        "names": read.names,
+        "positive": positive,
     }
     settings = {"data": o.shown_paths(where), **({} if test is None else {"test": str(test)})}
     _measured(clf, read, data[0], rules, settings, page, format, reading.quiet)
@@ -179,6 +191,7 @@ def _tested(model: Path, data: list[Path], reading: o.DataOptions) -> tuple[Any,
         note(f"The model does not know the classes {', '.join(unknown)}: these count as errors.")
     with working("predicting", quiet):
         result = evaluate_fitted(clf, read.X, read.y, read.groups)
+        result = replace(result, names=read.names)
     return result, {"data": o.shown_paths(data), "model": str(model), "skipped": len(read.skipped)}
 
 

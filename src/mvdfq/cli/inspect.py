@@ -1,5 +1,6 @@
 """``mvdfq inspect``: the contents of a data set; what a model expects and was trained on."""
 
+import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from mvdfq._utils.short import counted
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused, as_flags
+from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.output import (
     Format,
     key_of,
@@ -43,6 +45,9 @@ def inspect(
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
     ] = False,
+    card: Annotated[
+        bool, typer.Option("--card", help="Print a model card in Markdown, for a model file.")
+    ] = False,
     format: o.Output = Format.human,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
@@ -54,8 +59,13 @@ def inspect(
     Example: mvdfq inspect recordings/
     """
     if is_model(data[0]):
-        inspect_model(data[0], format)
+        if card:
+            show_text(model_card(data[0]))
+        else:
+            inspect_model(data[0], format)
         return
+    if card:
+        raise Refused("--card needs a model file.", "mvdfq train writes model files", USAGE)
     from mvdfq.io.dataset import check_kept
     from mvdfq.io.inspection import facts_of
 
@@ -167,6 +177,74 @@ def inspect_model(path: Path, format: Format) -> None:
     if format is Format.human:
         show_text("")
         table([{"class": k, "training sequences": n} for k, n in classes.items()])
+
+
+CARD = """# Model card: {name}
+
+## What the model does
+
+The model puts a {what} into one of {n_classes}. It was written by mvdfq {version}.
+
+## Training data
+
+{n} sequences, {lengths}. {read} SHA-256 of the data: {digest}.
+
+| class | training sequences |
+|---|---|
+{classes}
+
+## Accuracy
+
+{accuracy} The accuracy on other data, of other persons or devices, may be lower:
+`mvdfq evaluate --model {name} DATA` measures it.
+
+## Settings
+
+- `{settings}`
+- C = {C:g}, versions: {versions}
+
+## Limits
+
+- The model knows only the classes above, and puts every sequence into one of them.
+- New data must be recorded and read in the same way as the training data{same}.
+- Say here for what the model is meant, and where it must not be used.
+"""
+
+
+def model_card(path: Path) -> str:
+    """Return a model card in Markdown: data, classes, accuracy, settings and limits."""
+    clf = load(path)
+    facts, inner = _facts(path, clf, Format.human), _inner_accuracy(clf)
+    training, classes, recipe = facts["training"], facts["classes"], facts["recipe"]
+    score, remark = inner["inner_accuracy"], inner.get("inner_accuracy_remark")
+    told = "unknown" if score is None else f"{score:.1%}"
+    names = _some(facts["channel_names"])
+    return CARD.format(
+        name=path.name,
+        what="sequence of letters" if facts["letters"] else "sequence of numbers",
+        n_classes=counted(len(classes), "class"),
+        version=training["versions"].get("mvdfq"),
+        n=sum(classes.values()),
+        lengths=_lengths(training, "letters" if facts["letters"] else "frames"),
+        read=f"Format: {facts['format'] or 'arrays'}"
+        + (f"; channels: {names}." if names else ".")
+        + (f" Sound: {_in_words(recipe)}." if recipe else ""),
+        digest=training["digest"],
+        classes="\n".join(f"| {_cell(label)} | {n} |" for label, n in classes.items()),
+        accuracy=f"Inner accuracy: {told}, by cross-validation on the training data"
+        + (f" ({remark})." if remark else "."),
+        settings=facts["settings"].replace("`", "'"),
+        C=clf.C_,
+        versions=_in_words(training["versions"]),
+        same=f", at {training['sampling_rate']:g} frames per second"
+        if training["sampling_rate"]
+        else "",
+    )
+
+
+def _cell(text: str) -> str:
+    """Return text for a cell of a table in Markdown."""
+    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", " ".join(text.split()))
 
 
 def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:

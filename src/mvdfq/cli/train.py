@@ -1,7 +1,7 @@
 """``mvdfq train``: data -> model file."""
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,7 +44,7 @@ def train(
     if read.groups is not None:
         _tell_groups(groups, reading.quiet)
     clf.fit(read.X, read.y, groups=groups)
-    clf.source_ = _source(reading) | {"names": read.names}
+    clf.source_ = read.source | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     _show(clf, read, output, format, reading.quiet)
@@ -112,17 +112,3 @@ def _tell_replaced(path: Path, quiet: bool) -> None:
     except ModelFileError:
         what = "a model file that cannot be read"
     note(f"{path} exists and will be replaced: {what}.", quiet)
-
-
-def _source(reading: o.DataOptions) -> dict[str, Any]:
-    """Return how the data were read, which a model file remembers."""
-    from mvdfq.io.sound.recipes import audio_recipe
-
-    stored = audio_recipe(reading.recipe, reading.silence) if reading.as_ == "audio" else None
-    return {
-        "format": reading.as_,
-        "recipe": None if stored is None else asdict(stored),
-        "strands": reading.strands,
-        "profile_values": reading.profile_values,
-        "columns": reading.columns | {"label": reading.label},
-    }

@@ -17,6 +17,7 @@ from .letters.residues import (
     reverse_complement as reverse_complement,
     substitution_rows as substitution_rows,
 )
+from .new_files import read_for as read_for
 from .reading import (
     FolderBlocks as FolderBlocks,
     list_parts as list_parts,

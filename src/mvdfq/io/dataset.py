@@ -65,6 +65,10 @@ class Dataset:
         What the reader decided by itself: which columns hold times and labels, which files it
         passed over.
 
+    source : dict, default={}
+        How the data were read. ``clf.source_ = data.source`` lets a classifier read new files in
+        the same way, see `read_for`.
+
     Examples
     --------
     >>> import numpy as np
@@ -81,6 +85,7 @@ class Dataset:
     split: np.ndarray | None = None
     skipped: tuple[ReadError, ...] = ()
     remarks: tuple[str, ...] = ()
+    source: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if type(self.X) is list:

@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from mvdfq.io.labelling import Elsewhere, has_column, person_remark
 from mvdfq.io.letters.fasta import read_biopython
 from mvdfq.io.recognition import RECORDS, find_format, named_format, read_file, read_path, recognise
 from mvdfq.io.sound.listing import list_audio
+from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
 from mvdfq.io.tables.in_memory import TABLE, read_memory
 from mvdfq.io.tables.long_tables import csv_files
@@ -189,7 +190,14 @@ def read(
     if data.y is not None and not elsewhere.gives_labels and record.name in ("audio", "csv-folder"):
         remark = person_remark(data.names)
         data = replace(data, remarks=(*data.remarks, *([remark] if remark else [])))
-    return _labelled(data, elsewhere, source)
+    data = _labelled(data, elsewhere, source)
+    stored = audio_recipe(recipe, silence) if record.name == "audio" else None
+    said: dict[str, Any] = {
+        "format": record.name,
+        "recipe": None if stored is None else asdict(stored),
+    }
+    said |= {"strands": strands, "profile_values": profile_values, "names": data.names}
+    return replace(data, source=said | {"columns": _given({"label": label}) | columns})
 
 
 def _is_list(value: Any) -> bool:

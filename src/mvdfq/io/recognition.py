@@ -16,7 +16,7 @@ from mvdfq.io.dataset import Dataset, Format, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.sound import audio
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
+from mvdfq.io.tables import arrays, binary, foreign, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import looked_at, some
 from mvdfq.io.tables.csv_tables import first_rows, is_value
 
@@ -33,6 +33,8 @@ RECORDS: list[Format] = [
     series_rows.ARFF,
     arrays.NPZ,
     arrays.NPY,
+    foreign.MAT,
+    foreign.H5,
     binary.PARQUET,
     binary.FEATHER,
     binary.EXCEL,
@@ -113,6 +115,8 @@ def _not_recognised(path: Path, records: Sequence[Format]) -> ReadError:
     if path.is_file():
         if not path.stat().st_size:
             return ReadError(path, "the file is empty")
+        if error := foreign.conversion(str(path)):
+            return error
         try:
             next(Source(path).lines(), None)
         except ReadError as error:  # text that is UTF-16 or damaged, or not text at all

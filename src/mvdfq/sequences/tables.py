@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 __all__ = ["TableColumns", "columns_of", "is_missing", "is_table", "unmasked"]
 
@@ -26,6 +27,8 @@ class TableColumns:
 
 def is_table(X: Any) -> bool:
     """Is this a data frame, an array of xarray or a dictionary of columns?"""
+    if issparse(X):  # one kind of sparse matrix is a mapping
+        return False
     named = ("collect_schema", "to_dataframe", "columns")
     return isinstance(X, Mapping) or any(hasattr(X, name) for name in named)
 

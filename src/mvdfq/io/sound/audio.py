@@ -51,11 +51,12 @@ def read_audio(
 ) -> Dataset:
     r"""Read sound files as sequences of MFCC.
 
-    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension. All channels are
-    mixed to one channel. `path` is a folder with one sub-folder per class (files may lie deeper),
-    a folder with a table ``metadata.csv`` (columns ``file_name,label[,group]``), or files without
-    labels: a folder of files, a list of files or a single file. Names that begin with a dot are
-    ignored. Files beside the class folders are ignored if they are not sound.
+    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension; AAC and m4a are
+    read if ffmpeg is installed. All channels are mixed to one channel. `path` is a folder with one
+    sub-folder per class (files may lie deeper), a folder with a table ``metadata.csv`` (columns
+    ``file_name,label[,group]``), or files without labels: a folder of files, a list of files or a
+    single file. Names that begin with a dot are ignored. Files beside the class folders are
+    ignored if they are not sound.
 
     An error names a file that is empty, damaged, not sound, silent, shorter than a window or
     longer than the recipe allows. A class with one file is read, with a warning.
@@ -218,7 +219,7 @@ FORMAT = Format(
     holds_sound,
     _read,
     options=("recipe", "silence", "cache", "n_jobs"),
-    extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
+    extensions=("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac"),
     is_series=False,
     takes_many=True,
 )

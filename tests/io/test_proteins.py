@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from mvdfq import Letters, Profile, SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.letters.fasta import is_fasta, read_fasta
-from mvdfq.io.letters.labels import ROLES, homology_tasks, read_labels, read_splits
+from mvdfq.io.letters.labels import ROLES, homology_tasks, read_splits
 from mvdfq.io.letters.profiles import (
     FORMAT,
     log_odds_to_probabilities,
@@ -297,21 +297,6 @@ def test_labels_by_the_accession_of_a_header_with_bars(tmp_path):
 def test_labels_from_a_mapping(tmp_path):
     data = read_fasta(write(tmp_path, TWO), labels={"d1": "x", "d2": "y"})
     assert (data.y.tolist(), data.groups) == (["x", "y"], None)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "line 1: there is no column 'id'; the columns are id,label"),
-        ("name,label\na,b\n", "line 1: there is no column 'id'"),
-        ("id,label\n", "holds no labels"),
-        ("id,label\na,x,y\n", "line 2: 3 cells, the header has 2"),
-        ("id,label\na,x\nb\n", "line 3: the id or the label is empty"),
-        ("id,label\na,x\na,y\n", "line 3: id 'a' has two labels or groups"),
-    ],
-)
-def test_bad_tables_of_labels(tmp_path, text, message):
-    refused(message, read_labels, write(tmp_path, text, "labels.csv"))
 
 
 # The homology protocol

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq._utils.short import counted
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused, as_flags
@@ -179,66 +178,50 @@ def inspect_model(path: Path, format: Format) -> None:
         table([{"class": k, "training sequences": n} for k, n in classes.items()])
 
 
-CARD = """# Model card: {name}
+CARD = """# Model card: {model}
 
-## What the model does
+## Data and classes
 
-The model puts a {what} into one of {n_classes}. It was written by mvdfq {version}.
-
-## Training data
-
-{n} sequences, {lengths}. {read} SHA-256 of the data: {digest}.
+Trained on {n} sequences ({lengths}), format {format}. SHA-256: {digest}.
 
 | class | training sequences |
 |---|---|
-{classes}
+{rows}
 
 ## Accuracy
 
-{accuracy} The accuracy on other data, of other persons or devices, may be lower:
-`mvdfq evaluate --model {name} DATA` measures it.
+Inner accuracy {score}, by cross-validation on the training data. `mvdfq evaluate --model` measures
+the accuracy on other data, which may be lower for other persons or devices.
 
 ## Settings
 
-- `{settings}`
-- C = {C:g}, versions: {versions}
+{settings}
 
 ## Limits
 
-- The model knows only the classes above, and puts every sequence into one of them.
-- New data must be recorded and read in the same way as the training data{same}.
+- The model puts every sequence into one of these classes, also a sequence of another kind.
+- New data must be recorded and read in the same way as the training data.
 - Say here for what the model is meant, and where it must not be used.
 """
 
 
 def model_card(path: Path) -> str:
     """Return a model card in Markdown: data, classes, accuracy, settings and limits."""
-    clf = load(path)
-    facts, inner = _facts(path, clf, Format.human), _inner_accuracy(clf)
-    training, classes, recipe = facts["training"], facts["classes"], facts["recipe"]
-    score, remark = inner["inner_accuracy"], inner.get("inner_accuracy_remark")
-    told = "unknown" if score is None else f"{score:.1%}"
-    names = _some(facts["channel_names"])
+    facts = _facts(path, load(path), Format.human)
+    training, score = facts["training"], facts["inner_accuracy"]
+    told = {key: facts[key] for key in ("settings", "C", "channel_names", "recipe", "strands")}
+    told["versions"] = _in_words(training["versions"])
     return CARD.format(
-        name=path.name,
-        what="sequence of letters" if facts["letters"] else "sequence of numbers",
-        n_classes=counted(len(classes), "class"),
-        version=training["versions"].get("mvdfq"),
-        n=sum(classes.values()),
+        model=path.name,
+        n=sum(facts["classes"].values()),
         lengths=_lengths(training, "letters" if facts["letters"] else "frames"),
-        read=f"Format: {facts['format'] or 'arrays'}"
-        + (f"; channels: {names}." if names else ".")
-        + (f" Sound: {_in_words(recipe)}." if recipe else ""),
+        format=facts["format"] or "arrays",
         digest=training["digest"],
-        classes="\n".join(f"| {_cell(label)} | {n} |" for label, n in classes.items()),
-        accuracy=f"Inner accuracy: {told}, by cross-validation on the training data"
-        + (f" ({remark})." if remark else "."),
-        settings=facts["settings"].replace("`", "'"),
-        C=clf.C_,
-        versions=_in_words(training["versions"]),
-        same=f", at {training['sampling_rate']:g} frames per second"
-        if training["sampling_rate"]
-        else "",
+        rows="\n".join(f"| {_cell(label)} | {n} |" for label, n in facts["classes"].items()),
+        score=score if isinstance(score, str) else f"{score:.1%}",
+        settings="\n".join(
+            f"- {key}: `{str(value).replace('`', '')}`" for key, value in told.items() if value
+        ),
     )
 
 

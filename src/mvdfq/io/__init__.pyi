@@ -4,7 +4,6 @@ from .letters.fasta import read_fasta as read_fasta
 from .letters.labels import (
     HomologyTask as HomologyTask,
     homology_tasks as homology_tasks,
-    read_labels as read_labels,
     read_splits as read_splits,
 )
 from .letters.profiles import (

@@ -187,7 +187,7 @@ class Format:
         Reads a `Source` with the options below as keywords; returns a `Dataset`.
 
     options : tuple of str, default=()
-        The options of `read` and `read_series` that this format understands.
+        The options of `read` that this format understands.
 
     extensions : tuple of str, default=()
         Endings of file names. The ending decides only if no format recognises the content.

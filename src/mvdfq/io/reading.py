@@ -19,6 +19,7 @@ from mvdfq.io.recognition import RECORDS, find_format, named_format, read_file, 
 from mvdfq.io.sound.listing import list_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
+from mvdfq.io.tables.csv_tables import METADATA
 from mvdfq.io.tables.in_memory import TABLE, read_memory
 from mvdfq.io.tables.long_tables import csv_files
 from mvdfq.sequences import check_sequences
@@ -59,6 +60,9 @@ def read(
 ) -> Dataset:
     r"""Read sequences from a file, a folder, several files, or a table in memory.
 
+    Text may be compressed with gzip. Two files ``X_TRAIN`` and ``X_TEST`` are one data set: give
+    their folder as the path, or ``X`` without an ending. Nothing is unpickled.
+
     Parameters
     ----------
     path : str, Path, table or list of these
@@ -78,24 +82,31 @@ def read(
 
     label : str or int, default=None
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
-        that counts from 0; ``"none"`` if a table has no labels.
+        that counts from 0; ``"none"`` if a table has no labels. If no column is called a label,
+        the only end of a wide table that can hold labels is taken; a long table has no labels.
 
     id, time, group : str or int, default=None
-        Columns of a table, by name or number, as in `read_series`; ``"none"`` if a table does not
-        have the column. By default columns are recognised by name and content, and
-        `Dataset.remarks` says how.
+        Columns of a table, by name or number; ``"none"`` if a table does not have the column. By
+        default columns are recognised by name and content, and `Dataset.remarks` says how. Times
+        are numbers, dates or clock times, which increase within a sequence and give the sampling
+        rate; ``"clock:ms"`` says that the column ``clock`` holds milliseconds.
 
     channels : sequence of str or int, default=None
-        Columns of a table that are channels; by default all columns without another role.
+        Columns of a table that are channels; by default all columns without another role, except
+        the index of a data frame and columns that never change within a sequence and tell the
+        class.
 
     drop : sequence of str or int, default=None
         Columns of a table that are left out.
 
     resample : float, default=None
-        Rows per second that all sequences of a table are brought to, as in `read_series`.
+        Rows per second that all sequences of a table are brought to, by straight lines between
+        rows; a lower rate takes means. Gaps in time and missing values stay missing.
 
     categories : mapping of str to sequence, or sequence of str, default=None
-        Columns of a table that hold states, as in `read_series`.
+        Columns of a table that hold states, with or without a list of the states in the order of
+        their codes. Columns of words are states in any case; a word has the same code in all
+        files.
 
     missing : number, str or sequence of these, default=None
         Values that stand for a missing value, such as -999.
@@ -160,6 +171,8 @@ def read(
     columns |= {"label": label, "resample": resample, "categories": categories}
     columns["missing"] = missing if missing is None or _is_list(missing) else [missing]
     columns = _given(columns)
+    if labels is None and label_pattern is None and _is_path(path) and not _is_list(path):
+        labels = _metadata_of(Path(path), format, columns)
     own = {
         key: columns.pop(key) for key in ("label", "group") if has_column(labels, columns.get(key))
     }
@@ -198,6 +211,15 @@ def read(
     }
     said |= {"strands": strands, "profile_values": profile_values, "names": data.names}
     return replace(data, source=said | {"columns": _given({"label": label}) | columns})
+
+
+def _metadata_of(path: Path, format: str | None, columns: Mapping[str, Any]) -> Path | None:
+    """Return the table of labels of a folder of tables; a folder of sound reads its own."""
+    table = path / METADATA
+    if not table.is_file() or (format or find_format(path, RECORDS, columns).name) != "csv-folder":
+        return None
+    check_inside(table, path)
+    return table
 
 
 def _is_list(value: Any) -> bool:
@@ -258,109 +280,24 @@ def _labelled(data: Dataset, elsewhere: Elsewhere, source: Source) -> Dataset:
     return elsewhere.applied(data, replace(source, remarks={}, skipped=[]))
 
 
-def read_series(
-    path: str | Path,
-    format: str | None = None,
-    *,
-    label: str | int | None = "label",
-    id: str | int = "id",
-    time: str | int | None = "time",
-    group: str | int | None = "group",
-    channels: Sequence[str | int] | None = None,
-    drop: Sequence[str | int] | None = None,
-    resample: float | None = None,
-    categories: Mapping[str, Sequence[Any]] | None = None,
-    time_first: bool = False,
-    skip_bad: bool = False,
-    progress: Report | None = None,
-    max_bytes: int = 2**32,
-) -> Dataset:
-    r"""Read sequences from a file or folder, whatever the format.
-
-    ====================  ======================================================================
-    ``"ts"``              sktime and aeon: unequal lengths, ``?`` and NaN, evenly spaced times
-    ``"arff"``            Weka: a relational attribute (rows are channels), or one row of numbers
-    ``"npz"``, ``"npy"``  `write_npz`; arrays ``X`` and ``y``, or ``X_train``, ``y_train`` ...;
-                          frames end to end with ``lengths``; nothing is unpickled
-    ``"wide-csv"``        one series per row; label first, last or named; blanks after its end
-    ``"long-csv"``        one time point per row: ``id, time, channels..., label, group``
-    ``"parquet"``         as ``"long-csv"``; needs pyarrow
-    ``"csv-folder"``      one series per file, one time point per row, channels by header;
-                          labels from sub-folders or from ``metadata.csv`` with the columns
-                          ``file_name``, ``label`` and ``group``
-    ====================  ======================================================================
-
-    Text may be compressed with gzip. Two files ``X_TRAIN`` and ``X_TEST`` are one data set: give
-    their folder as the path, or ``X`` without an ending.
+def read_series(path: Any, format: str | None = None, **options: Any) -> Dataset:
+    r"""Read series of numbers: `read`, where None says that there is no such column.
 
     Parameters
     ----------
-    path : str or Path
-        The file or folder.
+    path : str, Path, table or list of these
+        What to read, as in `read`.
 
     format : str, default=None
-        One of the names above; by default the format is recognised by content.
+        One of `FORMATS`; by default the format is recognised by content.
 
-    label : str, int or None, default="label"
-        The column or attribute that holds labels: its name or, in a table, its number (0 is the
-        first column, -1 the last). None: labels are not read. If no column is called ``"label"``
-        or ``"class"``, the only end of a wide table that can hold labels is taken; a long table
-        then has no labels.
-
-    id : str or int, default="id"
-        The column that names the sequence of each row; by default it is recognised by its name.
-
-    time : str, int or None, default="time"
-        The column of times: numbers, dates or clock times, which must increase within a sequence.
-        By default it is recognised by its name or content: a column that rises in every sequence
-        is the time if no column is called so. Other columns of times are left out.
-        None: rows come in the order of the file. ``"clock:ms"`` says that the column ``clock``
-        holds milliseconds. Times give the sampling rate; rows count as evenly spaced.
-
-    group : str, int or None, default="group"
-        The column of groups, if there is one; by default it is recognised by its name.
-
-    channels : sequence of str or int, default=None
-        The columns that are channels; by default all columns without another role. Columns that
-        are not listed are left out. Also left out, with a remark, are columns that a data frame
-        has as its index, and columns that never change within a sequence and tell the class.
-
-    drop : sequence of str or int, default=None
-        Columns that are left out.
-
-    resample : float, default=None
-        Rows per second. All sequences are brought to this rate by straight lines between rows; a
-        lower rate takes means. Gaps in time and missing values stay missing.
-
-    categories : mapping of str to sequence, default=None
-        Column -> states, in the order of their codes, for long tables and folders. A column of
-        text is symbolic without `categories` too: the code of a letter is its Unicode number,
-        and a word has the same code in all files.
-
-    time_first : bool, default=False
-        Whether arrays with three axes are (n_sequences, n_timepoints, n_channels).
-
-    skip_bad : bool, default=False
-        Leave out series that cannot be read and list them in `Dataset.skipped`; by default the
-        first bad series raises an error.
-
-    progress : callable, default=None
-        Called with the amount that is done and the whole amount.
-
-    max_bytes : int, default=2**32
-        The largest amount of decompressed text, or of arrays, that is read.
+    **options : dict
+        Options of `read`.
 
     Returns
     -------
     dataset : Dataset
-        The sequences in the order of the file, labels and names. A name is an id, or the name
-        of the file with the number of the series. Labels are text, except labels in arrays,
-        which are not changed, and targets of a regression in a .ts file.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read; the error names the place and what to do.
+        The sequences in the order of the file, labels and names.
 
     Examples
     --------
@@ -368,20 +305,11 @@ def read_series(
     >>> from mvdfq.io import read_series
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
     >>> _ = path.write_text("id,time,x,y,label\na,0,1,5,up\na,1,2,6,up\nb,0,3,7,down\n")
-    >>> data = read_series(path)
-    >>> data.X.lengths, data.X.channel_names, data.y
-    (array([2, 1]), ('x', 'y'), array(['up', 'down'], dtype='<U4'))
+    >>> read_series(path).y, read_series(path, label=None).y
+    (array(['up', 'down'], dtype='<U4'), None)
     """
-    known = {"label": label, "id": id, "time": time, "group": group}
-    given: dict[str, Any] = {
-        key: "none" if value is None else value for key, value in known.items() if value != key
-    }
-    options: dict[str, Any] = {"channels": channels, "drop": drop or None, "resample": resample}
-    options |= {"categories": categories, "time_first": time_first}
-    if format is not None:
-        named_format(format, [one for one in RECORDS if one.is_series])
-    how: dict[str, Any] = {"skip_bad": skip_bad, "progress": progress, "max_bytes": max_bytes}
-    return read(path, format, **given, **options, **how)
+    absent = {key: "none" for key in ("label", "time", "group") if options.get(key, key) is None}
+    return read(path, format, **options | absent)
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,8 @@ def _not_recognised(path: Path, records: Sequence[Format]) -> ReadError:
     names = ", ".join(record.name for record in records)
     hint = f"name the format, one of {names}"
     file = next(iter(long_tables.csv_files(path)), path) if path.is_dir() else path
-    rows = first_rows(Glimpse(file))
+    glimpse = Glimpse(file)
+    rows = first_rows(glimpse) if re.search(r"[,;\t|]", "".join(glimpse.said[:1])) else []
     if len(rows) == 1 and len(rows[0]) > 1 and not any(map(is_value, rows[0])):
         return ReadError(file, long_tables.NO_ROWS, f"the columns are {some(rows[0])}")
     looked = looked_at(Glimpse(path)) if path.is_file() else None

@@ -138,12 +138,12 @@ def column(
 
 
 def read_npy(source: Source, time_first: bool = False) -> Dataset:
-    """Read an array with two or three axes; `read_series` explains `time_first`."""
+    """Read an array with two or three axes."""
     return _foreign(source, {"x": read_array(source)}, time_first)
 
 
 def read_npz(source: Source, time_first: bool = False) -> Dataset:
-    """Read an archive of arrays; `read_series` explains `time_first`."""
+    """Read an archive of arrays."""
     arrays = read_archive(source)
     if MARK in arrays:
         return _own(source, arrays)

@@ -3,7 +3,7 @@
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,50 +19,29 @@ from mvdfq.sequences.tables import TableColumns, as_column, columns_of
 LARGEST_JSON = 2**28
 
 
-@contextmanager
-def _arrow(source: Source) -> Iterator[Any]:
-    """Yield pyarrow; its errors, and those of the system, become errors that name the file."""
+def _begins(mark: bytes, glimpse: Glimpse) -> bool:
+    return glimpse.start.startswith(mark)
+
+
+def read_arrow(source: Source, **options: Any) -> Dataset:
+    """Read a Parquet file, or a Feather file, which is an Arrow file, batch by batch."""
     try:
         import pyarrow
+        from pyarrow.dataset import dataset
     except ImportError:
         source.fail("reading Parquet and Feather needs pyarrow", "pip install pyarrow")
+    kind = "parquet" if Glimpse(source.path).start.startswith(b"PAR1") else "feather"
     try:
         with open(source.path, "rb") as raw, unchanged(raw, source.path):
-            yield pyarrow
+            table = dataset(source.path, format=kind)
+            _check_arrow(source, pyarrow, table.schema, table.count_rows())
+            return _from_batches(source, pyarrow, table, options)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         source.fail(f"the file is damaged or cut short ({error})"[:300])
 
 
-def read_parquet(source: Source, **options: Any) -> Dataset:
-    """Read a Parquet file; `read_series` says which options there are."""
-    with _arrow(source) as arrow:
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(source.path) as file:
-            schema, size = file.schema_arrow, file.metadata.num_rows
-            return _from_batches(
-                source, arrow, schema, size, lambda: file.iter_batches(batch_size=CHUNK), options
-            )
-
-
-def read_feather(source: Source, **options: Any) -> Dataset:
-    """Read a Feather file, which is an Arrow file; `read_series` says which options there are."""
-    with _arrow(source) as arrow:
-        # Without columns, batches tell their rows and unpack nothing.
-        bare = arrow.ipc.IpcReadOptions(included_fields=[])
-        with arrow.ipc.open_file(str(source.path), options=bare) as file:
-            size = sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
-        with arrow.ipc.open_file(str(source.path)) as file:
-            numbers = range(file.num_record_batches)
-            return _from_batches(
-                source, arrow, file.schema, size, lambda: map(file.get_batch, numbers), options
-            )
-
-
-def _from_batches(
-    source: Source, arrow: Any, schema: Any, size: int, batches: Any, options: Mapping[str, Any]
-) -> Dataset:
-    """Read a table of pyarrow batch by batch."""
+def _check_arrow(source: Source, arrow: Any, schema: Any, size: int) -> None:
+    """Refuse a table that is too large, or empty, or holds what is not a value."""
     if size * len(schema.names) * 8 > source.max_bytes:
         source.fail(f"{size} rows of {len(schema.names)} columns", "max_bytes allows more")
     if not size or not schema.names:
@@ -70,12 +49,16 @@ def _from_batches(
     for name, kind in zip(schema.names, schema.types, strict=True):
         if arrow.types.is_binary(kind) or arrow.types.is_struct(kind):
             source.fail(f"column {name!r} is of type {kind}", "numbers, text and times are read")
+
+
+def _from_batches(source: Source, arrow: Any, table: Any, options: Mapping[str, Any]) -> Dataset:
+    schema, size = table.schema, table.count_rows()
     if any(map(arrow.types.is_nested, schema.types)):
-        return columns_dataset(source, columns_of(arrow.Table.from_batches(batches())), options)
+        return columns_dataset(source, columns_of(table.to_table()), options)
 
     def parts() -> Iterator[list[np.ndarray]]:
         done = 0
-        for batch in batches():
+        for batch in table.to_batches(batch_size=CHUNK):
             if len(batch):
                 yield list(columns_of(arrow.Table.from_batches([batch])).arrays.values())
             done += len(batch)
@@ -96,7 +79,7 @@ def _index_names(metadata: Mapping[bytes, bytes] | None) -> set[str]:
 
 
 def read_excel(source: Source, **options: Any) -> Dataset:
-    """Read the first sheet of an Excel file; `read_series` says which options there are."""
+    """Read the first sheet of an Excel file."""
     try:
         import openpyxl
     except ImportError:
@@ -170,19 +153,9 @@ def _plain(value: Any) -> Any:
     return float("nan") if value is None else value
 
 
-PARQUET = Format(
-    "parquet",
-    lambda glimpse: glimpse.start.startswith(b"PAR1"),
-    read_parquet,
-    options=COLUMNS,
-    extensions=("parquet",),
-)
-FEATHER = Format(
-    "feather",
-    lambda glimpse: glimpse.start.startswith(b"ARROW1"),
-    read_feather,
-    options=COLUMNS,
-    extensions=("feather", "arrow"),
+PARQUET, FEATHER = (
+    Format(name, partial(_begins, mark), read_arrow, options=COLUMNS, extensions=(name,))
+    for name, mark in (("parquet", b"PAR1"), ("feather", b"ARROW1"))
 )
 EXCEL = Format(
     "xlsx",

@@ -21,7 +21,6 @@ from mvdfq.io.tables.csv_tables import (
     METADATA,
     TABLES,
     is_value,
-    named_rows,
     table_of,
 )
 from mvdfq.io.tables.growing import Growing
@@ -43,7 +42,7 @@ def is_long(glimpse: Glimpse) -> bool:
 
 
 def read_long(source: Source, **options: Any) -> Dataset:
-    """Read a table with one time point per row; `read_series` says which options there are."""
+    """Read a table with one time point per row."""
     return long_dataset(source, Columns(**options), table_of(source))
 
 
@@ -113,7 +112,7 @@ def csv_files(folder: Path) -> list[Path]:
 
 
 def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> Dataset:
-    """Read one series per file; `read_series` says which options there are.
+    """Read one series per file.
 
     The source is a folder, or one or several files as they lie in such a folder. If labels come
     from `elsewhere`, folders and metadata.csv are not labels.
@@ -148,13 +147,9 @@ def _named_files(source: Source) -> Iterator[tuple[str, Path]]:
 
 
 def _facts(source: Source, files: Sequence[Path], columns: Columns, elsewhere: bool) -> Any:
-    """Return a function that gives label and group of a file, by metadata.csv or sub-folder."""
+    """Return a function that gives the label of a file by its sub-folder, if there are such."""
     if elsewhere:
         return lambda path: {}
-    if (source.path / METADATA).is_file():
-        check_inside(source.path / METADATA, source.path)
-        listed = _metadata(Source(source.path / METADATA), columns)
-        return lambda path: _listed(listed, path, source.path)
     # A label that the user names stands in the files; one file has no sub-folder.
     if columns.label != "label" or not source.path.is_dir():
         return lambda path: {}
@@ -165,23 +160,6 @@ def _facts(source: Source, files: Sequence[Path], columns: Columns, elsewhere: b
         hint = "make one folder per class, or pass labels=TABLE or label_pattern='/([^/.]+)'"
         source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
     return lambda path: {"label": path.parent.name}
-
-
-def _metadata(source: Source, columns: Columns) -> dict[str, dict[str, str]]:
-    keys = {"label": str(columns.label), "group": str(columns.group)}
-    listed: dict[str, dict[str, str]] = {}
-    for line, row in named_rows(source, ["file_name"], list(keys.values())):
-        if row["file_name"] in listed:
-            source.fail(f"line {line}: {row['file_name']!r} a second time")
-        listed[row["file_name"]] = {key: row[name] for key, name in keys.items() if name in row}
-    return listed
-
-
-def _listed(listed: Mapping[str, dict[str, str]], path: Path, folder: Path) -> dict[str, str]:
-    name = path.relative_to(folder).as_posix()
-    if name not in listed:
-        raise ReadError(path, f"not listed in {METADATA}")
-    return listed[name]
 
 
 def add_series(

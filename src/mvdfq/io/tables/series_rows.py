@@ -72,7 +72,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def read_wide(source: Source, **options: Any) -> Dataset:
-    """Read a table with one series per row; `read_series` says which options there are."""
+    """Read a table with one series per row."""
     columns, rows = Columns(**options), rows_of(source)
     first = list(islice(rows, LOOK))
     if not first:
@@ -211,7 +211,7 @@ class _Schema:
 
 
 def read_arff(source: Source, label: str | int | None = "label", id: str = "id") -> Dataset:
-    """Read an .arff file; `read_series` explains `label` and `id`."""
+    """Read an .arff file."""
     lines = source.said(comments="%")
     schema = _read_schema(source, lines)
     _choose_columns(source, schema, label, id)

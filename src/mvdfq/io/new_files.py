@@ -6,7 +6,7 @@ from typing import Any
 
 from mvdfq.classifier.saving.file import load
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.reading import read
+from mvdfq.io.reading import is_path, read
 from mvdfq.io.recognition import recognise
 from mvdfq.io.sound.recipes import AudioRecipe
 from mvdfq.io.source import Glimpse, ReadError
@@ -52,6 +52,11 @@ def predict_files(model: Any, path: Any, **options: Any) -> dict[str, Any]:
     {'a': 'wave', 'b': 'flat'}
     """
     clf = load(model) if isinstance(model, str | Path) else model
+    if not hasattr(clf, "classes_"):
+        raise TypeError(
+            f"model must be a path or a fitted classifier, got {type(model).__name__}; mvdfq train "
+            f"writes model files."
+        )
     data = read_for(clf, path, **options)
     return dict(zip(data.names, clf.predict(data.X).tolist(), strict=True))
 
@@ -86,9 +91,11 @@ def read_for(clf: Any, path: Any, **options: Any) -> Dataset:
     >>> read_for(clf.fit(["ABAB", "BABA", "CCCC"], ["wave", "wave", "flat"]), path).names
     ['a', 'b']
     """
-    several = isinstance(path, list | tuple)
+    if not is_path(path):
+        raise TypeError(f"path must be a path or a list of paths, got {type(path).__name__}.")
+    first = Path(path[0] if isinstance(path, list | tuple) else path)
     given = {key: value for key, value in options.items() if value is not None}
-    return read(path, **as_trained(clf, Path(path[0] if several else path), given))
+    return read(path, **as_trained(clf, first, given))
 
 
 def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:

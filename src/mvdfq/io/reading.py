@@ -171,14 +171,14 @@ def read(
     columns |= {"label": label, "resample": resample, "categories": categories}
     columns["missing"] = missing if missing is None or _is_list(missing) else [missing]
     columns = _given(columns)
-    if labels is None and label_pattern is None and _is_path(path) and not _is_list(path):
+    if labels is None and label_pattern is None and is_path(path) and not _is_list(path):
         labels = _metadata_of(Path(path), format, columns)
     own = {
         key: columns.pop(key) for key in ("label", "group") if has_column(labels, columns.get(key))
     }
     elsewhere = Elsewhere(labels, **own, label_pattern=label_pattern, group_pattern=group_pattern)
     source = Source(Path("the list of files"), skip_bad, progress, max_bytes)
-    if not _is_path(path):
+    if not is_path(path):
         return _labelled(_from_memory(path, columns, strands, source), elsewhere, source)
     paths = [Path(one) for one in path] if _is_list(path) else [Path(path)]
     source.path = paths[0]
@@ -226,7 +226,7 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def _is_path(path: Any) -> bool:
+def is_path(path: Any) -> bool:
     """Is this a path, or a list of paths, and not a table?"""
     if _is_list(path) and not path:
         raise ValueError("path must name at least one file, got an empty list.")

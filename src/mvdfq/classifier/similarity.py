@@ -26,6 +26,9 @@ class Neighbour:
     label : object
         Class of the training sequence.
 
+    name : str, default=None
+        Name of the training sequence, if the classifier knows how its data were read.
+
     Examples
     --------
     >>> import mvdfq
@@ -39,6 +42,7 @@ class Neighbour:
     index: int
     similarity: float
     label: Any
+    name: str | None = None
 
 
 def nearest(

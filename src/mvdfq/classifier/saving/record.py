@@ -33,6 +33,7 @@ class Source(TypedDict, total=False):
     recipe: dict[str, Any] | None
     names: list[str] | None
     strands: str
+    profile_values: str | None
     columns: dict[str, Any]
 
 

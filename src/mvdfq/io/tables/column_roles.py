@@ -3,21 +3,21 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.io.tables.csv_tables import first_rows, is_given, named_columns
+from mvdfq.io.tables.csv_tables import Table, first_rows, is_given, named_columns
 from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
 # that the table has is taken.
 NAMES = {
     "id": ("id", "sequence", "series", "case", "trial", "recording", "record", "segment", "session",
-           "run", "uid", "device", "machine", "asset", "node"),
+           "run", "uid", "instance", "instances", "device", "machine", "asset", "node"),
     "time": ("time", "timestamp", "datetime", "t", "ts", "seconds", "secs", "sec", "millis", "ms",
              "elapsed", "epoch", "unix", "utc", "clock", "date"),
-    "label": ("label", "labels", "class", "classes"),
+    "label": ("label", "labels", "class", "classes", "activity", "activities"),
     "group": ("group", "groups", "subject", "speaker", "participant", "patient"),
 }  # fmt: skip
 # "subject_id" means "subject"; "sensor_time" and "date_utc" are times.
@@ -86,7 +86,10 @@ class Columns:
     group: str | int | None = "group"
     channels: Sequence[str | int] | None = None
     drop: Sequence[str | int] = ()
-    categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    # Columns of states, with or without a list of the states.
+    categories: Mapping[str, Sequence[Any]] | Sequence[str] = ()
+    # Cells that stand for a missing value, such as -999.
+    missing: Sequence[Any] = ()
     # Rows per second that all sequences are brought to.
     resample: float | None = None
 
@@ -129,9 +132,18 @@ class Columns:
         is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
         return Roles(header, places, chosen or free, self._unit(header), is_clock)
 
+    def in_table(self, source: Source, table: Table) -> Roles:
+        """Return the role of each column of a table; a row of units tells the unit of times."""
+        roles = self.find(source, table.header, table.sample, table.index)
+        if roles.unit is not None or not table.units or "time" not in roles.places:
+            return roles
+        word = table.units[roles.places["time"]].strip("[]() ")
+        return replace(roles, unit=split_unit(f"t ({word})")[1])
+
     def _check_categories(self, source: Source, header: Sequence[str]) -> None:
-        for name in set(self.categories) - set(header):
-            source.fail(f"line 1: no column {name!r}, but categories names this column")
+        for name in self.categories:
+            if name not in header:
+                source.fail(f"line 1: no column {name!r}, but categories names this column")
 
     def _places(
         self, source: Source, header: Sequence[str], apart: Collection[int]
@@ -263,7 +275,7 @@ def looked_at(glimpse: Glimpse) -> tuple[Roles, list[list[str]]] | None:
 
     If a column that the user names is not there, the reader will say so.
     """
-    rows = first_rows(glimpse.said)
+    rows = first_rows(glimpse)
     if not rows or "file_name" in rows[0]:
         return None
     header, is_named = named_columns(rows)

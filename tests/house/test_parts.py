@@ -291,7 +291,7 @@ def test_model_files_hold_parts_and_nothing_more():
     known = CLASS_OF | last(Term) | last(FittedTerm)
     assert set(CLASSES) - set(known) == {
         "SequenceClassifier", "FittedSum", "FilterBank", "SequenceKernel", "Symbols",
-        "SequenceFeatures", "Problems", "Plan", "Sequences", "Vocabulary", "Buckets",
+        "SequenceFeatures", "Problems", "Plan", "Sequences", "Vocabulary", "Buckets", "Calibration",
         "WordFactors",
         "Pipeline",
     }  # fmt: skip

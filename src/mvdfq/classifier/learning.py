@@ -1,7 +1,7 @@
 """How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from mvdfq.terms.base import Term, Work
 from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum, LinearTotal, Total
+from mvdfq.terms.typical import Calibration, Spread, spread_sizes
 from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_targets
 
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
@@ -125,7 +126,10 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
         total = Total(training.chosen.terms, training.X, trainer.y, work)
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
-    return Learned(total.finish(trained.margins), trained, np.arange(len(trainer.y)))
+    fitted = total.finish(trained.margins)
+    if not fitted.knows_means(trainer.problems.n_classes):
+        trained = replace(trained, calibration=None)
+    return Learned(fitted, trained, np.arange(len(trainer.y)))
 
 
 def _work(clf: Any, training: Training | None, **options: Any) -> Work:
@@ -189,7 +193,28 @@ def _train(
         trained = fit_by_passes(solver, samples, candidates(chosen.C), report)
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
-    return Learned(total.finish(trained.margins, samples.begin.all_read()), trained, begin)
+    fitted = total.finish(trained.margins, samples.begin.all_read())
+    trained = replace(trained, calibration=_calibrated(fitted, samples, trained))
+    return Learned(fitted, trained, begin)
+
+
+def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibration | None:
+    """Return what the held-out sequences say about p values; None if nothing is known.
+
+    The means of classes hold the held-out sequences, too. Without a sequence, the mean of `n`
+    members moves away from the sequence: the difference grows by ``n / (n - 1)``.
+    """
+    y, n_classes = samples.check_trainer.y, samples.check_trainer.problems.n_classes
+    if trained.decision is None:
+        return None
+    near = fitted.nearness(samples.check.all_read(), samples.begin_trainer.y, n_classes)
+    if near is None:
+        return None
+    n = np.maximum(samples.begin.total.class_sizes, 2)
+    distances = near.distances() * (n / (n - 1)) ** 2
+    sizes = spread_sizes(distances[np.arange(len(y)), y], y, n_classes)
+    relative = Spread(sizes, 1 / (n - 1)).relative(distances)
+    return Calibration.of(trained.decision, relative, y, Spread(sizes, 1 / n))
 
 
 def learn_from_blocks(

@@ -147,7 +147,9 @@ def fit_by_passes(
     solver: PassSolver, samples: Samples, candidates: Sequence[float], report: Report
 ) -> Trained:
     """Choose C on the first sample, go on with all blocks, check, and learn the rest, too."""
-    begin = replace(samples.begin_trainer, fit=partial(_fit_sample, solver.memory))
+    begin = replace(
+        samples.begin_trainer, fit=partial(_fit_sample, solver.memory), calibrates=False
+    )
     first = begin.chosen(samples.begin, candidates)
     C = PENALTY * first.C
     reports = [share_of(report, 0, 0.2), share_of(report, 0.2, 0.8)]
@@ -166,7 +168,8 @@ def fit_by_passes(
         margins = solver(C, margins)
     scores = first.scores.copy() if len(candidates) > 1 else np.empty((1, 1))
     scores[first.best] = checked.score
-    return replace(first, margins=margins, temperature=checked.temperature, scores=scores)
+    first = replace(first, temperature=checked.temperature, decision=checked.decision)
+    return replace(first, margins=margins, scores=scores)
 
 
 def share_of(report: Report, start: float, share: float) -> Report:

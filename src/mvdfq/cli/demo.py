@@ -50,11 +50,12 @@ def demo(
         rows.append(row)
     clf = fitted[None]
     reasons = Reasons(clf, clf.explain(test[0][0]), "utterance 1", 5)
-    channels = _channels(clf)
+    shares = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])
+    channels = [{"channel": c, "share_percent": round(100 * x, 1)} for c, x in shares[:3]]
     written = _report(clf, train, test, report)
     if format is Format.json:
-        show_json({"classifiers": rows, "why": {**reasons.facts(), "channels": channels},
-                   "report": str(written)})  # fmt: skip
+        why = {**reasons.facts(), "channels": channels}
+        show_json({"classifiers": rows, "why": why, "report": str(written)})
         return
     _show(rows, reasons, channels, test[1])
     note(f"The same as a page, to open in a browser: {written}", quiet)
@@ -119,9 +120,3 @@ def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
     about = {"title": "Japanese vowels: nine speakers", "command": command_line()}
     finish(run, about, path=path)
     return path.absolute()
-
-
-def _channels(clf: Any) -> list[dict[str, Any]]:
-    """Return the three channels with the largest shares in what was learned."""
-    ranked = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])[:3]
-    return [{"channel": c, "share_percent": round(100 * share, 1)} for c, share in ranked]

@@ -25,7 +25,9 @@ def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
     parts: Annotated[Parts, Without("C", "balanced", "seed")],
-    reading: Annotated[o.DataOptions, Without("labels", "group_pattern", "strands")],
+    reading: Annotated[
+        o.DataOptions, Without("labels", "group_pattern", "strands", "windows", "step")
+    ],
     format: o.Output = Format.human,
     dtype: Annotated[
         Number, typer.Option(help="Type of the stored values; float32 takes half the space.")
@@ -78,9 +80,9 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
 
     blocks = options.blocks(data, parse_memory(clf.memory_limit))
     if blocks is None:
-        found = options.read(data)
+        data_set = options.read(data)
         with working("symbols", options.quiet):
-            return fitted_kernel(clf, found.X), list(found.names)
+            return fitted_kernel(clf, data_set.X), list(data_set.names)
     read: list[Any] = []
 
     def reading() -> Iterator[Any]:
@@ -90,10 +92,10 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
                 yield block.X
                 read.append(replace(block, X=block.X[:0]))  # all but the numbers
 
-    found = lazily_fitted_kernel(clf, reading, output.parent)
+    fitted = lazily_fitted_kernel(clf, reading, output.parent)
     facts = reduce(Dataset.joined, read)
     options.tell(facts)
-    if found.n_learned < found.n_sequences:
-        shares = f"{found.n_learned} of {found.n_sequences} sequences"
+    if fitted.n_learned < fitted.n_sequences:
+        shares = f"{fitted.n_learned} of {fitted.n_sequences} sequences"
         note(f"Bins and codebooks are learned on {shares}, which fit into the memory limit.")
-    return found.kernel, list(facts.names)
+    return fitted.kernel, list(facts.names)

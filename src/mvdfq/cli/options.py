@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli.errors import as_flags
+from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
 from mvdfq.cli.shared import option
 from mvdfq.cli.values import FORMATS, RECIPES, in_words
@@ -96,6 +96,14 @@ class DataOptions:
     resample: float | None = _column(
         None, "Rows per second that all sequences are brought to; gaps stay gaps.", min=0
     )
+    windows: str | None = _reading(
+        None,
+        "Cut recordings into windows of this length, such as 5s, 500ms or 250 (rows); windows of "
+        "one recording are one group.",
+    )
+    step: str | None = _reading(
+        None, "From the start of a window to the next, such as 2.5s; default: --windows."
+    )
     n_jobs: Jobs = -1
     quiet: Quiet = False
 
@@ -129,7 +137,14 @@ class DataOptions:
         from mvdfq.io import read
 
         with progress_bar("reading", self.quiet) as progress:
-            return read(path, self.as_, progress=progress, **self._keywords(path))
+            data = read(path, self.as_, progress=progress, **self._keywords(path))
+        if self.windows is None:
+            if self.step is not None:
+                raise Refused("--step needs --windows.", "name the length of a window", USAGE)
+            return data
+        from mvdfq.io.windows import windows
+
+        return windows(data, self.windows, self.step)
 
     def blocks(self, path: Path, limit: int) -> Any:
         """Return what reads a folder of more than `limit` bytes block by block; None for others."""
@@ -174,7 +189,7 @@ def _parsed(name: str, value: Any) -> Any:
     if not isinstance(value, str) or name == "silence":
         return value
     if name in ("channels", "drop"):
-        return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
+        return [number_or_name(name.strip()) for name in value.split(",") if name.strip()]
     return number_or_name(value)
 
 
@@ -186,9 +201,8 @@ def number_or_name(text: str) -> str | int:
 def processes(path: Any) -> int:
     """Return -1, all processors, for many bytes; else 1, since starting processes takes longer."""
     total = 0
-    for one in path if isinstance(path, list) else [path]:
-        files = [one] if one.is_file() else (file for file in one.rglob("*") if file.is_file())
-        for file in files:
+    for place in path if isinstance(path, list) else [path]:
+        for file in [place] if place.is_file() else filter(Path.is_file, place.rglob("*")):
             total += file.stat().st_size
             if total > MANY_BYTES:
                 return -1

@@ -140,18 +140,18 @@ def _show_published(name: str, format: Format) -> None:
     """Print the figures of the paper; for people, columns of equal values stand above the table."""
     from mvdfq.reproduce.published import TITLES, figures
 
-    found = figures(name)
+    printed = figures(name)
     if format is not Format.human:
-        show_rows([asdict(figure) for figure in found], format)
+        show_rows([asdict(figure) for figure in printed], format)
         return
     keys = ("name", "kernel", "manifold", "setting", "metric", "status", "line", "text")
     heads = {"name": "method", "text": "published"}
-    columns = {heads.get(key, key): [getattr(each, key) for each in found] for key in keys}
+    columns = {heads.get(key, key): [getattr(each, key) for each in printed] for key in keys}
     alike = {head: values[0] for head, values in columns.items() if len(set(values)) == 1}
     above = ", ".join(f"{head} {value}" for head, value in alike.items() if value)
     rows = [
         {head: values[i] for head, values in columns.items() if head not in alike}
-        for i in range(len(found))
+        for i in range(len(printed))
     ]
     table(rows, f"{TITLES[name]}\n{above}".rstrip())
 

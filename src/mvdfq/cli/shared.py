@@ -77,10 +77,14 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     A parameter that is a dataclass becomes one option for each field; equal names are one option.
     """
     own = signature(command).parameters
-    records = {name: found for name, one in own.items() if (found := _Record.of(one.annotation))}
+    records = {
+        name: record
+        for name, parameter in own.items()
+        if (record := _Record.of(parameter.annotation))
+    }
     options: dict[str, Parameter] = {}
-    for name, one in own.items():
-        for each in records[name].parameters() if name in records else [one]:
+    for name, parameter in own.items():
+        for each in records[name].parameters() if name in records else [parameter]:
             options.setdefault(each.name, each.replace(kind=Parameter.KEYWORD_ONLY))
     added = _added(command.__name__, options)
 
@@ -99,6 +103,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
         copy_context().run(carry_out)  # the settings end with the command
 
     every = [*options.values(), *added.parameters()]
+    # typer reads the options from the signature and their help from the annotations
     run.__signature__ = Signature(every)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in every}
     return run
@@ -118,8 +123,8 @@ class _Record:
         kind, *notes = get_args(annotation) if is_noted else (annotation,)
         if not is_dataclass(kind):
             return None
-        without = {name for one in notes if isinstance(one, Without) for name in one}
-        return cls(kind, [one.name for one in fields(kind) if one.name not in without])
+        without = {name for note in notes if isinstance(note, Without) for name in note}
+        return cls(kind, [each.name for each in fields(kind) if each.name not in without])
 
     def parameters(self) -> list[Parameter]:
         """Return the fields as parameters of a command."""

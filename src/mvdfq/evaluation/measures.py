@@ -41,6 +41,7 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
     p, n, quantile = float(right.mean()), len(right) / repeats, float(norm.ppf(0.975))
     names, codes = np.unique([] if groups is None else groups, return_inverse=True)
     if len(names) > 1:
+        # like sequences of a group tell less than as many sequences that are independent
         surplus = np.bincount(codes, weights=right - p)  # r_g - p n_g of every group
         variance = len(names) / (len(names) - 1) * np.sum(surplus**2) / len(right) ** 2
         n = min(n, p * (1 - p) / variance) if variance > 0 and 0 < p < 1 else n
@@ -116,5 +117,5 @@ def roc50(truth: Any, scores: Any, n: int = 50) -> float:
     place = np.arange(len(block)) - (np.cumsum(negatives) - negatives)[block] + 1
     # If b negatives and a positives have the same score, a j / (b + 1) of these positives rank
     # above the j-th of these negatives, on average over all orders.
-    found = above[block] + positives[block] * place / (negatives[block] + 1)
-    return float(found.mean() / truth.sum())
+    above_each = above[block] + positives[block] * place / (negatives[block] + 1)
+    return float(above_each.mean() / truth.sum())

@@ -156,11 +156,12 @@ class Evaluation(Short):
 
         The author of the paper reported the second F1 in 2008.
         """
-        said = set(self.predicted.tolist())
-        table = [row for row in self.per_class if row["n"] or row["label"] in said]
+        predicted = set(self.predicted.tolist())
+        table = [row for row in self.per_class if row["n"] or row["label"] in predicted]
         precision, recall = (
             np.mean([row[key] for row in table]) for key in ("precision", "recall")
         )
+        # without a right prediction both means are 0, and so is F1
         harmonic = 2 * precision * recall / max(precision + recall, 1e-300)
         return float(np.mean([row["f1"] for row in table])), float(harmonic)
 

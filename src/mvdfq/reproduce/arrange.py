@@ -34,8 +34,8 @@ METRICS = {
 def label(row: Row) -> str:
     """Return the method with its kernel, in the words of the paper."""
     rooted = "manifold" if is_rooted(row) else ""
-    said = row.name.casefold()
-    more = [part for part in (row.kernel, rooted) if part and part.casefold() not in said]
+    name = row.name.casefold()
+    more = [part for part in (row.kernel, rooted) if part and part.casefold() not in name]
     return ", ".join([row.name, *more])
 
 
@@ -126,8 +126,8 @@ def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
     """Return every place that was not measured, and in which readings and protocols."""
     rows = [*rows]
     n_protocols = len({row.protocol for row in rows if row.protocol})
-    found = grouped(rows, lambda row: (row.place, row.note), measured=False)
-    return [(same[0], _where(same, n_protocols)) for same in found.values()]
+    places = grouped(rows, lambda row: (row.place, row.note), measured=False)
+    return [(same[0], _where(same, n_protocols)) for same in places.values()]
 
 
 def _where(rows: Iterable[Row], n_protocols: int) -> str:
@@ -137,8 +137,8 @@ def _where(rows: Iterable[Row], n_protocols: int) -> str:
         if row.protocol:
             readings.setdefault(row.reading, []).append(row.protocol)
     return "; ".join(
-        name if len(found) == n_protocols else f"{name} {', '.join(found)}"
-        for name, found in readings.items()
+        name if len(protocols) == n_protocols else f"{name} {', '.join(protocols)}"
+        for name, protocols in readings.items()
     )
 
 

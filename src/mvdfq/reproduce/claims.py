@@ -72,10 +72,10 @@ def all_remarks() -> list[dict[str, Any]]:
 
 def remarks(table: str) -> list[str]:
     """Return the remarks on a table, each with the lines of the paper's source that it is about."""
-    mine = [each for each in all_remarks() if table in each["tables"]]
+    about = [each for each in all_remarks() if table in each["tables"]]
     return [
         f"{each['text']} (line{'s' * (len(each['lines']) > 1)} {', '.join(each['lines'])})"
-        for each in mine
+        for each in about
     ]
 
 
@@ -91,6 +91,8 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [_worked_out(claim, rows) for claim in all_claims() if _is_about(claim, known)]
 
 
+# A claim names figures by line and value. Our row is found by the published figure beside it: the
+# tables of the paper name the same method differently.
 def _is_about(claim: Claim, known: set[Place]) -> bool:
     """Return whether our rows hold both sides; a figure of the literature is always known."""
     is_quoted = _figure(claim.before).setting == LITERATURE
@@ -117,8 +119,8 @@ def _ours(claim: Claim, rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """Return the claim from our values, by protocol and reading."""
     before, after = _measured(claim.before, rows), _measured(claim.after, rows)
     if _figure(claim.before).setting == LITERATURE:
-        found = {run: _other_method(claim, before, run[1]) for run in after}
-        before = {run: row for run, row in found.items() if row is not None}
+        others = {run: _other_method(claim, before, run[1]) for run in after}
+        before = {run: row for run, row in others.items() if row is not None}
     ours: dict[str, dict[str, float]] = {}
     for name, protocol in after:
         start = before.get((name, protocol))
@@ -142,9 +144,9 @@ def _other_method(claim: Claim, measured: dict[tuple[str, str], Row], protocol: 
 
     If the method was not run, the quoted figure serves, except under a stricter protocol.
     """
-    mine = [row for (_, each), row in measured.items() if each == protocol]
+    same = [row for (_, each), row in measured.items() if each == protocol]
     quoted = None if protocol in STRICTER else Row("quoted", value=claim.before[0][1])
-    return mine[0] if mine else quoted
+    return same[0] if same else quoted
 
 
 def _figure(side: tuple[Place, ...]) -> Figure:

@@ -70,12 +70,13 @@ def rank_families(
     part: one value for each of `PENALTIES`.
     """
     for method, same in groupby(jobs, key=lambda job: job.method):
-        mine = [*same]
+        alike = [*same]
         start = time.perf_counter()
-        K = protein_gram(method, mine[0].data, n_jobs, memory_limit)
+        K = protein_gram(method, alike[0].data, n_jobs, memory_limit)
         seconds = {"gram": round(time.perf_counter() - start, 3)}
+        # K and seconds change with the next method, but all jobs of this method end before it.
         rank = lambda job: {**_rank(K, job.task, job.data.codes), "seconds": seconds}  # noqa: B023, E731
-        yield from run_in_order(rank, mine, n_threads(n_jobs))
+        yield from run_in_order(rank, alike, n_threads(n_jobs))
 
 
 def _rank(K: np.ndarray, task: HomologyTask, codes: np.ndarray) -> dict[str, Any]:

@@ -124,6 +124,7 @@ def measure(
     Without a workshop nothing is computed. The first seed of all cells comes first. Other seeds are
     run for the first protocol alone, if its folds depend on the seed, and not for slow cells.
     """
+    # Only the first seed shows which cells are slow, so all its folds come before other seeds.
     repeated = [protocol for protocol in protocols[:1] if data.shuffles(protocol)]
     first = _jobs(cells, data, protocols, seeds[:1])
     others = _jobs(cells, data, repeated, seeds[1:])
@@ -157,13 +158,14 @@ def _jobs(
         for cut in data.cuts(protocol, seed)
         for cell in cells
     ]
+    # Jobs that share symbols follow each other: the workshop keeps the symbols of two collections.
     return sorted(jobs, key=lambda job: job.order)
 
 
 def _is_slow(cell: Cell, records: Mapping[FoldJob, Record]) -> bool:
     """Return whether the kernel matrix of a cell took long in the folds of the first seed."""
-    mine = [record for job, record in records.items() if job.cell is cell]
-    return float(np.median([r["seconds"].get("gram", 0.0) for r in mine])) > SLOW
+    of_cell = [record for job, record in records.items() if job.cell is cell]
+    return float(np.median([r["seconds"].get("gram", 0.0) for r in of_cell])) > SLOW
 
 
 def _collected(
@@ -175,9 +177,9 @@ def _collected(
     """Yield every cell with the folds of each protocol; a seed counts if all its folds are kept."""
     for protocol in protocols:
         for cell in cells:
-            mine = [job for job in jobs if job.cell is cell and job.protocol == protocol]
-            lacking = {job.seed for job in mine if job not in records}
-            whole = [(job, records[job]) for job in mine if job.seed not in lacking]
+            of_cell = [job for job in jobs if job.cell is cell and job.protocol == protocol]
+            lacking = {job.seed for job in of_cell if job not in records}
+            whole = [(job, records[job]) for job in of_cell if job.seed not in lacking]
             schemes = whole[0][1]["said"] if whole else []
             # each fold of a tuned cell chooses its scheme, so that the cell is shown once
             for scheme in [""] if whole and cell.reading == "tuned" else schemes:
@@ -187,17 +189,17 @@ def _collected(
 def _measured(
     cell: Cell, protocol: str, scheme: str, folds: Sequence[tuple[FoldJob, Record]]
 ) -> Measured:
-    found = []
+    judged = []
     for job, record in folds:
         test = np.array(record["test"])
         predicted = np.array(record["said"][_scheme(record, scheme)]["predicted"])
-        found.append(Fold(job.cut.name, job.seed, test, job.data.y[test], predicted))
+        judged.append(Fold(job.cut.name, job.seed, test, job.data.y[test], predicted))
     classes = [*range(len(folds[0][0].data.classes))]
     records = [record for _, record in folds]
-    return Measured(cell, protocol, scheme, records, Evaluation(protocol, classes, found))
+    return Measured(cell, protocol, scheme, records, Evaluation(protocol, classes, judged))
 
 
 def _scheme(record: Record, scheme: str) -> str:
     """Return the given scheme; if it was not run, the scheme that validates best."""
-    said = record["said"]
-    return scheme if scheme in said else max(said, key=lambda name: said[name]["score"])
+    answers = record["said"]
+    return scheme if scheme in answers else max(answers, key=lambda name: answers[name]["score"])

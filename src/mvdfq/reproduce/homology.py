@@ -117,16 +117,16 @@ def _tests(judged: list[Judged]) -> list[Row]:
     places = {(each.cell.name, *each.place): each for each in judged if each.values.size}
     return [
         _row(
-            replace(mine.cell, name=name, manifold=""),
+            replace(first.cell, name=name, manifold=""),
             metric="p_value",
-            value=signed_rank(mine.values, places[other, *mine.place].values),
+            value=signed_rank(first.values, places[other, *first.place].values),
             n_seeds=1,
-            n_folds=len(mine.values),
+            n_folds=len(first.values),
             method={"Wilcoxon signed-rank test, two-sided, equal pairs left out": 1},
         )
         for name, column, other in COMPARISONS
-        for mine in places.values()
-        if mine.cell.name == column and (other, *mine.place) in places
+        for first in places.values()
+        if first.cell.name == column and (other, *first.place) in places
     ]
 
 

@@ -72,9 +72,9 @@ def figures(table: str) -> list[Figure]:
     if table not in TITLES:
         raise ValueError(f"There is no table {table!r}; one of {', '.join(TITLES)}.")
     lines = BORROWED.get(table, set())
-    mine = [figure for figure in _all() if figure.table == table]
+    own = [figure for figure in _all() if figure.table == table]
     others = [figure for figure in _all() if figure.table != table and figure.line in lines]
-    return mine + [figure for figure in others if figure.metric != SECONDS]
+    return own + [figure for figure in others if figure.metric != SECONDS]
 
 
 def find(
@@ -95,7 +95,7 @@ def find(
     Printed figures come first, then figures of the text, of switched-off parts and of comments.
     Among equals, the figure with the fewest words in its setting comes first.
     """
-    found = [
+    fitting = [
         figure
         for figure in figures(table)
         if name.casefold() in {figure.name.casefold(), _base(figure.name)}
@@ -104,7 +104,7 @@ def find(
         and _words(setting) <= _words(figure.setting)
         and metric in ("", figure.metric)
     ]
-    return sorted(found, key=rank)
+    return sorted(fitting, key=rank)
 
 
 def row_of(table: str, cell: Cell, **known: Any) -> Row:
@@ -115,6 +115,7 @@ def row_of(table: str, cell: Cell, **known: Any) -> Row:
 
 def beside_published(table: str, row: Row) -> Row:
     """Return a row with the published figure; a row of errors also gets the published F1."""
+    # the first figure wins: a printed figure over the same figure in the text or in a comment
     place = table, row.name, row.kernel, row.manifold, row.setting
     for figure in find(*place, metric=row.metric)[:1]:
         row = replace(row, published=figure.value, status=figure.status, line=figure.line)

@@ -93,7 +93,7 @@ class MusicSet:
         return self._cuts(protocol, seed)[: self.max_cuts]
 
     def _cuts(self, protocol: str, seed: int) -> list[Cut]:
-        if protocol == "artist-disjoint":
+        if protocol == "artist-disjoint":  # as many folds as "5-fold"; "group" would make ten
             cutter = StratifiedGroupKFold(5, shuffle=True, random_state=seed)
             parts = cutter.split(self.y, self.y, self.groups)
             return [Cut(f"fold {i}", *part) for i, part in enumerate(parts, start=1)]
@@ -130,9 +130,9 @@ class MusicSet:
         return MusicSet(name, views, self.labels[chosen], groups, split, 1, self.notes)
 
 
-def _spread(mine: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
+def _spread(is_member: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
     """Return some clips of a class, from as many groups as possible."""
-    members = np.flatnonzero(mine)
+    members = np.flatnonzero(is_member)
     if groups is None:
         return members[:n]
     # a clip's turn is the number of clips of its group before it: the first of every group go first

@@ -170,14 +170,14 @@ def _claims(result: Result) -> list[Block]:
 
 def _claims_of(protocol: str, result: Result) -> Block:
     ours = [(claim, (claim["ours"] or {}).get(protocol, {})) for claim in result.claims]
-    readings = [*dict.fromkeys(reading for _, found in ours for reading in found)]
+    readings = [*dict.fromkeys(reading for _, figures in ours for reading in figures)]
     lines = [
         {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
         | {"its figures": f"{claim['published']:.1f}"}
         | {"as stated": "yes" if claim["agrees"] else "no"}
-        | {name or "ours": f"{found[name]:.1f}" if name in found else "-" for name in readings}
+        | {name or "ours": f"{figures[name]:.1f}" if name in figures else "-" for name in readings}
         | {"in": claim["measure"]}
-        for claim, found in ours
+        for claim, figures in ours
     ]
     title = ", ".join(filter(None, ("claims, from the paper's figures and ours", protocol)))
     return Block(title, lines, folded=True, kind="claims")

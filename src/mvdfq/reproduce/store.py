@@ -65,8 +65,8 @@ def complete(
             store.put(job.key, record)
             if progress is not None:
                 progress(n_kept + i, len(jobs))
-    found = {job: store.get(job.key) for job in jobs}
-    records = {job: record for job, record in found.items() if record is not None}
+    kept = {job: store.get(job.key) for job in jobs}
+    records = {job: record for job, record in kept.items() if record is not None}
     if work is not None and len(records) < len(jobs):
         raise OSError(f"{store.folder}: a record that was just written cannot be read back.")
     return records

@@ -66,13 +66,13 @@ class Workshop:
                 X, y = data.view(method.view), data.y
                 clf = clone(method.estimator)
                 clf.fit(X[cut.train], y[cut.train], groups=_of(groups, cut.train))
-                said = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
+                answers = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
         else:
-            said = self._string(method, data, cut, groups, seed, seconds)
+            answers = self._string(method, data, cut, groups, seed, seconds)
         return {
             "test": cut.test.tolist(),
             "method": str(method),
-            "said": said,
+            "said": answers,
             "seconds": {key: round(value, 3) for key, value in seconds.items()},
         }
 
@@ -104,6 +104,7 @@ class Workshop:
 
     def _gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips."""
+        # Words that are learned from a training part differ between folds: nothing can be shared.
         compute = self._compute_gram if method.learns_words else self._rows.gram
         return compute(method, symbols, train)
 
@@ -119,6 +120,7 @@ class Workshop:
         penalties = CANDIDATES if method.C is None else [method.C]
         problems = [Problems(len(np.unique(y)), scheme) for scheme in schemes]
         ones = np.ones(len(y))
+        # `lambda _: K`: these kernel values do not depend on which clips an inner fold learns from.
         trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in problems]
         return [(trainer.problems, trainer(lambda _: K, penalties)) for trainer in trainers]
 

@@ -233,6 +233,7 @@ def _is_missing(column: np.ndarray) -> np.ndarray:
     """Return where a column is NaN, NaT, None or pandas.NA."""
     if column.dtype.kind != "O":
         return column != column
+    # NaN and NaT are not equal to themselves, and pandas.NA == pandas.NA is not a truth value
     same = [None if value is None else value == value for value in column]
     return np.array([not (isinstance(s, bool | np.bool_) and s) for s in same], dtype=bool)
 

@@ -109,8 +109,8 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
     low, high = ranges
     with np.errstate(invalid="ignore", over="ignore"):
         room = np.where(is_constant(low, high), np.nan, FAR * (high - low))
-        found = ranges_of(X)
-        outside = (found[0] < low - room) | (found[1] > high + room)
+        ranges_here = ranges_of(X)
+        outside = (ranges_here[0] < low - room) | (ranges_here[1] > high + room)
     if not outside.any():
         return
     far = np.zeros(X.data.shape[1], dtype=bool)
@@ -118,7 +118,7 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
         far |= (X.data[c] < low[c] - room[c]) | (X.data[c] > high[c] + room[c])
     n = np.unique(np.searchsorted(X.offsets, np.flatnonzero(far), side="right")).size
     first = int(np.flatnonzero(outside)[0])
-    span = f"{found[0, first]:.4g} to {found[1, first]:.4g}"
+    span = f"{ranges_here[0, first]:.4g} to {ranges_here[1, first]:.4g}"
     warnings.warn(
         f"{n} of {counted(len(X), 'sequence')} hold values far outside the range of training, in "
         f"{_named(names, np.flatnonzero(outside))}: {names[first]!r} runs from {span}, in training "

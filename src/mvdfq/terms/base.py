@@ -125,11 +125,13 @@ class Found(NamedTuple):
 
     `learned` are the coefficients of columns that are centred and divided by their deviation and
     the root of the size of the term; `weights` are the weights of columns as they are. `means` are
-    the means of the columns over each class, `mean` those over all sequences.
+    the means of the columns over each class, `mean` those over all sequences, `spreads` their
+    deviations.
     """
 
     mean: np.ndarray
     means: np.ndarray
+    spreads: np.ndarray
     learned: np.ndarray
     weights: np.ndarray
     share: float

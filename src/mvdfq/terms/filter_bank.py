@@ -27,6 +27,7 @@ from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.fitted import FittedTerm, TermRows
 from mvdfq.terms.standard import Scale, on_gpu, on_host
+from mvdfq.terms.typical import Centres, Nearness, added
 
 # Weights and means of words, (n_filters, n_thresholds, 10, n_columns) each.
 Compared = tuple[np.ndarray, np.ndarray]
@@ -71,14 +72,16 @@ class FilterBank(Short):
     """The filters of one dilation with the weights of their words.
 
     `weights` is (n_rows, 10, n_columns), `means` (n_rows, 10, n_classes) the means of the words
-    over each class, or over all sequences if there are very many classes; `norms` is the part of
-    each row in the squared norms of the machines. `scale` is the mean and the deviation of the
-    words; model files do not hold it.
+    over each class, or over all sequences if there are very many classes; `spreads` (n_rows, 10)
+    their deviations, 0 for a word that is left out; `norms` is the part of each row in the squared
+    norms of the machines. `scale` is the mean and the deviation of the words; model files do not
+    hold it.
     """
 
     encoder: Pipeline
     weights: np.ndarray
     means: np.ndarray
+    spreads: np.ndarray
     norms: np.ndarray
     n_jobs: int | None = None
     _scale: Scale | None = field(default=None, repr=False)
@@ -92,6 +95,16 @@ class FilterBank(Short):
         """Return the standardized words of sequences."""
         assert self._scale is not None
         return on_host(self._scale.features(filter_shares(self.encoder, X, self.n_jobs)))
+
+    def nearness(self, X: Sequences) -> Nearness:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        centres = Centres(self.means.reshape(self.spreads.size, -1), self.spreads.ravel())
+        if current_engine().name == "gpu":
+            return centres.nearness(on_host(filter_shares(self.encoder, X)))
+        read = _Reader(self.encoder, X)
+        done = read.in_blocks(lambda block: centres.nearness(read.shares(block)), self.n_jobs)
+        own, cross, means = zip(*(found for _, found in done), strict=True)
+        return Nearness(np.concatenate(own), np.concatenate(cross), means[0])
 
     def sums(self, X: Sequences) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
@@ -184,6 +197,12 @@ class FittedFilters(FittedTerm):
     def class_means(self) -> list[np.ndarray]:
         """The means of words over the classes, one array per bank."""
         return [bank.means for bank in self.banks]
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        if any(bank.means.shape[-1] != n_classes for bank in self.banks):
+            return None
+        return added(bank.nearness(read) for bank in self.banks)
 
     def shift(self, view: View) -> np.ndarray:
         """Return what the words of the baseline add to the margins."""

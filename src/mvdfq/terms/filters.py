@@ -149,9 +149,11 @@ class FilterFitting(Fitting):
             (learned,) = gram.learned(coefficients)
             weights = _placed(learned, learned.weights, np.float32)
             means = _placed(learned, learned.means.clip(0, 1), np.float16)
+            spreads = _placed(learned, learned.spreads[:, None], np.float16)[:, :, 0]
             intercepts += learned.intercepts
             norms = learned.norms / share
-            banks.append(FilterBank(encoder, weights, means, norms, gram.n_jobs, gram.scales[0]))
+            parts = weights, means, spreads, norms
+            banks.append(FilterBank(encoder, *parts, gram.n_jobs, gram.scales[0]))
         return FittedFilters.of(self.name, banks, intercepts, share)
 
 
@@ -186,16 +188,18 @@ class FilterSource(Source):
         """Return the term with the weights of words; filters keep no training sequences."""
         sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
         ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        parts = (np.split(one, ends) for one in (found.weights, found.means, found.learned))
+        columns = found.weights, found.means, found.spreads, found.learned
+        parts = (np.split(one, ends) for one in columns)
         banks = [
             FilterBank(
                 encoder,
                 weights.reshape(n_rows, N_WORDS, -1).astype(np.float32),
                 means.clip(0, 1).reshape(n_rows, N_WORDS, -1).astype(np.float16),
+                spreads.reshape(n_rows, N_WORDS).astype(np.float16),
                 (learned**2).reshape(n_rows, -1).sum(axis=1),
                 found.n_jobs,
             )
-            for encoder, n_rows, weights, means, learned in zip(
+            for encoder, n_rows, weights, means, spreads, learned in zip(
                 self.encoders, sizes, *parts, strict=True
             )
         ]

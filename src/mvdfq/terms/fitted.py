@@ -18,6 +18,7 @@ from mvdfq.symbols.base import names_of
 from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.typical import Nearness
 from mvdfq.terms.word_table import WordTable
 
 # Explanations show the rows of a term of this name without the name of the term.
@@ -145,6 +146,13 @@ class FittedTerm(Short):
 
     def compare(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel values of sequences as `read` gives them, or of `train`."""
+        raise NotImplementedError
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes.
+
+        `y` are the classes of `train`. None if the term does not know the means.
+        """
         raise NotImplementedError
 
     def prepare_saving(self) -> None:

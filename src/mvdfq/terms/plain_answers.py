@@ -1,6 +1,6 @@
 """Terms that count words plainly, fitted: by kernel values, or by explicit features."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +15,9 @@ from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.alignment import row_units, unit_grams
 from mvdfq.terms.fitted import ReadingTerm
+from mvdfq.terms.standard import class_members
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
+from mvdfq.terms.typical import Nearness
 from mvdfq.terms.word_table import WordTable, dense_table, has_table
 
 
@@ -107,6 +109,22 @@ class FittedKernel(FittedPlain):
         """Return the kernel values of sequences."""
         return self.reader.compare(left, None if right is left else right)[0]
 
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes.
+
+        The means are machines whose coefficients are the shares of members; model files do not
+        hold sample weights, so all members count alike.
+        """
+        least, members = _least(self.reader), class_members(y, None, by_class=True)
+        means = self.once(
+            "means",
+            lambda: replace(self, coefficients=members, intercepts=np.zeros(n_classes), values=None,
+                            _made={}),
+        )  # fmt: skip
+        products = self.once("products", lambda: members.T @ (means.sums(self.train) + least))
+        # plain kernels are normalized
+        return Nearness(np.ones(len(read)), means.sums(read) + least, products)
+
     def prepare_saving(self) -> None:
         """Keep the word table with the term if the table is smaller than the training sequences.
 
@@ -173,6 +191,16 @@ class FittedFeatures(FittedPlain):
         """Return the kernel values of sequences, or of their features."""
         features = [one if sp.issparse(one) else self.reader.values(one) for one in (left, right)]
         return (features[0] @ features[1].T).toarray()
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        if self.kept is None:
+            return None
+        kept, members = self.kept, class_members(y, None, by_class=True)
+        means = self.once("means", lambda: kept.T @ members)
+        features = self.reader.values(read)
+        own = np.asarray(features.power(2).sum(axis=1)).ravel()
+        return Nearness(own, features @ means, means.T @ means)
 
     def _norms(self) -> np.ndarray:
         return _linear_norms(self.reader, self.coefficients)

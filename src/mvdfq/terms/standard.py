@@ -94,8 +94,8 @@ class Learned(NamedTuple):
     """What a machine learned of the words of one piece, without the words that are left out.
 
     A row has `n_words` words; word `kept[i]` of all rows of the piece has the weights
-    ``weights[i]`` of its root share, and the means ``means[i]`` over the classes. With many
-    classes, a weight for every word would take gigabytes.
+    ``weights[i]`` of its root share, the means ``means[i]`` over the classes and the deviation
+    ``spreads[i]``. With many classes, a weight for every word would take gigabytes.
     """
 
     rows: np.ndarray
@@ -103,6 +103,7 @@ class Learned(NamedTuple):
     kept: np.ndarray
     weights: np.ndarray
     means: np.ndarray
+    spreads: np.ndarray
     intercepts: np.ndarray
     norms: np.ndarray
 
@@ -169,6 +170,7 @@ class StandardGram:
                 scale.kept,
                 weights,
                 mean + deviation * centred,
+                deviation[:, 0],
                 # centring moves every sequence by the same amount, so it is an intercept
                 -scale.mean[scale.kept] @ weights,
                 squares.reshape(len(rows), -1).sum(axis=1),

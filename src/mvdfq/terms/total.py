@@ -19,13 +19,14 @@ import numpy as np
 from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
-from mvdfq._utils.threads import Report
+from mvdfq._utils.threads import Report, one_blas_thread
 from mvdfq.gram.plan import spread_of_sums
 from mvdfq.terms.base import Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.standard import Scale, means_of_classes
 from mvdfq.terms.svm import Margins
+from mvdfq.terms.typical import Nearness, added, inverse
 
 
 @dataclass(repr=False)
@@ -47,6 +48,20 @@ class FittedSum(Short):
     def sums(self, read: list[Any]) -> dict[str, np.ndarray]:
         """Return what the words of each term add to the margins, by the name of the term."""
         return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
+
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether standardized words have the mean of every class, not of all together."""
+        means = (one for term in self.terms for one in term.class_means)
+        return all(one.shape[-1] == n_classes for one in means)
+
+    def nearness(self, read: list[Any], y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with the means of the classes, over all terms."""
+        pairs = zip(self.terms, read, strict=True)
+        with one_blas_thread():  # the last bits depend on the number of threads
+            found = [(term.share, term.nearness(mine, y, n_classes)) for term, mine in pairs]
+        if any(one is None for _, one in found):
+            return None
+        return added(one.times(share) for share, one in found if one is not None)
 
     @property
     def keeper(self) -> FittedTerm | None:
@@ -126,6 +141,7 @@ class LinearTotal:
         self.n_jobs = work.n_jobs
         self.measured: list[Measured] = []
         self.means = np.empty((0, 0))
+        self.class_sizes = np.empty(0)
 
     def __getstate__(self) -> dict[str, Any]:
         # large, and workers of a cluster only make blocks
@@ -164,8 +180,8 @@ class LinearTotal:
     def measure_classes(self, blocks: Any, n_classes: int) -> None:
         """Measure the mean of every column over each class, in one pass over the blocks."""
         if means_of_classes(len(self.columns.mean), n_classes):
-            total, often = blocks.sum(_class_sums, n_classes)
-            self.means = total / often
+            total, self.class_sizes = blocks.sum(_class_sums, n_classes)
+            self.means = total / self.class_sizes
         else:
             self.means = self.columns.mean[:, None]
 
@@ -178,7 +194,9 @@ class LinearTotal:
         parts = zip(self.measured, learned, np.split(self.means, ends), keep, strict=True)
         for one, mine, means, read in parts:
             weights = one.factor[:, None] * mine
-            found = Found(one.mean, means, mine, weights, one.share, self.n_jobs)
+            # words that are left out have the factor 0
+            spreads = np.sqrt(one.share) * inverse(one.factor)
+            found = Found(one.mean, means, spreads, mine, weights, one.share, self.n_jobs)
             kept = read if all(term.train is None for term in terms) else None
             terms.append(one.source.finish(found, kept))
             if one.source.min_share is not None:  # the means are in the intercepts of the term

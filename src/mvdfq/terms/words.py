@@ -31,6 +31,7 @@ from mvdfq.terms.standard import (
     pieces_of,
     reader_of_words,
 )
+from mvdfq.terms.typical import Centres, Nearness, added
 from mvdfq.terms.word_table import WordTable, dense_table
 
 # Words shorter than the longest words have this weight if words are counted plainly: they only
@@ -175,7 +176,7 @@ class WordFitting(Fitting):
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedWords":
         """Return the term with the weights of words."""
         pieces, n_columns = self.gram.learned(coefficients), coefficients.shape[1]
-        values, means, norms, intercepts = _placed(self.reader, pieces, n_columns)
+        values, means, spreads, norms, intercepts = _placed(self.reader, pieces, n_columns)
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -185,6 +186,7 @@ class WordFitting(Fitting):
             reader=self.reader,
             values=values,
             means=means,
+            spreads=spreads,
             norms=norms / share,
             kept=self.symbols if keep else None,
             min_share=self.min_share,
@@ -227,10 +229,11 @@ class WordSource(Source):
             norm = (found.learned[mine] ** 2).sum()
             # what a sequence without any word gets from centring
             lost = -found.mean[mine] @ found.weights[mine]
-            parts = found.weights[mine], found.means[mine], lost, norm
-            pieces.append(Learned(np.array([r]), size, kept, *parts))
+            about = found.weights[mine], found.means[mine], found.spreads[mine]
+            pieces.append(Learned(np.array([r]), size, kept, *about, lost, norm))
             start = mine.stop
-        values, means, norms, intercepts = _placed(self.reader, pieces, found.weights.shape[1])
+        n_columns = found.weights.shape[1]
+        values, means, spreads, norms, intercepts = _placed(self.reader, pieces, n_columns)
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -240,6 +243,7 @@ class WordSource(Source):
             reader=self.reader,
             values=values,
             means=means,
+            spreads=spreads,
             norms=norms,
             kept=keep,
             min_share=self.min_share,
@@ -252,7 +256,8 @@ class FittedWords(ReadingTerm):
 
     `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
     `GroupTable` does; `means` holds the means of the words over each class in the same order, or
-    over all training sequences if there are very many classes. `kept` are training sequences, to
+    over all training sequences if there are very many classes; `spreads` (n_slots, n_cells, 1)
+    their deviations, 0 for a word that is left out. `kept` are training sequences, to
     find similar ones; None if another term keeps them. `scales` are the means and deviations of
     the words: model files do not hold the scales, `kept` gives them again.
     """
@@ -260,6 +265,7 @@ class FittedWords(ReadingTerm):
     reader: SequenceFeatures
     values: list[np.ndarray]
     means: list[np.ndarray]
+    spreads: list[np.ndarray]
     norms: np.ndarray
     kept: Symbols | None = None
     min_share: float = 0.0
@@ -332,6 +338,25 @@ class FittedWords(ReadingTerm):
             other += np.einsum("ij,ij->i", b, b)
         return products * inverse_root(own)[:, None] * inverse_root(other)
 
+    def nearness(self, read: Symbols, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        if self.means[0].shape[-1] != n_classes:
+            return None
+        pieces = pieces_of(read.without_unseen(), self.reader.plan_)
+        near = (Centres(*self._columns(rows)).nearness(on_host(make())) for rows, make in pieces)
+        return added(near)
+
+    def _columns(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means and spreads of the words of rows, in the order of `root_shares`."""
+        plan = self.reader.plan_
+        firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
+        means, spreads = (
+            [slots[f[r] : f[r + 1]].reshape(-1, slots.shape[2])
+             for r in rows.tolist() for f, slots in zip(firsts, numbers, strict=True)]
+            for numbers in (self.means, self.spreads)
+        )  # fmt: skip
+        return np.concatenate(means), np.concatenate(spreads)[:, 0]
+
     def _build(self) -> WordTable:
         plan = self.reader.plan_
         return dense_table(
@@ -341,11 +366,12 @@ class FittedWords(ReadingTerm):
 
 def _placed(
     reader: SequenceFeatures, pieces: Iterable[Learned], n_columns: int
-) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
-    """Return the weights and means of all words, the norms of rows, the intercepts of pieces."""
+) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
+    """Return weights, means and spreads of words, norms of rows, intercepts of pieces."""
     plan = reader.plan_
     firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
     values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
+    spreads = [np.zeros((*slots.shape[:2], 1), np.float16) for slots in values]
     means: list[np.ndarray] = []
     norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
     for learned in pieces:
@@ -357,7 +383,8 @@ def _placed(
         # tables divide by the mean of rows, as kernels do
         _place(learned, learned.weights * reader.row_mean(), firsts, values)
         _place(learned, learned.means.clip(0, 1), firsts, means)
-    return values, means, norms, intercepts
+        _place(learned, learned.spreads[:, None], firsts, spreads)
+    return values, means, spreads, norms, intercepts
 
 
 def _place(

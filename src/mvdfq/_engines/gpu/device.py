@@ -30,6 +30,9 @@ def to_device(array: Any, device: str) -> torch.Tensor:
     if device == "cpu" or array.nbytes > MOST_PINNED:
         # torch warns of arrays that cannot be written to
         return torch.from_numpy(np.require(array, requirements=["C", "W"])).to(device)
+    if array.flags.c_contiguous and array.flags.writeable:
+        return torch.from_numpy(array).pin_memory().to(device, non_blocking=True)
+    # torch copies in threads, but not what cannot be written to
     dtype = torch.from_numpy(np.empty(0, array.dtype)).dtype
     pinned = torch.empty(array.shape, dtype=dtype, pin_memory=True)
     pinned.numpy()[...] = array

@@ -12,7 +12,7 @@ import numpy as np
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.classifier.saving.fitted_terms import TERMS
-from mvdfq.classifier.saving.kinds import check_finite, check_kinds
+from mvdfq.classifier.saving.kinds import check_finite, check_kinds, check_norms
 from mvdfq.classifier.saving.readers import READERS
 from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import LearnedError, check_array, require
@@ -53,6 +53,20 @@ def _check_classifier(value: Any) -> None:
     _check_training(value)
     _check_reading(value)
     check_array(value.ranges_in_, "ranges_in_", (2, value.n_channels_in_), np.float64)
+    if value.calibration_ is not None:
+        _check_calibration(value.calibration_, len(value.classes_))
+
+
+def _check_calibration(value: Any, n_classes: int) -> None:
+    """Check the scores of held-out sequences, and the spreads of the classes."""
+    check_array(value.y, "y", (None,), np.int64)
+    inside = (value.y < n_classes).all() and (value.y >= 0).all()
+    require(inside, f"y must hold numbers from 0 to {n_classes - 1}")
+    check_array(value.scores, "scores", (len(value.y), 2), np.float32)
+    require(np.isfinite(value.scores).all(), "scores must hold finite numbers")
+    for name in ("sizes", "strays"):
+        check_norms(getattr(value, name), name, (n_classes,))
+    require((value.sizes > 0).all(), "sizes must be positive")
 
 
 def _check_problems(clf: Any) -> None:

@@ -59,9 +59,12 @@ def _check_fitted_words(value: Any) -> None:
     rows = np.arange(len(value.reader.plan_.n_symbols))
     require(has_table(value.reader.plan_), "values must belong to a kernel with a word table")
     _check_values(value, value.values, rows)
-    require(len(value.means) == len(value.values), "means must be a list of arrays, as values")
-    for values, means in zip(value.values, value.means, strict=True):
+    for name in ("means", "spreads"):
+        same = len(getattr(value, name)) == len(value.values)
+        require(same, f"{name} must be a list of arrays, as values")
+    for values, means, spreads in zip(value.values, value.means, value.spreads, strict=True):
         _check_means(means, values.shape[:2])
+        _check_spreads(spreads, (*values.shape[:2], 1))
     check_norms(value.norms, "norms", (len(rows),))
     require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
     if value.kept is not None:
@@ -91,6 +94,12 @@ def _check_means(means: Any, shape: tuple[int, ...]) -> None:
     require(((means >= 0) & (means <= 1)).all(), "means must hold numbers from 0 to 1")
 
 
+def _check_spreads(spreads: Any, shape: tuple[int, ...]) -> None:
+    """Check the deviations of root shares."""
+    check_array(spreads, "spreads", shape, np.float16)
+    require(((spreads >= 0) & (spreads <= 1)).all(), "spreads must hold numbers from 0 to 1")
+
+
 def _check_filter_bank(value: Any) -> None:
     steps = [step for _, step in value.encoder.steps]
     kinds = [type(step).__name__ for step in steps]
@@ -108,6 +117,7 @@ def _check_filter_bank(value: Any) -> None:
     n_rows = shape[0] * shape[1]
     check_array(value.weights, "weights", (n_rows, N_WORDS, None), np.float32)
     _check_means(value.means, (n_rows, N_WORDS))
+    _check_spreads(value.spreads, (n_rows, N_WORDS))
     check_norms(value.norms, "norms", (n_rows,))
 
 

@@ -39,6 +39,7 @@ CLASSES = {
     **dict.fromkeys(["FilterBank", "FittedFilters"], "mvdfq.terms.filter_bank"),
     "PlainTerm": "mvdfq.terms.plain",
     "Problems": "mvdfq.terms.svm",
+    "Calibration": "mvdfq.terms.typical",
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
     "Plan": "mvdfq.gram.plan",

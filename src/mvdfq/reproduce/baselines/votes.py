@@ -52,7 +52,7 @@ class GMM(Baseline):
         frames, owners = whole_frames(self.scaler_.transform(X))
         random = check_random_state(SEED)
         places = [np.flatnonzero(y[owners] == c) for c in range(y.max() + 1)]
-        parts = [frames[_sampled(mine, self.max_frames, random)] for mine in places]
+        parts = [frames[_sampled(members, self.max_frames, random)] for members in places]
         self.mixtures_ = fit_mixtures(parts, self.n_components, self.covariance_type, random)
 
     def _scores(self, X: Sequences) -> np.ndarray:

@@ -314,6 +314,25 @@ def test_nested_json(tmp_path):
     assert data.y.tolist() == ["u", "v"]
 
 
+@pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.feather", "a.mat", "a.h5"])
+def test_damaged_files_are_named(tmp_path, name):
+    format = name.partition(".")[2]
+    for content in (b"no such thing", b"PAR1 nothing PAR1", b"MATLAB 5.0" + bytes(200)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ReadError, match=name):
+            read(tmp_path / name, format)
+
+
+def test_words_among_numbers_name_the_file(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('[{"x": [1, "u"], "label": "a"}]')
+    with pytest.raises(ReadError, match="row 1: could not convert"):
+        read(path)
+    path.write_text('[{"id": 1, "time": 0, "x": {"a": 1}}, {"id": 1, "time": 1, "x": 2}]')
+    with pytest.raises(ReadError, match=r"a\.json: a cell holds dict"):
+        read(path)
+
+
 @pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", '{"a": [1', "[" * 100_000, "[[1], {}]"])
 def test_broken_json(tmp_path, text):
     path = tmp_path / "a.json"

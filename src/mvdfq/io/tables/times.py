@@ -33,6 +33,7 @@ AGAIN = re.compile(r"(?<=[\])])\.\d++$")
 CLOCK = re.compile(r"(\d{1,2})(:\d\d(?::\d\d(?:[.,]\d++)?)?)(?:\s*+([aApP])\.?[mM]\.?)?(\S*+)")
 DAY = re.compile(r"(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:[T ]\s*+(\S.*+))?")
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\D.*+|\d{4}-\d\d-\d\d|\d{1,2}:\d\d.*+")
+ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d++)?")
 # Rates that differ by more than a tenth are different rates, and not the jitter of one clock.
 SAME_RATE = 0.1
 # A grid with more places per row than this is a mistake in the unit of the times.
@@ -58,6 +59,10 @@ def moments(times: Sequence[str]) -> np.ndarray:
         numbers = floats(times)
         if not np.isnan(numbers).any():
             return numbers
+    if ISO.fullmatch(times[0]):
+        with suppress(ValueError):  # all times are written as the first, as data frames write them
+            if all(len(time) == len(times[0]) and time[-1].isdecimal() for time in times):
+                return np.array(times, "datetime64[ns]").astype(np.int64)
     if not all(map(is_given, times)):
         raise ValueError("a time is missing")
     days = [DAY.fullmatch(time) for time in times]

@@ -222,6 +222,15 @@ def test_a_row_of_units(tmp_path, units):
     assert any(remark.startswith("line 2 holds units") for remark in data.remarks)
 
 
+def test_units_tell_the_time_in_any_language(tmp_path):
+    rows = [f"{t / 100:.2f};{math.sin(t):.3f};{math.cos(t):.3f}" for t in range(60)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["Zeit;Kanal 1;Kanal 2", "s;mV;mV", *rows]).replace(".", ","))
+    for data in (read(path), read(path, time="Zeit")):
+        assert data.X.channel_names == ("Kanal 1", "Kanal 2")
+        assert data.X.sampling_rate == 100
+
+
 def test_a_broken_row_is_not_a_row_of_units(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,time,x\na,0,bad\na,1,2\na,2,3\n")

@@ -40,7 +40,6 @@ class Frame:
     index: Collection[str] = ()
     known: Mapping[str, str] = field(default_factory=dict)
     is_named: bool = True
-    units: Sequence[str] = ()
     row: str = "row"
 
     @classmethod

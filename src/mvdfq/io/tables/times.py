@@ -9,20 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from mvdfq.io.source import Source
-from mvdfq.io.tables.csv_tables import floats, is_given, is_value
+from mvdfq.io.tables.csv_tables import UNITS, floats, is_given, is_value
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.sequences.check import check_sampling_rate
 from mvdfq.sequences.resampling import GAP, rate_of, resampled
 
-# Seconds per unit.
-UNITS = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("ms", "msec", "millis", "millisecond", "milliseconds"), 1e-3),
-    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "micros", "microseconds"), 1e-6),
-    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), 1e-9),
-    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
-}
 # Seconds since 1970 from 1979 to 2096, and the same in thousandths, millionths and billionths:
 # numbers between these limits that rise are taken for the time of day and year.
 EPOCH = 3e8, 4e9

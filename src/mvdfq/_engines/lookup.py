@@ -106,6 +106,7 @@ def weigh_dense(cells, touched, values, root, margin):
             count = cells[word, cell]
             if count == 0:
                 continue
+            # on the way: clearing all cells would take longer than a short sequence
             cells[word, cell] = 0
             value = np.sqrt(count) if root else count
             squares += value * value

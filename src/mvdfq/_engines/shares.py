@@ -96,6 +96,7 @@ def standardize(lists, places, mean, factor, out):
     indptr, columns, values = lists
     for i in range(out.shape[0]):
         for p in range(out.shape[1]):
+            # the standardized share of a word that does not occur
             out[i, p] = -mean[p] * factor[p]
         for e in range(indptr[i], indptr[i + 1]):
             p = places[columns[e]]

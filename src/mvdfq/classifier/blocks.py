@@ -50,6 +50,7 @@ def _read_block(i: int, block: Any) -> Numbered:
 
 
 def _keys(seed: int, i: int, n: int) -> np.ndarray:
+    # the same in every pass and on every worker, whatever the order of the blocks
     return np.random.default_rng([seed, i]).random(n)
 
 

@@ -56,6 +56,7 @@ class Collection:
         """Read sequences by every source whose symbols fit into the memory."""
         room, read = memory // KEPT_SHARE, []
         for source in total.sources:
+            # no sequence at all tells the number of rows and the type of the symbols
             one = source.read(X[:0])
             fits = one.n_rows * X.data.shape[1] * one.data.itemsize <= room
             read.append(source.read(X) if fits else None)

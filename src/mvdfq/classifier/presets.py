@@ -272,6 +272,7 @@ def nucleic() -> PlainTerm:
     Four letters tell little apart, so the words are long; motifs stand anywhere, so there is no
     pyramid. Chosen by benchmarks/bench_letters.py on training parts.
     """
+    # windows that differ in where they begin have the same layouts
     gapped = sorted(set(_layouts(Gapped(g=8, k=6))))
     pairs = sorted(set(_layouts(Spatial(t=3, k=2, d=5))) - set(gapped))
     weights = [LITTLE] * len(SHORT) + [1.0] * len(gapped) + [0.5] * len(pairs)

@@ -35,15 +35,11 @@ def _machine() -> dict[str, Any]:
 
 
 def _versions() -> dict[str, Any]:
-    from importlib.metadata import PackageNotFoundError, version
+    from mvdfq._utils.version import version_of
 
-    found = {}
-    for name in ("mvdfq", *PACKAGES, *OPTIONAL):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed" + (", optional" if name in OPTIONAL else "")
-    return found
+    known = {name: version_of(name) for name in ("mvdfq", *PACKAGES, *OPTIONAL)}
+    absent = {name: "not installed" + ", optional" * (name in OPTIONAL) for name in known}
+    return {name: absent[name] if text == "unknown" else text for name, text in known.items()}
 
 
 def _compiler() -> dict[str, Any]:

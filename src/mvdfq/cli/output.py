@@ -36,7 +36,7 @@ def show_json(value: Any) -> None:
     sys.stdout.write("\n")
 
 
-def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
+def show_rows(rows: Sequence[dict[str, Any]], output: Format) -> None:
     """Print rows of results in the given format; the keys of a row are the columns."""
     if output is Format.json:
         show_json(list(rows))
@@ -45,7 +45,7 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
         for line in ([*rows[0]] if rows else [], *(row.values() for row in rows)):
             writer.writerow([csv_cell(printable(v) if isinstance(v, str) else v) for v in line])
     else:
-        table(rows, title)
+        table(rows)
 
 
 def show_facts(facts: dict[str, Any], output: Format) -> None:

@@ -101,7 +101,8 @@ def evaluate(
         clf = clone(estimator)
         clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner, y[train]))
         part = _take(X, test)
-        result.folds.append(_fold(clf, part, y, name, seed, test))
+        scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
+        result.folds.append(Fold(name, seed, test, y[test], clf.predict(part), scores))
         if visit is not None:
             visit(clf, part, result.folds[-1], train)
         if progress is not None:
@@ -175,12 +176,6 @@ def _check_classes(cuts: Sequence[Cut], y: np.ndarray, protocol: str) -> None:
             f"lacks a class of the test part: {counted(n_wrong, 'prediction')} cannot be right.",
             stacklevel=4,
         )
-
-
-def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
-    """Test a fitted classifier on the test part of one fold."""
-    scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
-    return Fold(name, seed, test, y[test], clf.predict(part), scores)
 
 
 def _inner_groups(estimator: Any, groups: np.ndarray | None, y: np.ndarray) -> dict[str, Any]:

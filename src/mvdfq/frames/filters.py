@@ -167,6 +167,7 @@ class Filters(SequenceTransformer):
         """
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
         members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
+        # channels that no filter of a kind of padding reads need not be padded
         used = np.zeros((2, int((~self._symbolic_mask).sum())), dtype=bool)
         for kind in range(2):
             listed = members[zero_padded == bool(kind)]

@@ -210,6 +210,7 @@ def _kept_rows(parts: dict[str, Sequences]) -> list[tuple[str, int, str, bool]]:
     for view, part in parts.items():
         pairs = zip(channel_names(part), part.symbolic_mask.tolist(), strict=True)
         for row, (name, flag) in enumerate(pairs):
+            # several views may pass the same symbolic channel through
             if flag and name in names:
                 continue
             unique = f"{view}: {name}" if name in names else name

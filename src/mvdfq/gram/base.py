@@ -259,6 +259,7 @@ def are_letters(X: Any) -> bool:
         return bool(X.symbolic_mask.all())
     if isinstance(X, Ragged | str):
         return False
+    # the first sequence decides; reading refuses a list that mixes strings and numbers
     first = next(iter(X), None)
     rows = first if isinstance(first, list | tuple) else [first]
     return len(rows) > 0 and all(isinstance(row, str) for row in rows)

@@ -236,6 +236,7 @@ class SequenceFeatures(SequenceMap):
     def _scaled(self, features: sp.csr_array, own: np.ndarray) -> sp.csr_array:
         """Normalize embedded counts in place."""
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
+        # one number for all sequences, or one number per sequence
         scale = np.broadcast_to(scale, own.shape)
         features.data *= np.repeat(scale, np.diff(features.indptr))
         features.eliminate_zeros()  # of rows with the weight 0

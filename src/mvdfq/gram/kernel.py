@@ -241,6 +241,7 @@ class SequenceKernel(SequenceMap):
         _scale(K, inverse_root(result.left), inverse_root(result.right))
         if is_square:
             np.fill_diagonal(K, result.left > 0)  # exactly 1, without rounding errors
+        # 2 - 2 K is the squared distance of two normalized sequences
         return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
 
 

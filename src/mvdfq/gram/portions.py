@@ -89,6 +89,7 @@ def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
     words: dict[tuple[int, int], np.ndarray] = {}
     for counted in parts:
         for part in counted:
+            # words of two rows or tasks are never the same word
             place, found = (part.row, part.task), part.words
             if place in words:
                 found = np.concatenate([words[place], found])

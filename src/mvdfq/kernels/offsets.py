@@ -144,6 +144,7 @@ class Spatial(Kernel):
         groups = []
         for dilation in dilations:
             for gaps in product(range(d), repeat=t - 1):
+                # a k-mer begins behind the k-mer before it and the symbols that are skipped
                 starts = np.concatenate([[0], np.cumsum([k + g for g in gaps], dtype=int)])
                 offsets = tuple(int(s + i) * dilation for s in starts for i in range(k))
                 groups.append(Group((Layout(offsets, offsets),)))

@@ -122,6 +122,7 @@ class ProfileTask:
                 f"Profile words of k={self.k} letters out of {row.n_symbols} for "
                 f"{row.n_sequences} sequences do not fit into 64 bits; pass a smaller k."
             )
+        # once to count the hits, once to write them
         entries = self._emit(row, key_shift, 0)
         entries = self._emit(row, key_shift, len(entries))
         yield count_entries(entries, (key_shift, 0), None, np.ones(1))

@@ -223,6 +223,7 @@ class DirectQuantizer(PerChannel):
     @property
     def varies(self) -> np.ndarray:
         """One flag per channel: whether the channel has more than one bin or value."""
+        # the codes for below and above all bins are not bins
         return self.n_symbols_ - 2 * (self._has_special_codes() & ~self._symbolic_mask) > 1
 
     def _has_special_codes(self) -> bool:

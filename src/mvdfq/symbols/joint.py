@@ -222,6 +222,7 @@ class JointQuantizer(SequenceTransformer):
         if comb(len(channels), order) <= self.max_sets:
             return list(combinations(channels, order))
         random, chosen = check_random_state(self.random_state), set[tuple[int, ...]]()
+        # there are more sets than are wanted, so draws repeat seldom
         while len(chosen) < self.max_sets:
             members = random.choice(channels, order, replace=False)
             chosen.add(tuple(sorted(members.tolist())))
@@ -230,6 +231,7 @@ class JointQuantizer(SequenceTransformer):
     def _digits(self, symbols: Symbols) -> np.ndarray:
         """Return the codes of all channels, below their radix; `MISSING` for missing values."""
         digits = symbols.codes.astype(np.int64)
+        # all unseen values of a symbolic channel share the last digit
         for row, radix in zip(digits, self._radices(), strict=True):
             np.minimum(row, radix - 1, out=row)
         digits[symbols.codes == symbols.missing] = MISSING

@@ -184,6 +184,7 @@ class Letters(PerChannel):
 
     def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
         points = np.array([ord(letter) for letter in alphabet], dtype=float)
+        # codes follow the given alphabet, which need not be sorted
         order = np.argsort(points)
         codes = encode_values(values, points[order])
         if self.alphabet is not None:

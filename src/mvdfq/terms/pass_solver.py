@@ -66,6 +66,7 @@ def hinge_sums(
     block: Labelled, pairs: Pairs, everything: bool, weights: np.ndarray, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the losses of a block, their gradients by the features and by the intercepts."""
+    # all problems at once: reading the features costs more than the products
     margins = block.features.times(weights) + offsets.astype(np.float32)
     targets = _targets(block.y, pairs)
     # a target of 0 has slack 1, but no slope: the sequence is in neither class of the pair

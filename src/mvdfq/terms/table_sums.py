@@ -137,6 +137,7 @@ def _joined(
     bases = np.maximum(plan.n_symbols[np.flatnonzero(plan.row_weights)], 1)
     sizes = [int(base) ** group.length for base in bases]
     shape = len(plan.cells), n_columns
+    # single precision for each cell and column, and a key of 64 bits
     slot_bytes = 4 * shape[0] * shape[1] + 8
     dense = max(sizes) <= DENSE_WORDS
     # before the values are made, since their size is known

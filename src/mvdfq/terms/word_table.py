@@ -158,5 +158,6 @@ def has_table(plan: Plan) -> bool:
 
 def present_positions(symbols: Symbols) -> np.ndarray:
     """Tell which positions hold a known symbol; an array of size 0 if all positions do."""
+    # also unseen symbols, which no table knows, are left out
     present = symbols.codes < symbols.n_symbols[:, None]
     return present[:0] if present.all() else present

@@ -6,14 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.frames import Standardize
-from mvdfq.reproduce.baselines.base import (
-    SEED,
-    Baseline,
-    averaged,
-    needed,
-    scores_of,
-    trainer_of,
-)
+from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, needed, scores_of, trainer_of
 from mvdfq.sequences import Sequences
 
 

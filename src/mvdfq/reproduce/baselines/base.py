@@ -107,16 +107,6 @@ class Baseline(ClassifierMixin, BaseEstimator):
             )
         return X
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classes_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.input_tags.allow_nan = self.takes_missing
-        return tags
-
 
 class VectorClassifier(Baseline):
     r"""Describe every sequence by one vector, and train machines on the vectors.

@@ -269,20 +269,19 @@ def test_health_sees_duplicates_gaps_and_groups(run):
     assert found["classes"] == [12, 12, 12]
 
 
-@pytest.mark.parametrize(("preset", "kinds"), [
-    ("mvdfq-sssk", {"single rows"}),
-    (None, {"single rows", "pairs of rows", "slope components, single rows", "filters"}),
+@pytest.mark.parametrize(("preset", "terms"), [
+    ("mvdfq-sssk", ["words"]), (None, ["words", "filters"])
 ])  # fmt: skip
-def test_kinds_of_rows_do_not_depend_on_the_names_of_channels(preset, kinds):
+def test_what_matters_is_what_judged_sequences_would_lose(preset, terms):
     X, y, _ = walks()
     names = ["filters on z", "speed: left", "drag & lift"]
     X = mvdfq.check_sequences(X, channel_names=names)
     clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
     matters = mvdfq.report(clf, X, y, path=None, details=1).data["matters"]
-    assert {one["name"] for one in matters["views"]} == kinds
-    assert sum(one["share"] for one in matters["views"]) == pytest.approx(1, abs=1e-3)
-    has_filters = any(one["name"].startswith("filters") for one in matters["layouts"])
-    assert has_filters == ("filters" in kinds)
+    assert [one["name"] for one in matters["channels"]] == names
+    assert [one["name"] for one in matters["terms"]] == terms
+    found = clf.importance(X, y)
+    assert_allclose([one["log_loss"] for one in matters["channels"]], found.log_loss, rtol=1e-3)
 
 
 def test_constant_channels_are_numbers_whatever_their_names_are():

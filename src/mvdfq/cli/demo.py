@@ -124,6 +124,6 @@ def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
 
 
 def _channels(clf: Any) -> list[dict[str, Any]]:
-    """Return the three channels with the largest shares in what was learned."""
+    """Return the three channels without which most would be lost."""
     ranked = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])[:3]
-    return [{"channel": c, "share_percent": round(100 * share, 1)} for c, share in ranked]
+    return [{"channel": c, "log_loss_rise": round(rise, 4)} for c, rise in ranked]

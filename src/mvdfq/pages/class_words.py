@@ -42,21 +42,17 @@ class Words(NamedTuple):
 class Tally:
     """Sums over the explanations of many sequences.
 
-    `first` is one of the explanations, which knows the names of rows, layouts and symbols. `rows`
-    (n_rows,) and `layouts` (n_rows, n_groups) add up absolute evidence. `words` and `n_members`
-    hold the words for the class and the number of sequences looked at, by class.
+    `first` is one of the explanations, which knows the names of rows, layouts and symbols.
+    `words` and `n_members` hold the words for the class and the number of sequences looked at, by
+    class.
     """
 
     first: Explanation
-    rows: np.ndarray
-    layouts: np.ndarray
     words: dict[int, list[Words]] = field(default_factory=dict)
     n_members: dict[int, int] = field(default_factory=dict)
 
     def add(self, why: Explanation, c: int, label: Any) -> None:
         """Add the explanation of a sequence of class `c`."""
-        self.rows += np.abs(why.by_frame).sum(axis=(0, 2))
-        self.layouts += np.abs(why.evidence.by_layout).sum(axis=0)
         self.words.setdefault(c, []).extend(_words_for(why, label))
         self.n_members[c] = self.n_members.get(c, 0) + 1
 
@@ -80,9 +76,7 @@ def tallied(run: Run) -> Tally | None:
     try:
         for place, why in zip(places, explanations(run.reference, run.X[run.tested[places]]),
                               strict=True):  # fmt: skip
-            if tally is None:
-                shape = why.evidence.by_layout.shape[1:]
-                tally = Tally(why, np.zeros(shape[0]), np.zeros(shape))
+            tally = tally or Tally(why)
             c = int(run.truth[place])
             tally.add(why, c, run.labels[c])
     except ValueError:  # not every kernel counts words

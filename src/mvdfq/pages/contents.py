@@ -35,7 +35,7 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
         "sequences": _sequences(run, place.pop("x"), place.pop("y")),
         "map": place,
         "details": details(run, n_details),
-        "matters": matters(run, tally),
+        "matters": matters(run),
         "class_words": class_words(run, tally),
         "trust": trust(run),
         "health": health(run),

@@ -21,6 +21,7 @@ from mvdfq.frames.base import shares_of, steps_of
 from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block
+from mvdfq.terms.svm import FoldMachine
 
 __all__ = [
     "FittedTerm",
@@ -97,6 +98,14 @@ class Fitting:
 
     def release(self) -> None:
         """Give up a large kernel matrix, which is part of the sum now."""
+
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
+        """Return what each channel adds to the margins of sequences that inner folds hold out.
+
+        The result is (n_judged, n_columns, n_channels), as of `StandardGram`; None if words are
+        not standardized.
+        """
+        return None
 
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedTerm":
         """Return the term that answers, given its coefficients (n_sequences, n_columns).
@@ -177,8 +186,7 @@ class FittedTerm(Short):
     """A term that answers: what a model file holds.
 
     The margins of a sequence are `sums`, which words of the sequence add up to, plus
-    `intercepts`, which belong to the words that every sequence has on average. `norms` are the
-    parts of the rows in the squared norms of the machines.
+    `intercepts`, which belong to the words that every sequence has on average.
     """
 
     name: str
@@ -252,11 +260,6 @@ class FittedTerm(Short):
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""
-        raise NotImplementedError
-
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each row in the squared norms of all machines, (n_rows,)."""
         raise NotImplementedError
 
     def channel_shares(self, n_channels: int) -> np.ndarray:

@@ -68,15 +68,13 @@ class FilterBank(Short):
     """The filters of one dilation with the weights of their words.
 
     `weights` is (n_rows, 10, n_columns), `means` (n_rows, 10, n_classes) the means of the words
-    over each class, or over all sequences if there are very many classes; `norms` is the part of
-    each row in the squared norms of the machines. `scale` is the mean and the deviation of the
-    words; model files do not hold it.
+    over each class, or over all sequences if there are very many classes. `scale` is the mean and
+    the deviation of the words; model files do not hold it.
     """
 
     encoder: Pipeline
     weights: np.ndarray
     means: np.ndarray
-    norms: np.ndarray
     n_jobs: int | None = None
     _scale: Scale | None = field(default=None, repr=False)
 

@@ -22,6 +22,7 @@ from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import Compared, FilterBank, filter_encoder, filter_shares
 from mvdfq.terms.standard import Learned, StandardGram
+from mvdfq.terms.svm import FoldMachine
 
 __all__ = ["LEVELS", "FilterTerm", "FittedFilters", "levels"]
 
@@ -154,6 +155,12 @@ class FilterFitting(Fitting):
         for gram in self.grams:
             gram.values = np.empty((0, 0))
 
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
+        """Return what each channel adds to the margins of held-out sequences."""
+        pairs = zip(self.grams, self.encoders, strict=True)
+        found = [gram.held_out(folds, shares_of([one], n_channels)) for gram, one in pairs]
+        return np.sum(found, axis=0)
+
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedFilters":
         """Return the term with the weights of words; filters keep no training sequences."""
         banks, intercepts = [], np.zeros(coefficients.shape[1])
@@ -163,8 +170,7 @@ class FilterFitting(Fitting):
             weights = _placed(learned, learned.weights, np.float32)
             means = _placed(learned, learned.means.clip(0, 1), np.float16)
             intercepts += learned.intercepts
-            norms = learned.norms / share
-            banks.append(FilterBank(encoder, weights, means, norms, gram.n_jobs, gram.scales[0]))
+            banks.append(FilterBank(encoder, weights, means, gram.n_jobs, gram.scales[0]))
         return FittedFilters.of(self.name, banks, intercepts, share)
 
 
@@ -199,18 +205,15 @@ class FilterSource(Source):
         """Return the term with the weights of words; filters keep no training sequences."""
         sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
         ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        parts = (np.split(one, ends) for one in (found.weights, found.means, found.learned))
+        parts = (np.split(one, ends) for one in (found.weights, found.means))
         banks = [
             FilterBank(
                 encoder,
                 weights.reshape(n_rows, N_WORDS, -1).astype(np.float32),
                 means.clip(0, 1).reshape(n_rows, N_WORDS, -1).astype(np.float16),
-                (learned**2).reshape(n_rows, -1).sum(axis=1),
                 found.n_jobs,
             )
-            for encoder, n_rows, weights, means, learned in zip(
-                self.encoders, sizes, *parts, strict=True
-            )
+            for encoder, n_rows, weights, means in zip(self.encoders, sizes, *parts, strict=True)
         ]
         return FittedFilters.of(self.name, banks, -found.mean @ found.weights, found.share)
 
@@ -285,12 +288,6 @@ class FittedFilters(FittedTerm):
             [numbered(LEVELS)] * len(channels),
             lambda: np.eye(len(channels)),
         )
-
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each channel in the squared norms of all machines, (n_channels,)."""
-        shares = [shares_of([bank.encoder], self.n_channels_in) for bank in self.banks]
-        return np.sum([b.norms @ s for b, s in zip(self.banks, shares, strict=True)], axis=0)
 
     def channel_shares(self, n_channels: int) -> np.ndarray:
         """Return the identity: every row is one channel."""

@@ -52,10 +52,10 @@ class ReadingTerm(FittedTerm):
         return find_evidence(self, read)
 
     def channel_shares(self, n_channels: int) -> np.ndarray:
-        """Return the share of each channel in each row, also in rows that are left out."""
-        if not self.reader.kernel_.reads_symbols:
-            return np.eye(n_channels)
-        return super().channel_shares(n_channels)
+        """Return the share of each channel in each row in use."""
+        reads_symbols = self.reader.kernel_.reads_symbols
+        shares = super().channel_shares(n_channels) if reads_symbols else np.eye(n_channels)
+        return shares[self.reader.rows_]
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""
@@ -66,7 +66,7 @@ class ReadingTerm(FittedTerm):
             [row_names[r] for r in reader.rows_],
             [[layout.offsets for layout in group.layouts] for group in reader.plan_.groups(0)],
             [names[r] for r in reader.rows_],
-            lambda: self.channel_shares(len(channels))[reader.rows_],
+            lambda: self.channel_shares(len(channels)),
         )
 
     def _symbol_names(self) -> list[Any]:

@@ -7,7 +7,7 @@ and evidence can be summed.
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 
-__all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
+__all__ = ["FoldMachine", "Margins", "Problems", "fit_margins", "fit_temperature"]
 
 # liblinear has one random generator per process, and every fit seeds the generator: two fits at
 # the same time would change each other's random numbers.
@@ -77,6 +77,14 @@ class Margins(Short):
     def of(self, values: Any) -> np.ndarray:
         """Return the margins, (n_sequences, n_problems)."""
         return values @ self.coefficients + self.intercepts
+
+
+class FoldMachine(NamedTuple):
+    """The machine of an inner fold: its coefficients of all sequences, and those it may judge."""
+
+    check: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
 
 
 def fit_margins(

@@ -1,7 +1,7 @@
 """Training by inner validation: the penalty C, and the scale of probabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log
 from numbers import Real
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from mvdfq._utils.threads import Report
-from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_temperature
 
 __all__ = [
     "CANDIDATES", "Cautious", "Trained", "Trainer", "check_class_weight", "check_groups",
@@ -46,13 +46,19 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Trained:
-    """Trained machines and the scores of inner validation, (n_candidates, n_folds)."""
+    """Trained machines and the scores of inner validation, (n_candidates, n_folds).
+
+    `folds` are the machines of the inner folds, `checked` those of passes before they learned from
+    the sequences that check them.
+    """
 
     margins: Margins
     C: float
     temperature: float
     scores: np.ndarray
     best: int
+    folds: list[FoldMachine] = field(default_factory=list)
+    checked: Margins | None = None
 
     @property
     def score(self) -> float:
@@ -93,11 +99,14 @@ class Trainer:
     ) -> Trained:
         """Choose C among the candidates, fit the temperature, train on all sequences."""
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
-        decisions, scores = [], np.empty((len(candidates), len(folds)))
+        machines, decisions, scores = [], [], np.empty((len(candidates), len(folds)))
         for f, (learn, check) in enumerate(folds):
             # computed once for all penalties
             values = matrix(learn)
-            decisions.append([self._decide(values, learn, check, C) for C in candidates])
+            mine = [self._fit(values, learn, C) for C in candidates]
+            cut = _cut(values, check, learn)
+            decisions.append([self.problems.decision(one.of(cut)) for one in mine])
+            machines.append(mine if self.problems.scheme == "ovr" else [])  # pairs are many
             scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
             report(f + 1, len(folds) + 1)
         best = int(scores.mean(axis=1).argmax()) if folds else 0
@@ -114,7 +123,8 @@ class Trainer:
             temperature = fit_temperature(decision, self.y[held_out], self.sample_weight[held_out])
         everything = np.arange(len(self.y))
         margins = self._fit(matrix(everything), everything, C)
-        return Trained(margins, float(C), temperature, scores, best)
+        kept = self._machines(folds, [mine[best] for mine in machines if mine])
+        return Trained(margins, float(C), temperature, scores, best, kept)
 
     def chosen(self, values: Any, candidates: Sequence[float]) -> Trained:
         """Choose C in inner folds if there are several candidates; train on all sequences."""
@@ -149,9 +159,16 @@ class Trainer:
             n_jobs=self.n_jobs,
         )
 
-    def _decide(self, values: Any, learn: np.ndarray, check: np.ndarray, C: float) -> np.ndarray:
-        margins = self._fit(values, learn, C)
-        return self.problems.decision(margins.of(_cut(values, check, learn)))
+    def _machines(self, folds: Folds, used: list[Margins]) -> list[FoldMachine]:
+        """Return the machines of the folds, if they have a coefficient for every sequence."""
+        found = []
+        for (learn, check), mine in zip(folds, used, strict=False):  # none are used of pairs
+            if len(mine.coefficients) != len(learn):  # coefficients of explicit features
+                return []
+            coefficients = np.zeros((len(self.y), mine.coefficients.shape[1]))
+            coefficients[learn] = mine.coefficients
+            found.append(FoldMachine(check, coefficients, mine.intercepts))
+        return found
 
     def _accuracy(self, decision: np.ndarray, check: np.ndarray) -> float:
         """Return the share of weight classified correctly: mean recall for balanced weights."""

@@ -64,7 +64,6 @@ def _check_fitted_words(value: Any) -> None:
     require(len(value.means) == len(value.values), "means must be a list of arrays, as values")
     for values, means in zip(value.values, value.means, strict=True):
         _check_means(means, values.shape[:2])
-    check_norms(value.norms, "norms", (len(rows),))
     require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
     if value.kept is not None:
         same = np.array_equal(value.kept.n_symbols, value.reader.plan_.n_symbols)
@@ -110,7 +109,6 @@ def _check_filter_bank(value: Any) -> None:
     n_rows = shape[0] * shape[1]
     check_array(value.weights, "weights", (n_rows, N_WORDS, None), np.float32)
     _check_means(value.means, (n_rows, N_WORDS))
-    check_norms(value.norms, "norms", (n_rows,))
 
 
 def _check_fitted_filters(value: Any) -> None:

@@ -26,6 +26,7 @@ from mvdfq.classifier.unseen import warn_unseen
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, Judge, codes_of, lost, parts_of
+from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitutions
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
@@ -672,6 +673,63 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def channel_names(self) -> list[str]:
         """Names of the channels: those of the training sequences, or x0, x1, ..."""
         return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
+
+    def mutate(
+        self, x: Any, changes: Sequence[Any] | None = None, *, label: Any = None, region: Any = None
+    ) -> Mutations:
+        """Return what changes of a string add to the decision value of a class, exactly.
+
+        Every changed string is decided again. Cost: O(n) letters for each change, so all single
+        substitutions of `n` letters take O(n**2).
+
+        Parameters
+        ----------
+        x : str or Sequences of length 1
+            The string; of DNA also both strands, as `mvdfq.io.both_strands` joins them.
+
+        changes : sequence of tuple, default=None
+            Changes (position from 0, letters before, letters after): substitutions, insertions
+            (nothing before) and deletions (nothing after). None means every single substitution of
+            a base, a residue or, in other strings, a letter that occurs in `x`.
+
+        label : object, default=None
+            The class; None means the predicted class.
+
+        region : tuple of int, default=None
+            First position, from 0, and the position after the last one to substitute.
+
+        Returns
+        -------
+        mutations : Mutations
+            The changes and their effects.
+
+        Examples
+        --------
+        >>> import mvdfq
+        >>> X = ["ACGTTGCAACGT", "ACGTTTTAACGT", "TTGCAACGGATT", "TTTTAACGGATT"] * 2
+        >>> clf = mvdfq.SequenceClassifier().fit(X, ["a", "b"] * 4)
+        >>> found = clf.mutate("ACGTTGCAACGT")
+        >>> found.label, len(found.changes), found.top(1)[0][1] < 0
+        ('a', 36, True)
+        """
+        check_is_fitted(self)
+        strand = Strand.of(x)
+        known = self.classes_.tolist()
+        label = self.predict(strand.collection([strand.text]))[0] if label is None else label
+        if label not in known:
+            raise ValueError(f"label must be one of {known}, got {label!r}.")
+        place = known.index(label)
+
+        def decide(X: Any) -> np.ndarray:
+            decision = self.decision_function(X)
+            if decision.ndim > 1:
+                return decision[:, place]
+            return decision if place else -decision
+
+        wanted = substitutions(strand.text, *(region or ())) if changes is None else changes
+        mine = [Change(*one) for one in wanted]
+        value, effects = mutate(decide, strand, mine)
+        return Mutations(strand.text, known[place], value, mine, effects)
 
     def training_places(self, X: Any) -> list[list[int]]:
         """Return the training sequences that are equal to each of some sequences.

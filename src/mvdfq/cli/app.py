@@ -19,6 +19,7 @@ from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
+from mvdfq.cli.mutate import mutate
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import predict
 from mvdfq.cli.remarks import one_line_warnings, watched_interrupts
@@ -130,7 +131,7 @@ def _drop_output() -> None:
 
 
 app.command(cls=Command)(_guarded(version))
-COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
+COMMANDS = demo, inspect, train, predict, evaluate, explain, mutate, gram, reproduce, cache, doctor
 for command in COMMANDS:
     app.command(cls=Command)(_guarded(with_shared(command)))
 

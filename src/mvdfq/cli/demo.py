@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.explain import Reasons
 from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
+from mvdfq.cli.reasons import Reasons
 
 __all__ = ["demo"]
 
@@ -70,7 +70,7 @@ def _show(rows: list[Any], reasons: Reasons, channels: list[Any], truth: Any) ->
     show_text(f"\nWhy is utterance 1 by speaker {reasons.explanation.predicted}? It is truly by "
               f"speaker {truth[0]}.\n{reasons.verdict()}")  # fmt: skip
     for rows, heading in reasons.tables():
-        table(rows, f"\n{heading}")
+        (table(rows, f"\n{heading}") if rows else show_text(f"\n{heading}"))
     table(channels, "\nchannels that matter most for all speakers")
     show_text(NEXT)
 

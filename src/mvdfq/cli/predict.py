@@ -39,12 +39,15 @@ def predict(
     quiet, read = reading.quiet, new_data(clf, data, reading)
     warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
-        chances = clf.predict_proba(read.X)
+        decision = clf.decision_function(read.X)
+    chances, values = clf.probabilities(decision), _of_predicted(decision)
     labels = clf.classes_[chances.argmax(axis=1)]
     truth = _known_labels(read, clf, quiet)
     rows = []
     for i, (name, chosen) in enumerate(zip(read.names, labels.tolist(), strict=True)):
         row = {"name": name, "label": chosen, "probability": round(float(chances[i].max()), 4)}
+        if format is not Format.human:
+            row["decision_value"] = round(values[i], 6)
         if truth is not None:
             row["true"] = truth[i]
         if probabilities:
@@ -53,6 +56,11 @@ def predict(
     show_rows(rows, format)
     if truth is not None:
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
+
+
+def _of_predicted(decision: Any) -> list[float]:
+    """Return the decision value of the predicted class of each sequence."""
+    return (abs(decision) if decision.ndim == 1 else decision.max(axis=1)).tolist()
 
 
 def _all_chances(clf: Any, chances: Any, format: Format) -> dict[str, Any]:

@@ -172,6 +172,8 @@ class TermRows:
 
     `symbols` are the rows as symbols, `offsets` those of each layout of each group, `names` the
     names of the symbols of each row; `find_shares` returns the share of each channel in each row.
+    `curves` (n_channels, n_frames) are the channels with mean 0 and deviation 1 in training, NaN
+    for channels of symbols; None if the term does not know the means.
     """
 
     symbols: Any
@@ -179,6 +181,7 @@ class TermRows:
     offsets: list[list[tuple[int, ...]]]
     names: list[Any]
     find_shares: Callable[[], np.ndarray]
+    curves: np.ndarray | None = None
 
 
 @dataclass(repr=False, kw_only=True)

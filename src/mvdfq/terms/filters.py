@@ -287,7 +287,13 @@ class FittedFilters(FittedTerm):
             [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
             [numbered(LEVELS)] * len(channels),
             lambda: np.eye(len(channels)),
+            self._curves(read[i : i + 1]),
         )
+
+    def _curves(self, X: Sequences) -> np.ndarray:
+        """Return the channels as the filters read them, NaN for symbols."""
+        scaled = self.banks[0].encoder[0].transform(X).data
+        return np.where(X.symbolic_mask[:, None], np.nan, scaled)
 
     def channel_shares(self, n_channels: int) -> np.ndarray:
         """Return the identity: every row is one channel."""

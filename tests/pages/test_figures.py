@@ -31,7 +31,7 @@ def test_confusions_and_map_show_their_numbers(evaluation):
     matrix = evaluation.confusion
     assert texts == matrix[matrix > 0].tolist()
     columns = {"x": [0.0, 1.0], "y": [2.0, 3.0], "truth": [0, 1], "predicted": [0, 0]}
-    data = {"sequences": columns, "classes": ["_a$", "b"], "map": {"explained": [0.5, 0.2]}}
+    data = {"sequences": columns, "classes": ["_a$", "b"], "map": {"told_apart": [0.5, 0.2]}}
     *classes, wrong = figures.map_of(data).axes[0].collections
     assert_allclose(wrong.get_offsets(), [[1, 3]])
     assert len(classes) == 2

@@ -65,7 +65,7 @@ def map_of(report: Any) -> Any:
     >>> from mvdfq import figures
     >>> columns = {"x": [0, 1], "y": [1, 0], "truth": [0, 1], "predicted": [0, 0]}
     >>> figure = figures.map_of({"sequences": columns, "classes": ["a", "b"],
-    ...                          "map": {"explained": [0.5, 0.2]}})
+    ...                          "map": {"told_apart": [0.9, 0.6]}})
     """
     data = report if isinstance(report, Mapping) else report.data
     columns = {key: np.array(data["sequences"][key]) for key in ("x", "y", "truth", "predicted")}
@@ -78,9 +78,9 @@ def map_of(report: Any) -> Any:
     axes.scatter(
         columns["x"][wrong], columns["y"][wrong], s=70, facecolors="none", edgecolors="black"
     )
-    first, second = data["map"]["explained"]
-    axes.set_xlabel(f"axis 1 ({first:.0%} of the variance)")
-    axes.set_ylabel(f"axis 2 ({second:.0%} of the variance)")
+    first, second = data["map"]["told_apart"]
+    axes.set_xlabel(f"axis 1 ({first:.0%} of it is between classes)")
+    axes.set_ylabel(f"axis 2 ({second:.0%} of it is between classes)")
     axes.legend(fontsize="x-small", ncols=1 + len(data["classes"]) // 12)
     return figure
 

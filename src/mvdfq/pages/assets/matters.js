@@ -1,9 +1,10 @@
 // Panel 5: what would be lost without each channel and each term, with intervals.
 function mattersPanel() {
-  const m = data.matters;
+  const m = data.matters, parts = [m.channels, m.terms].filter((one) => one && one.length > 1);
+  if (!parts.length && !m.removal && !m.note) return; // one channel and one term are everything
   panel("matters", "What matters", finding(m.channels),
     m.note && h("p", { class: "warn" }, m.note),
-    m.channels && h("p", {}, `Measured on ${m.source}: all of them get the mean evidence of the channel instead of their own. ` +
+    m.channels && h("p", { class: "lead" }, `Measured on ${m.source}: all of them get the mean evidence of the channel instead of their own. ` +
       "The log loss (how far the probability of the true class is from 1) then rises; a channel of noise has about 0, " +
       "and of two channels that say the same, either has little alone."),
     h("div", { class: "grid" },

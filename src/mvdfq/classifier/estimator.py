@@ -25,7 +25,7 @@ from mvdfq.classifier.stream import Stream
 from mvdfq.classifier.unseen import warn_unseen
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
-from mvdfq.explain.importance import Importance, Judge, codes_of, lost, parts_of
+from mvdfq.explain.importance import Importance, Judge, codes_of, importance_of, lost, parts_of
 from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitutions
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
@@ -592,7 +592,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         n = self.n_channels_in_
         if X is None and len(self.lost_) and isinstance(by, str):
             found = self.lost_[:n] if by == "channels" else self.lost_[n:]
-            return Importance.of(names, found, "training sequences that machines held out")
+            return importance_of(names, found, "training sequences that machines held out")
         if X is None:
             read, codes, groups = self._kept_training(), self.train_y_, None
             source = "the training sequences themselves, which flatters"
@@ -601,7 +601,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
             read, source = self.sum_.read(self.varying(X)), f"{len(y)} sequences"
         judge = Judge(self.sum_, self.problems_, self.class_shares_, self.temperature_)
-        return Importance.of(names, lost([judge(read, codes, shares)], groups), source)
+        return importance_of(names, lost([judge(read, codes, shares)], groups), source)
 
     def _kept_training(self) -> list[Any]:
         """Return the training sequences as all terms read them, if all terms keep them."""

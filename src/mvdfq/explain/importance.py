@@ -25,6 +25,7 @@ __all__ = [
     "Judge",
     "Judged",
     "codes_of",
+    "importance_of",
     "lost",
     "parts_of",
 ]
@@ -66,28 +67,6 @@ class Importance:
     accuracy: np.ndarray
     source: str
 
-    @classmethod
-    def of(cls, names: list[str], found: np.ndarray, source: str) -> "Importance":
-        """Return what `lost` found.
-
-        Parameters
-        ----------
-        names : list of str
-            Names of the parts.
-
-        found : ndarray of shape (n_parts, 2, 3)
-            Log loss and accuracy with their bounds.
-
-        source : str
-            The sequences that were judged, in words.
-
-        Returns
-        -------
-        importance : Importance
-            The same numbers with their names.
-        """
-        return cls(list(names), found[:, 0], found[:, 1], source)
-
     def __str__(self) -> str:
         order = np.argsort(-self.log_loss[:, 0], kind="stable")
         return "\n".join([f"lost without it, on {self.source}", *map(self._line, order)])
@@ -99,6 +78,11 @@ class Importance:
             f"{self.names[k]}: log loss {rise:.3f} ({low:.3f} to {high:.3f}), "
             f"accuracy {drop:.1f} points ({least:.1f} to {most:.1f})"
         )
+
+
+def importance_of(names: list[str], found: np.ndarray, source: str) -> Importance:
+    """Return what `lost` found, with the names of the parts."""
+    return Importance(list(names), found[:, 0], found[:, 1], source)
 
 
 @dataclass(frozen=True)

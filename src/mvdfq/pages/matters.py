@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq.evaluation import evaluate
-from mvdfq.explain.importance import Importance, Judge, Judged, lost, parts_of
+from mvdfq.explain.importance import Importance, Judge, Judged, importance_of, lost, parts_of
 from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.run import Run
 
@@ -31,8 +31,8 @@ def matters(run: Run) -> dict[str, Any]:
     source = f"{len(places)} judged sequences"
     n = len(run.channel_names)
     return {
-        "channels": _plain(Importance.of(run.channel_names, found[:n], source)),
-        "terms": _plain(Importance.of(names, found[n:], source)),
+        "channels": _plain(importance_of(run.channel_names, found[:n], source)),
+        "terms": _plain(importance_of(names, found[n:], source)),
         "source": source,
         "note": "",
     }

@@ -113,7 +113,7 @@ function channelTable(detail, said, other) {
 }
 
 const momentTable = (detail, said, other) => tableOf(["evidence", isText ? "where" : "when", isText ? "letters" : "what the channels do"], detail.moments.map((one) => [
-  `${Math.abs(one.evidence).toFixed(3)} for ${one.evidence > 0 ? said : other}`,
+  h("span", { class: "nowrap" }, `${Math.abs(one.evidence).toFixed(3)} for ${one.evidence > 0 ? said : other}`),
   h("button", { type: "button", class: "link nowrap", onclick: () => { zoomAround(one.frames[0], one.frames[1] - one.frames[0]); paintSequence(); } }, between(...one.frames)), one.what]),
 isText ? "The stretches with the most evidence" : "The moments with the most evidence");
 // A stretch of frames in words: both ends of letters are included.

@@ -10,8 +10,8 @@ function soundPicture(i) {
   const samples = bytes(clip.data.slice(clip.data.indexOf(",") + 1)).buffer;
   new OfflineAudioContext(1, 1, 16000).decodeAudioData(samples).then((sound) => {
     if (view.place !== i) return;
-    view.sound = { start: clip.start, rate: sound.sampleRate, wave: sound.getChannelData(0), columns: null };
-    view.sound.columns = spectrogram(view.sound.wave);
+    const wave = sound.getChannelData(0), loudest = wave.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-6);
+    view.sound = { start: clip.start, rate: sound.sampleRate, wave: wave.map((value) => value / loudest), columns: spectrogram(wave) };
     paint();
   }).catch(() => canvas.remove());
   return h("div", { class: "strip" }, canvas);

@@ -21,11 +21,11 @@ from mvdfq import SequenceClassifier, Spectrum
 from mvdfq.classifier.choices import part
 from mvdfq.classifier.registry import EXPORTED, NAMED, UNNAMED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.kinds import TreeError
 from mvdfq.classifier.saving.tree import CLASSES
 from mvdfq.frames.base import SequenceTransformer
-from mvdfq.frames.learned import learned_names
-from mvdfq.terms.base import FittedTerm, Term, Work
+from mvdfq.frames.learned import LearnedError, learned_names
+from mvdfq.terms.base import Term, Work
+from mvdfq.terms.fitted import FittedTerm
 from naive import kernels as naive, numbers as naive_numbers, terms as naive_views
 from twins import fast_gram, naive_gram, random_sequences
 
@@ -291,7 +291,7 @@ def test_model_files_hold_parts_and_nothing_more():
     known = CLASS_OF | last(Term) | last(FittedTerm)
     assert set(CLASSES) - set(known) == {
         "SequenceClassifier", "FittedSum", "FilterBank", "SequenceKernel", "Symbols",
-        "SequenceFeatures", "Problems", "Plan", "Sequences", "Vocabulary", "Buckets",
+        "SequenceFeatures", "Problems", "Plan", "Sequences", "Vocabulary", "Buckets", "Calibration",
         "WordFactors",
         "Pipeline",
     }  # fmt: skip
@@ -336,7 +336,7 @@ def test_a_term_that_comes_from_a_file_is_checked(name, solver):
     for attribute, value in vars(term).items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             broken = replace(term, **{attribute: np.full_like(value, np.nan)})
-            with pytest.raises(TreeError, match=attribute):
+            with pytest.raises(LearnedError, match=attribute):
                 check(broken)
 
 

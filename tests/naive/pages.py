@@ -43,6 +43,14 @@ def calibration(sure, right, n_bins=10):
     return found
 
 
+def sets_of_classes(p, truth, coverage):
+    """Share of sets that hold the true class, mean size, share of empty sets."""
+    sets = [{c for c, one in enumerate(row) if round(one, 9) > round(1 - coverage, 9)} for row in p]
+    n = len(sets)
+    hits = sum(c in one for c, one in zip(truth, sets, strict=True))
+    return hits / n, sum(map(len, sets)) / n, sum(not one for one in sets) / n
+
+
 def tidy(value, digits=5):
     """One number in `digits` significant digits; None for a value that is not a number."""
     known = value is not None and abs(value) < float("inf")

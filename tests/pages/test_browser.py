@@ -348,7 +348,7 @@ def test_the_page_of_a_table_has_the_theme_of_a_report(browser, tmp_path):
 
     rows = [Row("MVDFQ", "SSSK", "no", published=22.6, value=25.5, std=2.1, n_seeds=5, n_folds=5)]
     path = tmp_path / "table.html"
-    path.write_text(table_page([made_table("genre", rows)]), encoding="utf-8")
+    path.write_text(table_page(made_table("genre", rows)), encoding="utf-8")
     browser.get(path.as_uri())
     assert text(browser, ".score .big") == "0 of 1"
     before = browser.execute_script("return getComputedStyle(document.body).backgroundColor")

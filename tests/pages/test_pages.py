@@ -219,6 +219,16 @@ def test_trust_against_its_slow_twin(run):
     assert found["least_sure"][0] == int(np.argmin(run.confidence))
 
 
+def test_sets_of_classes_against_their_slow_twin(run):
+    found, truth = outcome.trust(run)["sets"], run.truth.tolist()
+    assert run.p_values.shape == run.probabilities.shape
+    expected = naive_pages.sets_of_classes(run.p_values.tolist(), truth, 0.9)
+    assert (found["coverage"], found["mean_size"], found["empty"]) == pytest.approx(expected)
+    one = [i for i, c in enumerate(truth) if c == 0]
+    mine = naive_pages.sets_of_classes(run.p_values[one].tolist(), [0] * len(one), 0.9)
+    assert found["by_class"][0] == pytest.approx(mine[0])
+
+
 def test_a_class_is_shown_by_stretches_that_hold_what_tells():
     random = np.random.default_rng(1)
     X = ["".join(random.choice(list("ACDE"), 60)) for _ in range(40)]

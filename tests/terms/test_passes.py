@@ -10,9 +10,8 @@ from mvdfq._engines.spread import LocalBlocks
 from mvdfq.classifier import learning, passes
 from mvdfq.symbols import Symbols
 from mvdfq.terms.feature_blocks import Labelled, MatrixBlock, ShareBlock, WordColumns
-from mvdfq.terms.lbfgs import minimise
-from mvdfq.terms.pass_solver import Columns, PassSolver
-from mvdfq.terms.standard import column_sums, reader_of_words, root_shares
+from mvdfq.terms.pass_solver import PassSolver, minimise
+from mvdfq.terms.standard import Scale, column_sums, reader_of_words, root_shares
 from mvdfq.terms.svm import Problems
 from naive import passes as naive_passes, terms as naive_views
 
@@ -110,7 +109,7 @@ def test_passes_solve_what_a_general_solver_solves(scheme, n_classes):
         return lambda: Labelled(block, y[rows], weight[rows], weight[rows], held[rows])
 
     blocks = LocalBlocks([maker(a) for a in range(0, 24, 7)], 0, None)
-    columns = Columns(features.mean(axis=0), factor)
+    columns = Scale(features.mean(axis=0), factor)
     solver = PassSolver(blocks, columns, problems, 2**30, tolerance=1e-9)
     margins = solver(0.7, everything=False)
     for p, (positive, negative) in enumerate(problems.pairs):

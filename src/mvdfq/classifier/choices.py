@@ -1,4 +1,4 @@
-"""Choose the terms of a classifier: its own, those of its preset, or one term by its parts."""
+"""Choose the terms of a classifier: its own terms, the terms of its preset, or one term."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,8 +15,6 @@ from mvdfq.terms.base import Term
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.validation import CANDIDATES, Cautious
 from mvdfq.terms.words import WordTerm
-
-__all__ = ["candidates", "chosen_for", "nested_params", "one_term_for", "part", "set_nested"]
 
 # Parameters of the classifier that replace a part of a preset: one plain term is used then.
 PARTS = ("frames", "symbols", "kernel", "manifold", "pyramid", "gamma", "weights", "n_features")
@@ -51,6 +49,7 @@ def chosen_for(clf: Any, X: Any) -> Preset:
             found = replace(found, terms=[_with_parts(found, own, X)])
         elif own and isinstance(found.terms[0], PlainTerm):
             found.terms[0].set_params(**own)
+    # symbols need no encoders: only the words of the first term can read them
     if isinstance(X, Symbols) and clf.terms is None:
         found = replace(found, terms=[_with_parts(found, own, X)])
     trained = {key: getattr(clf, key) for key in ("multi_class", "C")}

@@ -20,9 +20,10 @@ from mvdfq.classifier.choices import nested_params, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
+from mvdfq.classifier.scanning import ScanMixin
 from mvdfq.classifier.similarity import Neighbour, nearest
 from mvdfq.classifier.stream import Stream
-from mvdfq.classifier.unseen import warn_unseen
+from mvdfq.classifier.typicality import TypicalityMixin
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, Judge, codes_of, importance_of, lost, parts_of
@@ -30,11 +31,12 @@ from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitut
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
-from mvdfq.symbols.base import Symbols, check_symbols
-from mvdfq.terms.base import FittedTerm
+from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
 from mvdfq.terms.baseline import Baselines
+from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
+from mvdfq.terms.typical import Calibration
 from mvdfq.terms.validation import check_groups
 
 try:  # scikit-learn 1.9
@@ -52,7 +54,9 @@ except ImportError:
 __all__ = ["CallbackSupportMixin", "SequenceClassifier", "with_callbacks"]
 
 
-class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SequenceClassifier(
+    CallbackSupportMixin, TypicalityMixin, ScanMixin, ClassifierMixin, BaseEstimator
+):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
@@ -178,6 +182,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
 
+    calibration_ : Calibration or None
+        Scores of held-out sequences, which p values are made of; None if none were held out.
+
     class_shares_ : ndarray of shape (n_classes,)
         Share of each class in the weight of all training sequences: the probabilities of a
         sequence without any word.
@@ -233,6 +240,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     train_y_: np.ndarray
     train_fingerprints_: np.ndarray
     training_: TrainingRecord
+    calibration_: Calibration | None
     # How the command line read the training data; empty if a user passed arrays.
     source_: Source = {}  # noqa: RUF012
 
@@ -389,6 +397,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.validation_scores_, validated = trained.scores, trained.scores[trained.best]
         self.validation_score_ = trained.score
         self.validation_std_ = float(validated.std()) if validated.size else np.nan
+        self.calibration_ = trained.calibration
         self.lost_, self.sum_ = learned.lost, learned.sum
 
     @property
@@ -776,15 +785,21 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             for i, similarity in found
         ]
 
-    def stream(self) -> Stream:
+    def stream(self, window: int | str | None = None) -> Stream:
         """Return an empty stream, which takes frames as they arrive and classifies them so far.
+
+        Parameters
+        ----------
+        window : int or str, default=None
+            The stream forgets all but the last frames: their number, or a duration such as
+            ``"5s"``. None keeps all frames.
 
         Returns
         -------
         stream : Stream
             Use ``stream.update(frames).predict()``.
         """
-        return Stream(self)
+        return Stream(self, window)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file that `mvdfq.load` reads.

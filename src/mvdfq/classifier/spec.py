@@ -13,8 +13,6 @@ from typing import Any, NoReturn
 from mvdfq._utils.errors import HintedError
 from mvdfq.classifier.registry import EXPORTED, NAMED
 
-__all__ = ["SpecError", "call_of", "named_parts", "parse"]
-
 # No useful part is longer; Python's parser needs much memory for very deep nesting.
 LONGEST = 1000
 # What a part of each kind is called in errors.

@@ -11,8 +11,6 @@ from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
 from mvdfq.cli.reasons import Reasons
 
-__all__ = ["demo"]
-
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
 DEFAULT = "the default"
@@ -52,11 +50,12 @@ def demo(
         rows.append(row)
     clf = fitted[None]
     reasons = Reasons(clf, clf.explain(test[0][0]), "utterance 1", 5)
-    channels = _channels(clf)
+    lost = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])
+    channels = [{"channel": c, "log_loss_rise": round(rise, 4)} for c, rise in lost[:3]]
     written = _report(clf, train, test, report)
     if format is Format.json:
-        show_json({"classifiers": rows, "why": {**reasons.facts(), "channels": channels},
-                   "report": str(written)})  # fmt: skip
+        why = {**reasons.facts(), "channels": channels}
+        show_json({"classifiers": rows, "why": why, "report": str(written)})
         return
     _show(rows, reasons, channels, test[1])
     note(f"The same as a page, to open in a browser: {written}", quiet)
@@ -121,9 +120,3 @@ def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
     about = {"title": "Japanese vowels: nine speakers", "command": command_line()}
     finish(run, about, path=path)
     return path.absolute()
-
-
-def _channels(clf: Any) -> list[dict[str, Any]]:
-    """Return the three channels without which most would be lost."""
-    ranked = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])[:3]
-    return [{"channel": c, "log_loss_rise": round(rise, 4)} for c, rise in ranked]

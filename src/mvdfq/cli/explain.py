@@ -19,7 +19,9 @@ from mvdfq.cli.train import check_output
 __all__ = ["class_of", "explain", "find_sequence"]
 
 # Neither files that are left out nor another cache matter for one sequence.
-WITHOUT = ("skip_bad", "cache", "recipe", "labels", "group_pattern", "strands")
+WITHOUT = (
+    "skip_bad", "cache", "recipe", "labels", "group_pattern", "strands", "windows", "step",
+)  # fmt: skip
 NewSequence = Annotated[o.DataOptions, Without(*WITHOUT)]
 PICTURES = (".png", ".svg", ".pdf")
 

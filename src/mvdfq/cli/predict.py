@@ -11,13 +11,30 @@ from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
 from mvdfq.cli.shared import Without
 
-__all__ = ["ModelPath", "NewData", "load", "new_data", "predict", "warn_of_training_data"]
+__all__ = [
+    "NEVER", "UNKNOWN", "USUAL_P", "ModelPath", "NewData", "Unknown", "load", "new_data", "predict",
+    "warn_of_training_data",
+]  # fmt: skip
 
 # What a model remembers is no option where new data are read.
-NewData = Annotated[o.DataOptions, Without("recipe", "labels", "group_pattern", "strands")]
+NEVER = "recipe", "labels", "group_pattern", "strands"
+NewData = Annotated[o.DataOptions, Without(*NEVER)]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
+Unknown = Annotated[
+    float | None,
+    typer.Option(
+        "--unknown",
+        help="Show the typicality, and print unknown where it is at most P: a p value, the share "
+        "of sequences of the class that are at least as strange. Without P: 0.05.",
+        metavar="[P]",
+        min=0,
+        max=1,
+    ),
+]
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
 TEXT = ("long-csv", "wide-csv", "csv-folder")
+# What is printed for a sequence that is like no class, and the p value that says so.
+UNKNOWN, USUAL_P = "unknown", "0.05"
 # Tables of time points, whose columns are channels.
 TIMES = ("long-csv", "csv-folder", "parquet")
 
@@ -29,6 +46,7 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
     ] = False,
+    unknown: Unknown = None,
     format: o.Output = Format.human,
 ) -> None:
     """Predict the classes of new sequences.
@@ -40,12 +58,16 @@ def predict(
     warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
         decision = clf.decision_function(read.X)
+        typical = None if unknown is None else clf.typicality(read.X)
     chances, values = clf.probabilities(decision), _of_predicted(decision)
     labels = clf.classes_[chances.argmax(axis=1)]
     truth = _known_labels(read, clf, quiet)
     rows = []
     for i, (name, chosen) in enumerate(zip(read.names, labels.tolist(), strict=True)):
         row = {"name": name, "label": chosen, "probability": round(float(chances[i].max()), 4)}
+        if typical is not None and unknown is not None:
+            row["typicality"] = round(float(typical[i]), 4)
+            row["label"] = UNKNOWN if typical[i] <= unknown else chosen
         if format is not Format.human:
             row["decision_value"] = round(values[i], 6)
         if truth is not None:
@@ -55,6 +77,9 @@ def predict(
         rows.append(row)
     show_rows(rows, format)
     if truth is not None:
+        known = {str(label) for label in clf.classes_.tolist()}
+        if unknown is not None:  # a class that the model does not know is rightly unknown
+            truth = [one if str(one) in known else UNKNOWN for one in truth]
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import TermRows
 from mvdfq.terms.baseline import Baselines, View
 from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.fitted import TermRows
 from mvdfq.terms.total import FittedSum
 
 __all__ = ["explanations"]

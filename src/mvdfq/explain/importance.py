@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import log_softmax
 from scipy.stats import norm, t
 
-from mvdfq.terms.base import FittedTerm
 from mvdfq.terms.baseline import Baselines, View
+from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
 

@@ -9,8 +9,6 @@ from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
 
-__all__ = ["Select", "groups_by_name"]
-
 # With more groups than this, the names are names of sensors, not of kinds of features.
 MOST_GROUPS = 8
 

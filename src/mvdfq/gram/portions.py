@@ -5,14 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._utils.memory import available_memory, parse_memory
+from mvdfq._utils.checks import available_memory, parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.vocabulary import Vocabulary, WordCounts, count_words
 from mvdfq.kernels.keys import rank_words
 from mvdfq.sequences import Ragged
-
-__all__ = ["portions", "stacked", "vocabulary_of"]
 
 # Bytes per count while features are put together, measured on 18 million counts of Spectrum(6):
 # columns, coordinates, their concatenation, and the matrix before and after scaling.
@@ -91,6 +89,7 @@ def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
     words: dict[tuple[int, int], np.ndarray] = {}
     for counted in parts:
         for part in counted:
+            # words of two rows or tasks are never the same word
             place, found = (part.row, part.task), part.words
             if place in words:
                 found = np.concatenate([words[place], found])

@@ -20,8 +20,6 @@ import numpy as np
 
 from mvdfq.gram.plan import Tile
 
-__all__ = ["Journal", "Unfinished", "remove_others"]
-
 FORMAT = "mvdfq gram journal 1"
 
 

@@ -13,8 +13,7 @@ from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
-
-__all__ = ["Buckets", "Vocabulary", "WordCounts", "all_words", "assemble", "count_words"]
+from mvdfq.symbols.base import letter_name
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +59,8 @@ class Vocabulary(Short):
         names = np.empty(self.size, dtype=object)
         for (r, t), words in self.words.items():
             title = f"{rows[r]}, {_describe(plan.tasks(r)[t][1])}: "
-            symbols = words if alphabets is None else _letters(alphabets[r])[words]
+            letters = None if alphabets is None else np.array([*map(letter_name, alphabets[r])])
+            symbols = words if letters is None else letters[words]
             texts = [title + " ".join(map(str, word)) for word in symbols]
             names[self.first[r, t] : self.first[r, t] + len(texts)] = texts
         return names
@@ -115,8 +115,7 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
 
 def _on_gpu(collection: Ragged, plan: Plan, device: str) -> list[WordCounts] | None:
     """Count on the card, or return None for what only the processor can count."""
-    from mvdfq.gram.counts_on_gpu import count_tasks  # torch is optional, and slow to import
-    from mvdfq.gram.gram_on_gpu import CannotCount
+    from mvdfq.gram.gram_on_gpu import CannotCount, count_tasks  # torch is slow to import
 
     try:
         return [
@@ -208,11 +207,6 @@ def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.n
         words,
     )
     return words, columns
-
-
-def _letters(alphabet: str) -> np.ndarray:
-    """Return the letters as names; the name of an unprintable letter is its code point."""
-    return np.array([c if c.isprintable() else str(ord(c)) for c in alphabet])
 
 
 def _describe(task: Any) -> str:

@@ -12,20 +12,7 @@ import numpy as np
 
 from mvdfq._engines import cpu
 from mvdfq.kernels.base import Group, Row
-from mvdfq.kernels.keys import KEY_BITS, bits, rank_words
-
-__all__ = [
-    "EXACT_SINGLE",
-    "Columns",
-    "Counted",
-    "GroupTask",
-    "Occurrences",
-    "count_entries",
-    "joined_columns",
-]
-
-# Whole numbers below this are exact in single precision.
-EXACT_SINGLE = 2**24
+from mvdfq.kernels.keys import KEY_BITS, rank_words
 
 # Packed words, the shifts of key and sequence, and the word of each key (None: the key's digits).
 Entries = tuple[np.ndarray, tuple[int, int], np.ndarray | None]
@@ -187,19 +174,19 @@ class GroupTask:
 
     def _weights(self, row: Row) -> np.ndarray:
         """Return the weights of the layouts; float32 holds whole counts up to 2**24 exactly."""
-        dtype = np.float32 if self._largest_total(row) < EXACT_SINGLE else np.float64
+        dtype = np.float32 if self._largest_total(row) < cpu.EXACT_SINGLE else np.float64
         return self.group.layout_weights.astype(dtype)
 
     def _shifts(self, row: Row) -> tuple[int, int]:
         """Return the places of key and sequence in an entry; the layout is at place 0."""
-        sequence_shift = bits(len(self.group.layouts))
-        return sequence_shift + bits(row.n_sequences), sequence_shift
+        sequence_shift = cpu.bits(len(self.group.layouts))
+        return sequence_shift + cpu.bits(row.n_sequences), sequence_shift
 
     def _entries(self, row: Row) -> Entries:
         """Return all words as entries, in the order of the sequences."""
         layouts, _, distinct = self.group.arrays
         shifts = self._shifts(row)
-        if bits(row.base**self.length) + shifts[0] <= KEY_BITS:
+        if cpu.bits(row.base**self.length) + shifts[0] <= KEY_BITS:
             return self._emit(row.data, row, layouts, distinct, row.base), shifts, None
         # Longer words do not fit: their key is the rank among the words that occur.
         found = self.occurrences(row)

@@ -22,8 +22,6 @@ from mvdfq.kernels.base import Group, Layout, Row
 from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import find_words, pack_words, word_codes
 
-__all__ = ["FEW_WORDS", "NeighbourTask", "intersection_size", "observed_words"]
-
 # Counts in one block of columns; a block takes about 16 bytes for each count.
 BLOCK_COUNTS = 2**21
 # Largest number of words to list one by one; more words would take hours.
@@ -121,6 +119,7 @@ class NeighbourTask:
         for place in range(self.k):
             inner = row.n_symbols ** (self.k - 1 - place) * row.n_sequences
             at = near.reshape(self.m + 1, -1, row.n_symbols, inner)
+            # downwards: the smaller distance must not know this place yet
             for distance in range(self.m, 0, -1):
                 at[distance] += at[distance - 1].sum(axis=1, keepdims=True) - at[distance - 1]
         return near.sum(axis=0).reshape(-1, row.n_sequences).T
@@ -234,6 +233,7 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
 
 def near_words(words: np.ndarray, m: int, n_symbols: int, first: int) -> np.ndarray:
     """Return all words that begin with `first` and lie within `m` of one of `words`."""
+    # how many more symbols of each word may change, after its first symbol
     left = m - (words[:, 0] != first)
     origin = np.flatnonzero(left >= 0)
     left, near = left[origin], np.full((len(origin), 1), first, dtype=words.dtype)

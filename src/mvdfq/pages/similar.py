@@ -9,8 +9,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from mvdfq.classifier.similarity import compared_terms, kernel_sum
 from mvdfq.pages.run import Run
 
-__all__ = ["atlas", "discriminants", "nearest", "similarities", "told_apart", "values_at"]
-
 # Largest number of kernel values that are computed: 200 MB.
 MOST_PAIRS = 25_000_000
 # The matrix of 2000 sequences takes 32 MB; its two eigenvectors take about a second.

@@ -16,8 +16,7 @@ from scipy.sparse import issparse
 from mvdfq._utils.checks import is_number
 from mvdfq.sequences.containers import Ragged, Sequences, offsets_of
 
-__all__ = ["as_array", "check_collection", "check_sampling_rate", "check_sequences", "gather",
-           "refuse", "unmasked"]  # fmt: skip
+TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
 
 
 def check_sequences(
@@ -87,8 +86,12 @@ def check_sequences(
     )
 
 
-def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tuple[bool, ...]]]:
-    """Read `X` as a list of 2-D numeric arrays, each with one flag per row: is it letters?"""
+# One sequence: a 2-D array of numbers, and one flag per row: is the row letters?
+Part = tuple[np.ndarray, tuple[bool, ...]]
+
+
+def gather(X: Any, n_channels: int | None = None) -> list[Part]:
+    """Read `X` as a list of sequences."""
     if not isinstance(X, Iterable) and hasattr(X, "__array__"):
         X = np.asanyarray(X)
     check_collection(X)
@@ -151,7 +154,7 @@ def _check_axes(X: Any, n_channels: int | None) -> None:
         )
 
 
-def one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
+def one_sequence(x: Any, i: int) -> Part:
     """Return one sequence as a 2-D array of numbers, and which of its rows were letters."""
     if isinstance(x, str):
         return _letters(x)[np.newaxis], (True,)
@@ -216,7 +219,7 @@ def _letters(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
 
 
-def _rows_with_letters(x: Sequence[Any], i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
+def _rows_with_letters(x: Sequence[Any], i: int) -> Part:
     """Read a sequence that is a list of rows; some rows are strings."""
     _refuse_tokens(x, i)
     rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
@@ -244,7 +247,7 @@ def _refuse_tokens(x: Sequence[Any], i: int) -> None:
         )
 
 
-def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+def _check_same_channels(parts: list[Part]) -> None:
     first, flags = parts[0]
     if not len(first):
         raise ValueError(f"Sequence 0 must have at least one channel, got shape {first.shape}.")
@@ -261,26 +264,18 @@ def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> No
             )
 
 
-def _time_first_hint(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> str:
+def _time_first_hint(parts: list[Part]) -> str:
     widths = {x.shape[1] for x, _ in parts}
-    if len(widths) != 1:
-        return ""
-    return (
-        f" All sequences have {widths.pop()} columns: if time comes first in your arrays, read "
-        f"them with mvdfq.from_time_first."
-    )
+    return f" All sequences have {widths.pop()} columns: {TIME_FIRST}" if len(widths) == 1 else ""
 
 
-def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+def _warn_if_time_seems_first(parts: list[Part]) -> None:
     if all(0 < x.shape[1] < len(x) for x, _ in parts):
-        warnings.warn(
-            "Every sequence has more channels than time points; if time comes first in your "
-            "arrays, read them with mvdfq.from_time_first.",
-            stacklevel=4,
-        )
+        message = f"Every sequence has more channels than time points; {TIME_FIRST}"
+        warnings.warn(message, stacklevel=4)
 
 
-def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
+def _flatten(parts: list[Part]) -> Sequences:
     """Cut off frames at the end that are missing in every channel; join the rest side by side."""
     arrays = [_without_padding(x) for x, _ in parts]
     _refuse_inexact(arrays)
@@ -330,10 +325,9 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
 
 def _check_channel_count(sequences: Sequences, n_channels: int | None) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        hint = ""
-        if {*sequences.lengths.tolist()} == {n_channels}:
-            hint = " If time comes first in your arrays, read them with mvdfq.from_time_first."
-        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected.{hint}")
+        is_turned = {*sequences.lengths.tolist()} == {n_channels}
+        hint = f"; {TIME_FIRST}" if is_turned else "."
+        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected{hint}")
 
 
 def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str, ...] | None:

@@ -17,8 +17,6 @@ from mvdfq.sequences.check import (
 )
 from mvdfq.sequences.containers import Sequences
 
-__all__ = ["channels_first", "from_long_table", "from_time_first"]
-
 
 def from_time_first(X: Any, **options: Any) -> Sequences:
     """Read sequences given as ``(n_timepoints, n_channels)``, as tslearn and Keras use them.
@@ -235,6 +233,7 @@ def _is_missing(column: np.ndarray) -> np.ndarray:
     """Return where a column is NaN, NaT, None or pandas.NA."""
     if column.dtype.kind != "O":
         return column != column
+    # NaN and NaT are not equal to themselves, and pandas.NA == pandas.NA is not a truth value
     same = [None if value is None else value == value for value in column]
     return np.array([not (isinstance(s, bool | np.bool_) and s) for s in same], dtype=bool)
 

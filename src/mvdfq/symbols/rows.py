@@ -16,8 +16,6 @@ from mvdfq.sequences import Sequences
 from mvdfq.sequences.containers import check_lengths
 from mvdfq.symbols.base import Symbols, names_of
 
-__all__ = ["PerGroup", "Rows"]
-
 
 class Rows(Stack):
     """Put the rows of several quantizers side by side.

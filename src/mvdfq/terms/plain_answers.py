@@ -1,23 +1,23 @@
 """Terms that count words plainly, fitted: by kernel values, or by explicit features."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.reading import ReadingTerm
+from mvdfq.terms.fitted import ReadingTerm
+from mvdfq.terms.standard import class_members
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
+from mvdfq.terms.typical import Nearness
 from mvdfq.terms.word_table import WordTable, dense_table, has_table
-
-__all__ = ["FittedFeatures", "FittedKernel", "FittedPlain"]
 
 
 @dataclass(repr=False, kw_only=True)
@@ -97,6 +97,22 @@ class FittedKernel(FittedPlain):
         """Return the kernel values of sequences."""
         return self.reader.compare(left, None if right is left else right)[0]
 
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes.
+
+        The means are machines whose coefficients are the shares of members; model files do not
+        hold sample weights, so all members count alike.
+        """
+        least, members = _least(self.reader), class_members(y, None, by_class=True)
+        means = self.once(
+            "means",
+            lambda: replace(self, coefficients=members, intercepts=np.zeros(n_classes), values=None,
+                            _made={}),
+        )  # fmt: skip
+        products = self.once("products", lambda: members.T @ (means.sums(self.train) + least))
+        # plain kernels are normalized
+        return Nearness(np.ones(len(read)), means.sums(read) + least, products)
+
     def prepare_saving(self) -> None:
         """Keep the word table with the term if the table is smaller than the training sequences.
 
@@ -116,7 +132,7 @@ class FittedKernel(FittedPlain):
         if self.values is not None:
             rows = np.flatnonzero(kernel.plan_.row_weights)
             return dense_table(kernel.plan_, rows, self.values, self.mean)
-        # sequences that are no support vectors add nothing to the table
+        # only support vectors add something to the table
         used = np.flatnonzero(self.coefficients.any(axis=1))
         try:
             return sum_up(
@@ -142,6 +158,15 @@ class FittedFeatures(FittedPlain):
     reader: SequenceFeatures
     kept: sp.csr_array | None = None
 
+    @classmethod
+    def of(cls, reader: SequenceFeatures, coefficients: np.ndarray, **about: Any) -> Any:
+        """Return the term on features: words that are not there add nothing, so no intercepts."""
+        none = np.zeros(coefficients.shape[1])
+        limit = reader.memory_limit
+        return cls(
+            reader=reader, coefficients=coefficients, intercepts=none, memory_limit=limit, **about
+        )
+
     @property
     def train(self) -> Any:
         """The features of the training sequences that are kept."""
@@ -151,6 +176,16 @@ class FittedFeatures(FittedPlain):
         """Return the kernel values of sequences, or of their features."""
         features = [one if sp.issparse(one) else self.reader.values(one) for one in (left, right)]
         return (features[0] @ features[1].T).toarray()
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        if self.kept is None:
+            return None
+        kept, members = self.kept, class_members(y, None, by_class=True)
+        means = self.once("means", lambda: kept.T @ members)
+        features = self.reader.values(read)
+        own = np.asarray(features.power(2).sum(axis=1)).ravel()
+        return Nearness(own, features @ means, means.T @ means)
 
     def _build(self) -> WordTable | None:
         features = self.reader

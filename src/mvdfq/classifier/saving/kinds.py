@@ -14,26 +14,13 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from mvdfq.frames.learned import LearnedError, check_array, learned_names
-
-__all__ = [
-    "TreeError", "check_finite", "check_kinds", "check_norms", "class_name", "fits", "require",
-]  # fmt: skip
+from mvdfq.frames.learned import LearnedError, check_array, learned_names, require
 
 # scikit-learn declares nothing.
 STEPS = {"steps": list[tuple[str, Any]]}
-
-
-class TreeError(ValueError):
-    """A model cannot be written as a tree, or a tree is not a valid model."""
-
-
-def require(condition: Any, problem: str) -> None:
-    """Raise an error with the text `problem` unless the condition holds."""
-    if not condition:
-        raise TreeError(problem)
 
 
 def check_finite(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
@@ -126,7 +113,7 @@ COLLECTIONS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
     Sequence: _is_sequence,
 }
 
-# Users may pass numbers of NumPy for those of Python, and 0 or 1 for a flag.
+# Users may pass numbers of NumPy for numbers of Python, and 0 or 1 for a flag.
 NUMBERS: dict[Any, Callable[[Any], bool]] = {
     bool: lambda value: isinstance(value, bool | np.bool_ | Integral) and value in (0, 1),
     int: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
@@ -134,11 +121,16 @@ NUMBERS: dict[Any, Callable[[Any], bool]] = {
 }
 
 
+def is_record(cls: type) -> bool:
+    """Tell whether objects of a class have all their fields; a part has some after `fit` alone."""
+    return not issubclass(cls, BaseEstimator) and is_dataclass(cls)
+
+
 @cache
 def _hints(cls: Any) -> dict[str, Any]:
     if cls is Pipeline:
         return STEPS
-    hints = get_type_hints(cls) | ({} if is_dataclass(cls) else get_type_hints(cls.__init__))
+    hints = get_type_hints(cls) | ({} if is_record(cls) else get_type_hints(cls.__init__))
     return {name: hint for name, hint in hints.items() if not name.startswith("_")}
 
 
@@ -147,7 +139,7 @@ def _needed(cls: type) -> list[str]:
     """Return the names that every object has: fields of a dataclass, steps of a pipeline."""
     if cls is Pipeline:
         return list(STEPS)
-    if not is_dataclass(cls):
+    if not is_record(cls):
         return []
     return [one.name for one in fields(cls) if not one.name.startswith("_")]
 
@@ -158,7 +150,7 @@ def _learned(cls: type) -> list[str]:
 
     Files without such a name go by the value in the class.
     """
-    names = [] if is_dataclass(cls) else learned_names(cls)
+    names = [] if is_record(cls) else learned_names(cls)
     return [name for name in names if not hasattr(cls, name)]
 
 

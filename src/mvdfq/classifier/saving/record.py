@@ -2,21 +2,13 @@
 
 import hashlib
 import platform
+from functools import cache
 from itertools import pairwise
 from typing import Any, TypedDict
 
 import numpy as np
 
 from mvdfq._utils.version import version_of
-
-__all__ = [
-    "Source",
-    "TrainingRecord",
-    "digest",
-    "fingerprints",
-    "record_of",
-    "training_record",
-]
 
 PACKAGES = ("mvdfq", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -67,11 +59,13 @@ def record_of(
         "sampling_rate": rate,
         "classes": dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True)),
         "digest": digest,
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version_of(name) for name in PACKAGES},
-        },
+        "versions": {"python": platform.python_version(), **_versions()},
     }
+
+
+@cache  # looking up five packages takes longer than all the rest of a record
+def _versions() -> dict[str, str]:
+    return {name: version_of(name) for name in PACKAGES}
 
 
 def digest(X: Any, y: np.ndarray) -> str:

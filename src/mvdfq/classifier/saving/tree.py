@@ -6,7 +6,7 @@ does not call its constructor, and then checks the object.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, signature
@@ -17,10 +17,8 @@ import scipy.sparse as sp
 
 from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.kinds import TreeError, check_kinds, require
-from mvdfq.frames.learned import LearnedError
-
-__all__ = ["DTYPES", "MOST_VALUES", "TreeReader", "TreeWriter"]
+from mvdfq.classifier.saving.kinds import check_kinds, is_record
+from mvdfq.frames.learned import LearnedError, require
 
 # Kinds of arrays that hold numbers or text: bool, int, uint, float, str.
 DTYPES = "biufU"
@@ -37,10 +35,11 @@ CLASSES = {
     "FittedSum": "mvdfq.terms.total",
     **dict.fromkeys(["FittedFeatures", "FittedKernel"], "mvdfq.terms.plain_answers"),
     **dict.fromkeys(["FittedWords", "WordTerm"], "mvdfq.terms.words"),
-    **dict.fromkeys(["FilterTerm", "FittedFilters"], "mvdfq.terms.filters"),
-    "FilterBank": "mvdfq.terms.filter_bank",
+    "FilterTerm": "mvdfq.terms.filters",
+    **dict.fromkeys(["FilterBank", "FittedFilters"], "mvdfq.terms.filter_bank"),
     "PlainTerm": "mvdfq.terms.plain",
     "Problems": "mvdfq.terms.svm",
+    "Calibration": "mvdfq.terms.typical",
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
     "Plan": "mvdfq.gram.plan",
@@ -97,12 +96,12 @@ class TreeWriter:
             return {"array": self._stored(array, where)}
         words = array.ravel().tolist()
         if not all(isinstance(word, str) for word in words):
-            raise TreeError(f"{where} must hold text, got other objects")
+            raise LearnedError(f"{where} must hold text, got other objects")
         return {"text": words, "shape": list(array.shape)}
 
     def _stored(self, array: np.ndarray, where: str) -> str:
         if array.dtype.kind not in DTYPES:
-            raise TreeError(f"{where} must hold numbers or text, got an array of {array.dtype}")
+            raise LearnedError(f"{where} must hold numbers or text, got an array of {array.dtype}")
         name = f"{len(self.arrays):04d}.npy"
         self.arrays[name] = array
         return name
@@ -110,7 +109,7 @@ class TreeWriter:
     def _object(self, value: Any, where: str) -> dict[str, Any]:
         cls = type(value)
         if cls.__name__ not in CLASSES or _class(cls.__name__) is not cls:
-            raise TreeError(
+            raise LearnedError(
                 f"{where} holds {cls.__name__}, which is not a part of mvdfq; a model file only "
                 f"holds parts of mvdfq; use pickle or skops instead"
             )
@@ -120,14 +119,14 @@ class TreeWriter:
             if name.startswith("_") or name == "engine":
                 continue
             if not _is_attribute(cls, name):
-                raise TreeError(
+                raise LearnedError(
                     f"{cls.__name__}.{name} is not a parameter, and fit does not set it"
                 )
             state[name] = self.describe(one, f"{cls.__name__}.{name}")
         try:
             check_kinds(value)
         except LearnedError as error:
-            raise TreeError(f"load would refuse {cls.__name__}: {error}") from None
+            raise LearnedError(f"load would refuse {cls.__name__}: {error}") from None
         return {"object": cls.__name__, "state": state}
 
 
@@ -206,7 +205,7 @@ class TreeReader:
                 matrix = sp.csr_array(tuple(self.arrays[name] for name in names), shape=shape)
                 matrix.check_format(full_check=True)
                 return matrix
-        raise TreeError(f"the file holds {str(value)[:40]}, which does not describe a value")
+        raise LearnedError(f"the file holds {str(value)[:40]}, which does not describe a value")
 
     def _object(self, kind: str, state: dict[str, Any]) -> Any:
         require(kind in CLASSES, f"the file holds {kind!r}, which is not a part of a model")
@@ -230,7 +229,7 @@ def _is_attribute(cls: type, name: str) -> bool:
     """Tell whether a file may set an attribute: a parameter, a field or a fitted value."""
     if name.startswith("_"):
         return False
-    if is_dataclass(cls):
+    if is_record(cls):
         return name in {field.name for field in fields(cls)}
     return name.endswith("_") or name in _parameters(cls)
 
@@ -242,7 +241,7 @@ def _parameters(cls: type) -> Mapping[str, Parameter]:
 
 def _defaults(cls: Any) -> dict[str, Callable[[], Any]]:
     """Return functions that make the default values of parameters or fields."""
-    if not is_dataclass(cls):
+    if not is_record(cls):
         found = ((name, parameter.default) for name, parameter in _parameters(cls).items())
         return {name: _constant(value) for name, value in found if value is not Parameter.empty}
     made = {one.name: one.default_factory for one in fields(cls) if one.default is MISSING}

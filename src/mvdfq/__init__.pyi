@@ -34,6 +34,7 @@ from .frames import (
 from .gram.checkpoint import write_gram as write_gram
 from .gram.features import SequenceFeatures as SequenceFeatures
 from .gram.kernel import SequenceKernel as SequenceKernel
+from .io.new_files import predict_files as predict_files
 from .io.windows import windows as windows
 from .kernels import (
     Gapped as Gapped,

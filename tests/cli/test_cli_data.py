@@ -330,7 +330,7 @@ def test_people_see_the_unit_of_lengths_and_that_labels_are_missing(tmp_path):
     path.write_text(f">a\n{'ACGT' * 5000}\n>b\nACGTA\n")
     out, err = run("inspect", path)
     assert re.search("^longest +20000 letters$", out, re.MULTILINE)
-    assert "the data have no labels; mvdfq train needs --label, --labels or" in err
+    assert "the data have no labels, which mvdfq train needs: pass one file per class" in err
     assert json.loads(run("inspect", path, "--format", "json")[0])["longest"] == 20000
 
 

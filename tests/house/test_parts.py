@@ -585,9 +585,9 @@ def test_nullable_columns_of_pandas_are_read():
     X = [np.abs(x) for x in WHOLE]
     quantizer = mvdfq.DirectQuantizer(4).fit(X)
     for dtype in ("Float64", "Int64", "Float32"):
-        frames = [pandas.DataFrame(x).astype(dtype) for x in X]
+        frames = [pandas.DataFrame(x.T).astype(dtype) for x in X]  # time down
         assert_array_equal(quantizer.transform(frames).data, quantizer.transform(X).data)
-    frames[0].iloc[1, 2] = pandas.NA
+    frames[0].iloc[2, 1] = pandas.NA
     codes = quantizer.transform(frames)
     assert codes[0][1, 2] == codes.missing
 

@@ -362,10 +362,10 @@ def test_group_patterns(classes, pattern, groups):
 def test_group_pattern_that_does_not_match(classes):
     write(classes / "low" / "nobody.wav")
     with pytest.raises(
-        ReadError, match=r"nobody.wav: group_pattern '_\(.\)' finds nothing in 'nob"
+        ReadError, match=r"nobody.wav: group_pattern '_\(.\)' finds no group in this"
     ):
         read_audio(classes, group_pattern="_(.)")
-    with pytest.raises(ReadError, match=r"finds nothing in 'anna_1\.wav'"):
+    with pytest.raises(ReadError, match=r"anna_1.wav: group_pattern .* finds no group"):
         read_audio(classes, group_pattern="n(x)?")  # it matches, but without the group
     data = read_audio(classes, group_pattern="_(.)", skip_bad=True)
     assert len(data) == len(data.groups) == len(data.y) == 4

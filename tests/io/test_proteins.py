@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from mvdfq import Letters, Profile, SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.letters.fasta import is_fasta, read_fasta
-from mvdfq.io.letters.labels import ROLES, homology_tasks, read_labels, read_splits
+from mvdfq.io.letters.labels import ROLES, homology_tasks, read_splits
 from mvdfq.io.letters.profiles import (
     FORMAT,
     log_odds_to_probabilities,
@@ -287,7 +287,7 @@ def test_labels_by_the_accession_of_a_header_with_bars(tmp_path):
     assert data.y.tolist() == ["x", "y"]
     assert data.names == ["sp|P1|HBA_HUMAN", "sp|P2|HBB_HUMAN"]
     refused(
-        "P2.* has no label in the table of labels; the table holds ids such as 'P1'",
+        "P2.* has no label in the table of labels; the table holds names such as 'P1'",
         read_fasta,
         path,
         labels={"P1": "x"},
@@ -297,21 +297,6 @@ def test_labels_by_the_accession_of_a_header_with_bars(tmp_path):
 def test_labels_from_a_mapping(tmp_path):
     data = read_fasta(write(tmp_path, TWO), labels={"d1": "x", "d2": "y"})
     assert (data.y.tolist(), data.groups) == (["x", "y"], None)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "line 1: there is no column 'id'; the columns are id,label"),
-        ("name,label\na,b\n", "line 1: there is no column 'id'"),
-        ("id,label\n", "holds no labels"),
-        ("id,label\na,x,y\n", "line 2: 3 cells, the header has 2"),
-        ("id,label\na,x\nb\n", "line 3: the id or the label is empty"),
-        ("id,label\na,x\na,y\n", "line 3: id 'a' has two labels or groups"),
-    ],
-)
-def test_bad_tables_of_labels(tmp_path, text, message):
-    refused(message, read_labels, write(tmp_path, text, "labels.csv"))
 
 
 # The homology protocol
@@ -593,11 +578,11 @@ def test_emissions_of_models(tmp_path, chances, writer):
     assert_allclose(back.data, data.X.data, atol=3e-3)  # the floor of 0.0001, twenty times
 
 
-def test_a_file_is_skipped_as_a_whole(tmp_path, chances):
+def test_a_model_without_a_label_is_skipped(tmp_path, chances):
     write(tmp_path, hmmer_text("p", chances) + hmmer_text("q", chances), "several.hmm")
     write(tmp_path, hmmer_text("r", chances), "r.hmm")
     data = read_profiles(tmp_path, labels={"p": "x", "r": "y"}, skip_bad=True)
-    assert (data.names, data.y.tolist(), len(data.skipped)) == (["r"], ["y"], 1)
+    assert (data.names, data.y.tolist(), len(data.skipped)) == (["r", "p"], ["y", "x"], 1)
 
 
 def test_a_folder_of_profiles(tmp_path, chances):
@@ -611,7 +596,7 @@ def test_a_folder_of_profiles(tmp_path, chances):
     assert read_profiles(tmp_path, labels=labels).y.tolist() == ["x", "y", "x"]
     del labels["a/1"]
     assert read_profiles(tmp_path, labels=labels, skip_bad=True).names == ["a/2", "b/1"]
-    refused("1.hmm: 'a/1' has no label", read_profiles, tmp_path, labels=labels)
+    refused("'a/1' has no label", read_profiles, tmp_path, labels=labels)
     write(tmp_path, "nothing", "b/note.txt")
     refused("note.txt: no profile in the file", read_profiles, tmp_path)
     assert len(read_profiles(tmp_path, skip_bad=True).skipped) == 1

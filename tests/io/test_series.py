@@ -567,7 +567,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
         ("x,y\n1,up\n", "line 2: column 'y': 'up' is not a number"),
         ("time,x,y\n1,1,1\n0,1,1\n", "line 3: an earlier time"),
         ("x,y,label\n1,1,up\n", "line 1: a column 'label' within one series"),
-        ("x,y\n", "a header, but no values"),
+        ("x,y\n", "a header, but no rows"),
         ("", "the file is empty"),
         (b"\x00\x01\x02", "line 1: binary data"),
         (b"x,y\n\xe9,1\n", "line 2: column 'x': '\u00e9' is not a number"),
@@ -587,10 +587,10 @@ def test_broken_file_in_a_folder(write, tmp_path, content, match):
 def test_list_of_files_must_agree_with_the_folder(write, tmp_path):
     write("x\n1\n", "a.csv")
     write("file_name,label\nb.csv,up\n", "metadata.csv")
-    with pytest.raises(ReadError, match=r"a\.csv: not listed in metadata\.csv"):
+    with pytest.raises(ReadError, match=r"metadata\.csv: no column holds names such as 'a\.csv'"):
         read_series(tmp_path)
-    write("file_name,label\na.csv,up\na.csv,up\n", "metadata.csv")
-    with pytest.raises(ReadError, match=r"metadata\.csv: line 3: 'a\.csv' a second time"):
+    write("file_name,label\na.csv,up\na.csv,down\n", "metadata.csv")
+    with pytest.raises(ReadError, match=r"metadata\.csv: 'a\.csv' has two labels"):
         read_series(tmp_path)
     (tmp_path / "metadata.csv").unlink()
     write("x\n1\n", "up/c.csv")
@@ -635,8 +635,8 @@ def test_what_is_no_series_is_not_taken_for_one(write, tmp_path):
     others = [">seq\nACDE\n", "file_name,label,group\na.wav,1,2\n", "hello world\n", b"RIFF\0\0"]
     for content in [*others, b"\x89PNG\r\n\x1a\n", bytes(range(256)), "", "3\n4\n"]:
         path = write(content)
-        refused(path, "not recognised; name the format, one of ts, |empty|binary data|not UTF-8")
         if content != others[0]:
+            refused(path, "not recognised; name the format, one of audio, |empty|binary data|UTF-8")
             with pytest.raises(ReadError, match=r"not recognised; name|empty|binary|UTF-8"):
                 recognise(path)
     with pytest.raises(ReadError, match="no such file or folder"):

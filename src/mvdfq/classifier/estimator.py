@@ -773,16 +773,19 @@ class SequenceClassifier(
         Returns
         -------
         neighbours : list of Neighbour
-            Index, kernel value and label of each training sequence, the most similar first.
+            Index, kernel value, label and, if known, name of each training sequence, the most
+            similar first.
             Training sequences that are equal to `x` are left out, see `training_places`.
         """
         read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))[0]
         others = np.flatnonzero(~np.isin(self.train_index_, same))
         found = nearest(self.sum_, read, others, check_whole(n, "n"))
         labels = self.classes_.tolist()  # Python's text and numbers print without their type
+        names = dict(enumerate(self.source_.get("names") or []))
         return [
-            Neighbour(int(self.train_index_[i]), similarity, labels[self.train_y_[i]])
+            Neighbour(place, similarity, labels[self.train_y_[i]], names.get(place))
             for i, similarity in found
+            for place in [int(self.train_index_[i])]
         ]
 
     def stream(self, window: int | str | None = None) -> Stream:

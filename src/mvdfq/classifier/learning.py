@@ -135,10 +135,10 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
         total = Total(training.chosen.terms, training.X, trainer.y, work)
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
+    found = _lost(total, trained, trainer, training.X.n_rows)
     fitted = total.finish(trained.margins)
     if not fitted.knows_means(trainer.problems.n_classes):
         trained = replace(trained, calibration=None)
-    found = _lost(total, trained, trainer, training.X.n_rows)
     return Learned(fitted, trained, np.arange(len(trainer.y)), found)
 
 
@@ -221,8 +221,28 @@ def _train(
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
     fitted = total.finish(trained.margins, samples.begin.all_read())
+    found = _lost_of_check(samples, trained)
     trained = replace(trained, calibration=_calibrated(fitted, samples, trained))
-    return Learned(fitted, trained, begin, _lost_of_check(samples, trained))
+    return Learned(fitted, trained, begin, found)
+
+
+def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibration | None:
+    """Return what the held-out sequences say about p values; None if nothing is known.
+
+    The means of classes hold the held-out sequences, too. Without a sequence, the mean of `n`
+    members moves away from the sequence: the difference grows by ``n / (n - 1)``.
+    """
+    y, n_classes = samples.check_trainer.y, samples.check_trainer.problems.n_classes
+    if trained.decision is None:
+        return None
+    near = fitted.nearness(samples.check.all_read(), samples.begin_trainer.y, n_classes)
+    if near is None:
+        return None
+    n = np.maximum(samples.begin.total.class_sizes, 2)
+    distances = near.distances() * (n / (n - 1)) ** 2
+    sizes = spread_sizes(distances[np.arange(len(y)), y], y, n_classes)
+    relative = Spread(sizes, 1 / (n - 1)).relative(distances)
+    return Calibration.of(trained.decision, relative, y, Spread(sizes, 1 / n))
 
 
 def _lost_of_check(samples: Samples, trained: Trained) -> np.ndarray:
@@ -245,25 +265,6 @@ def _lost_of_check(samples: Samples, trained: Trained) -> np.ndarray:
     both = [np.hstack(pair) for pair in zip(*shares, strict=True)]
     groups = None if trainer.groups is None else trainer.groups[places]
     return lost([judge(total.read(X[places]), trainer.y[places], both)], groups)
-
-
-def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibration | None:
-    """Return what the held-out sequences say about p values; None if nothing is known.
-
-    The means of classes hold the held-out sequences, too. Without a sequence, the mean of `n`
-    members moves away from the sequence: the difference grows by ``n / (n - 1)``.
-    """
-    y, n_classes = samples.check_trainer.y, samples.check_trainer.problems.n_classes
-    if trained.decision is None:
-        return None
-    near = fitted.nearness(samples.check.all_read(), samples.begin_trainer.y, n_classes)
-    if near is None:
-        return None
-    n = np.maximum(samples.begin.total.class_sizes, 2)
-    distances = near.distances() * (n / (n - 1)) ** 2
-    sizes = spread_sizes(distances[np.arange(len(y)), y], y, n_classes)
-    relative = Spread(sizes, 1 / (n - 1)).relative(distances)
-    return Calibration.of(trained.decision, relative, y, Spread(sizes, 1 / n))
 
 
 def learn_from_blocks(

@@ -26,6 +26,9 @@ class Neighbour:
     label : object
         Class of the training sequence.
 
+    name : str, default=None
+        Name of the training sequence, if the classifier knows how its data were read.
+
     Examples
     --------
     >>> import mvdfq
@@ -39,6 +42,7 @@ class Neighbour:
     index: int
     similarity: float
     label: Any
+    name: str | None = None
 
 
 def nearest(
@@ -51,8 +55,8 @@ def nearest(
     term = total.keeper
     if term is None:
         raise ValueError("The terms of this classifier keep no training sequences to compare with.")
-    mine = read[total.terms.index(term)]
-    similar = np.minimum(term.compare(mine, term.train)[0], 1)  # not 1 + rounding error
+    own = read[total.terms.index(term)]
+    similar = np.minimum(term.compare(own, term.train)[0], 1)  # not 1 + rounding error
     order = others[np.argsort(-similar[others], kind="stable")[:n]].tolist()
     return [(i, float(similar[i])) for i in order]
 

@@ -147,19 +147,8 @@ def _drop_output() -> None:
 
 app.command(cls=Command)(_guarded(version))
 COMMANDS = (
-    demo,
-    inspect,
-    train,
-    predict,
-    evaluate,
-    explain,
-    mutate,
-    scan,
-    gram,
-    reproduce,
-    cache,
-    doctor,
-)
+    demo, inspect, train, predict, evaluate, explain, mutate, scan, gram, reproduce, cache, doctor,
+)  # fmt: skip
 for command in COMMANDS:
     app.command(cls=Command)(_guarded(with_shared(command)))
 

@@ -101,7 +101,10 @@ FLAGS = {
     **{name: f"--{name}" for name in ("label", "id", "time", "group", "channels", "resample")},
     "protocol": "--protocol",
     **{name: f"--{name}" for name in ("drop", "silence", "labels", "strands", "recipe", "cache")},
+    **{name: f"--{name}" for name in ("categories", "missing")},
+    "label_pattern": "--label-pattern",
     "group_pattern": "--group-pattern",
+    "profile_values": "--profile-values",
     "skip_bad": "--skip-bad",
 }
 NAMES = "|".join(FLAGS)

@@ -16,7 +16,6 @@ from mvdfq.cli.page import PageOptions
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.scores import show_scores
 from mvdfq.cli.shared import option
-from mvdfq.cli.train import labelled
 from mvdfq.cli.values import PROTOCOLS
 
 # Seconds of work left that are worth an estimate.
@@ -36,6 +35,9 @@ class Testing:
         values=("5-fold", "10-fold", *PROTOCOLS),
     )
     seeds: int = option(1, "Number of repetitions with other folds.", min=1)
+    positive: str | None = option(
+        None, "The positive of two classes; default: the second by the alphabet."
+    )
     splits: Path | None = option(
         None, "Table with the columns family, role, id, for --protocol homology."
     )
@@ -71,7 +73,7 @@ class Testing:
 
 
 def evaluate(
-    data: o.DataPath,
+    data: o.DataPaths,
     testing: Testing,
     parts: Parts,
     reading: o.DataOptions,
@@ -88,19 +90,21 @@ def evaluate(
         _refuse_with_model(testing, parts, reading, page)
         show_scores(*_scores_of_model(testing.model, data, reading), format)
         return
+    where = o.one_or_all(data)
+    reading = parts.reading(reading, data)
     parts.check()
     testing.check()
     is_homology = testing.protocol == "homology"
     if page.report is not None and is_homology:
         raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
     page.check()
-    clf, read = parts.classifier(verbose=False), reading.read(data)
+    clf = parts.classifier(verbose=False)
     if is_homology:
-        _homology(clf, read, testing.splits, format, reading.quiet)
+        _homology(clf, reading.read(where), testing.splits, format, reading.quiet)
         return
-    read, settings = labelled(read, data), {"data": str(data)}
+    read, settings = reading.labelled(where), {"data": o.shown_paths(where)}
     if testing.test is not None:
-        read = _with_test_part(read, labelled(reading.read(testing.test), testing.test), data)
+        read = _with_test_part(read, reading.labelled(testing.test), o.shown_paths(where))
         settings["test"] = str(testing.test)
     testing.check_groups(read.groups)
     rules = {
@@ -108,6 +112,8 @@ def evaluate(
         "groups": read.groups,
         "split": read.split,
         "seeds": range(parts.seed, parts.seed + testing.seeds),
+        "names": read.names,
+        "positive": testing.positive,
     }
     result, recorder = _measured(clf, read, rules, page, reading.quiet)
     classifier = " ".join(repr(clf).split())
@@ -115,7 +121,7 @@ def evaluate(
     note(f"classifier: {classifier}", reading.quiet or format is not Format.human)
     if page.report is not None:
         with working("page", reading.quiet):
-            page.write(clf, read, data, result, recorder, rules)
+            page.write(clf, read, data[0], result, recorder, rules)
         note(f"report: {page.report}", reading.quiet)
 
 
@@ -173,12 +179,16 @@ def _refuse_with_model(
         )
 
 
-def _scores_of_model(model: Path, data: Path, reading: o.DataOptions) -> tuple[Any, dict[str, Any]]:
+def _scores_of_model(
+    model: Path, data: list[Path], reading: o.DataOptions
+) -> tuple[Any, dict[str, Any]]:
     """Test a model file on data; return the result and the settings."""
     from mvdfq.evaluation import evaluate_fitted
 
     clf, quiet = load(model), reading.quiet
-    read = labelled(new_data(clf, [data], reading), data)
+    read = new_data(clf, data, reading)
+    if read.y is None:
+        raise Refused(f"{o.shown_paths(data)} has no labels.", "--label or --labels names them")
     if read.split is not None and "test" in read.split:
         note("Testing on the test part that the data name.", quiet)
         read = read.take((read.split == "test").nonzero()[0])
@@ -188,10 +198,11 @@ def _scores_of_model(model: Path, data: Path, reading: o.DataOptions) -> tuple[A
         note(f"The model does not know the classes {', '.join(unknown)}: these count as errors.")
     with working("predicting", quiet):
         result = evaluate_fitted(clf, read.X, read.y, read.groups)
-    return result, {"data": str(data), "model": str(model), "skipped": len(read.skipped)}
+        result = replace(result, names=read.names)
+    return result, {"data": o.shown_paths(data), "model": str(model), "skipped": len(read.skipped)}
 
 
-def _with_test_part(train: Any, test: Any, path: Path) -> Any:
+def _with_test_part(train: Any, test: Any, path: str) -> Any:
     """Return one data set of a training part and a test part."""
     import numpy as np
 

@@ -1,5 +1,6 @@
 """``mvdfq inspect``: the contents of a data set; what a model expects and was trained on."""
 
+import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import typer
 
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused, as_flags
+from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.output import (
     Format,
     key_of,
@@ -30,16 +31,19 @@ MOST_NAMES = 6
 # Letters of a kernel that people see: a kernel of many layouts would fill the screen.
 MOST_LETTERS = 150
 # What inspecting does not need.
-NEVER = "skip_bad", "strands", "cache", "n_jobs", "windows", "step"
+NEVER = "skip_bad", "strands", "cache", "n_jobs", "windows", "step", "profile_values"
 # Facts that hold one number per class.
 IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
-    data: o.DataPath,
+    data: o.DataPaths,
     reading: Annotated[o.DataOptions, Without(*NEVER)],
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
+    ] = False,
+    card: Annotated[
+        bool, typer.Option("--card", help="Print a model card in Markdown, for a model file.")
     ] = False,
     format: o.Output = Format.human,
 ) -> None:
@@ -51,34 +55,40 @@ def inspect(
     it was trained on.
     Example: mvdfq inspect recordings/
     """
-    if is_model(data):
-        inspect_model(data, format)
+    if is_model(data[0]):
+        if card:
+            show_text(model_card(data[0]))
+        else:
+            inspect_model(data[0], format)
         return
+    if card:
+        raise Refused("--card needs a model file.", "mvdfq train writes model files", USAGE)
     from mvdfq.io.dataset import check_kept
     from mvdfq.io.inspection import facts_of
 
-    kind = reading.kind(data)
+    kind, where = reading.kind(data), o.one_or_all(data)
     if kind == "audio":
-        facts = _facts_of_audio(data, reading, deep)
+        facts = _facts_of_audio(where, reading, deep)
     else:
-        facts = facts_of(replace(reading, as_=kind, skip_bad=True, n_jobs=1).dataset(data))
-    facts = {"data": str(data), "format": kind, **facts}
+        facts = facts_of(replace(reading, as_=kind, skip_bad=True, n_jobs=1).dataset(where))
+    facts = {"data": o.shown_paths(where), "format": kind, **facts}
     _show(facts, format, reading.quiet)
-    check_kept(data, facts["sequences"], facts["bad"])
+    check_kept(o.shown_paths(where), facts["sequences"], facts["bad"])
 
 
-def _facts_of_audio(data: Path, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
+def _facts_of_audio(data: Any, reading: o.DataOptions, deep: bool) -> dict[str, Any]:
     """Return the facts of sound files; refuse options that sound files do not have."""
     from mvdfq.io.sound.audio import facts_of_audio
     from mvdfq.io.sound.recipes import audio_recipe
 
-    given = reading.columns | {"label": reading.label, "labels": reading.labels, "silence": None}
-    for name in (name for name, value in given.items() if value is not None):
+    given = reading.columns | {"label": reading.label, "silence": None}
+    kept = ("label", "group") if reading.labels else ()
+    for name in (name for name, value in given.items() if value is not None and name not in kept):
         raise Refused(f"--{name} has no meaning for the format audio; remove it.")
     with progress_bar("looking", reading.quiet) as progress:
         recipe = audio_recipe(reading.recipe, reading.silence)
         how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
-        facts = facts_of_audio(data, reading.group_pattern, progress, **how)
+        facts = facts_of_audio(data, reading.elsewhere, progress, **how)
     if not deep:
         facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
     return facts
@@ -99,8 +109,10 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
             if len(rows) > MOST_ROWS:
                 note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
     if not facts["classes"]:
-        ways = "--label, --labels or one folder per class"
-        note(f"the data have no labels; mvdfq train needs {ways}", quiet)
+        from mvdfq.io.labelling import how_to_label
+
+        hint = as_flags(how_to_label(facts["format"]))
+        note(f"the data have no labels, which mvdfq train needs: {hint}", quiet)
     for remark in facts["remarks"]:
         note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):
@@ -162,6 +174,58 @@ def inspect_model(path: Path, format: Format) -> None:
     if format is Format.human:
         show_text("")
         table([{"class": k, "training sequences": n} for k, n in classes.items()])
+
+
+CARD = """# Model card: {model}
+
+## Data and classes
+
+Trained on {n} sequences ({lengths}), format {format}. SHA-256: {digest}.
+
+| class | training sequences |
+|---|---|
+{rows}
+
+## Accuracy
+
+Inner accuracy {score}, by cross-validation on the training data. `mvdfq evaluate --model` measures
+the accuracy on other data, which may be lower for other persons or devices.
+
+## Settings
+
+{settings}
+
+## Limits
+
+- The model puts every sequence into one of these classes, also a sequence of another kind.
+- New data must be recorded and read in the same way as the training data.
+- Say here for what the model is meant, and where it must not be used.
+"""
+
+
+def model_card(path: Path) -> str:
+    """Return a model card in Markdown: data, classes, accuracy, settings and limits."""
+    facts = _facts(path, load(path), Format.human)
+    training, score = facts["training"], facts["inner_accuracy"]
+    told = {key: facts[key] for key in ("settings", "C", "channel_names", "recipe", "strands")}
+    told["versions"] = _in_words(training["versions"])
+    return CARD.format(
+        model=path.name,
+        n=sum(facts["classes"].values()),
+        lengths=_lengths(training, "letters" if facts["letters"] else "frames"),
+        format=facts["format"] or "arrays",
+        digest=training["digest"],
+        rows="\n".join(f"| {_cell(label)} | {n} |" for label, n in facts["classes"].items()),
+        score=score if isinstance(score, str) else f"{score:.1%}",
+        settings="\n".join(
+            f"- {key}: `{str(value).replace('`', '')}`" for key, value in told.items() if value
+        ),
+    )
+
+
+def _cell(text: str) -> str:
+    """Return text for a cell of a table in Markdown."""
+    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", " ".join(text.split()))
 
 
 def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:

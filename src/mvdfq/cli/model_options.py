@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import getdoc, signature
 from typing import Any
 
@@ -143,6 +143,16 @@ class Parts:
         values=("auto",),
     )
     balanced: bool = option(False, "All classes have the same weight.", "--balanced", panel=MODEL)
+    class_weight: str | None = option(
+        None, "Weights of classes, such as rare=5,common=1; others have the weight 1.", panel=MODEL
+    )
+    pyramid: int | None = option(
+        None,
+        "Count words in the whole (1), in halves too (2), in quarters too (3), for sequences that "
+        "are aligned.",
+        panel=MODEL,
+        min=1,
+    )
     seed: Seed = 0
     n_jobs: Jobs = -1
     memory_limit: Memory = None
@@ -150,11 +160,19 @@ class Parts:
     def given(self) -> dict[str, Any]:
         """Return the values of all options, by option."""
         names = {f"--{name}": getattr(self, name) for name in ("preset", "frames", "symbols")}
-        return names | {"--kernel": self.kernel, "-C": self.C, "--balanced": self.balanced}
+        names |= {"--kernel": self.kernel, "-C": self.C, "--balanced": self.balanced}
+        return names | {"--class-weight": self.class_weight, "--pyramid": self.pyramid}
 
     def check(self) -> None:
         """Raise an error for values that are not known, before data are read."""
         self.classifier(verbose=False)
+
+    def reading(self, reading: Any, path: Any = None) -> Any:
+        """Return how data are read: the kernel of profiles reads probabilities."""
+        wants = re.match(r"profile\b", self.kernel or "", re.IGNORECASE)
+        if not wants or reading.profile_values is not None or reading.kind(path) != "profiles":
+            return reading
+        return replace(reading, profile_values="probabilities")
 
     def classifier(self, *, verbose: bool) -> Any:
         """Return the classifier, not fitted."""
@@ -168,12 +186,27 @@ class Parts:
             self.preset,
             **parts,
             C=None if self.C is None else _penalty(self.C),
-            class_weight="balanced" if self.balanced else None,
+            class_weight=self._weights(),
+            pyramid=self.pyramid,
             random_state=self.seed,
             n_jobs=self.n_jobs,
             memory_limit=self.memory_limit,
             verbose=verbose,
         )
+
+    def _weights(self) -> Any:
+        """Return the weights of classes: equal for all classes, or as the user names them."""
+        if self.class_weight is None:
+            return "balanced" if self.balanced else None
+        pairs = [pair.rpartition("=") for pair in self.class_weight.split(",")]
+        try:
+            weights = {label.strip(): float(weight) for label, _, weight in pairs}
+        except ValueError:
+            weights = {"": 0.0}
+        if self.balanced or "" in weights or min(weights.values()) <= 0:
+            hint = "--class-weight rare=5,common=1, or --balanced"
+            raise Refused(f"--class-weight: {self.class_weight!r} is not known.", hint, USAGE)
+        return weights
 
     def _check_preset(self) -> None:
         from difflib import get_close_matches

@@ -16,9 +16,16 @@ from mvdfq.cli.values import FORMATS, RECIPES, in_words
 # Bytes of audio that one process reads in about a second.
 MANY_BYTES = 50_000_000
 
-DataPath = Annotated[
-    Path,
-    typer.Argument(help="File or folder: audio, .ts, .arff, .npz, .npy, .csv, .parquet, FASTA."),
+DATA = (
+    "audio, .ts, .arff, .npz, .npy, .mat, .h5, .csv, .json, .xlsx, .parquet, .feather, FASTA, "
+    "profiles."
+)
+DataPath = Annotated[Path, typer.Argument(help=f"File or folder: {DATA}")]
+DataPaths = Annotated[
+    list[Path],
+    typer.Argument(
+        help=f"File or folder, or FASTA files, one per class: {DATA}", metavar="DATA..."
+    ),
 ]
 Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
@@ -55,11 +62,17 @@ class DataOptions:
     )
     label: str | None = _reading(
         None,
-        "Column of labels: its name or number, or none. For FASTA: the number of a word in the "
-        "header, or a regular expression.",
+        "Column of labels, also of --labels: its name or number, or none. For FASTA: the number "
+        "of a word in the header, or a regular expression.",
     )
     labels: Path | None = _reading(
-        None, "Table with the columns id,label[,group], for FASTA and profiles."
+        None,
+        "Table of names and labels, for any data; names with or without endings, or one label "
+        "per line in order.",
+    )
+    label_pattern: str | None = _reading(
+        None,
+        "Regular expression whose first group finds the label in a name, such as /([^/.]+) .",
     )
     group_pattern: str | None = _reading(
         None, "Regular expression whose first group finds the group in a name, such as _(.+)_ ."
@@ -80,6 +93,11 @@ class DataOptions:
         "Frames of digital silence in sound: missing or keep; default: as the recipe says.",
         values=("missing", "keep"),
     )
+    profile_values: str | None = _reading(
+        None,
+        "Numbers of profiles: log-odds or probabilities; default: what --kernel needs.",
+        values=("log-odds", "probabilities"),
+    )
     no_cache: bool = _reading(
         False, "Do not use or keep audio features in the cache; see mvdfq cache.", "--no-cache"
     )
@@ -93,6 +111,12 @@ class DataOptions:
         "Columns that are channels, such as x,y,z; default: all columns without another role.",
     )
     drop: str | None = _column(None, "Columns that are left out, such as note,index.")
+    categories: str | None = _column(
+        None, "Columns of states, such as gear,mode, also if they hold numbers."
+    )
+    missing: str | None = _column(
+        None, "Values that stand for a missing value, such as -999 or -1,-999."
+    )
     resample: float | None = _column(
         None, "Rows per second that all sequences are brought to; gaps stay gaps.", min=0
     )
@@ -110,15 +134,34 @@ class DataOptions:
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the user names, as keywords of `mvdfq.io.read`."""
-        names = ("id", "time", "group", "channels", "drop", "resample", "silence")
+        names = "id time group channels drop resample silence categories missing".split()
         given = {name: getattr(self, name) for name in names}
         return {name: _parsed(name, value) for name, value in given.items() if value is not None}
 
-    def kind(self, path: Path) -> str:
+    @property
+    def elsewhere(self) -> Any:
+        """Where labels and groups come from, if they do not come from the data themselves."""
+        from mvdfq.io.labelling import Elsewhere
+
+        label, group = (value and _parsed("", value) for value in (self.label, self.group))
+        return Elsewhere(self.labels, label, group, self.label_pattern, self.group_pattern)
+
+    def kind(self, path: Any) -> str:
         """Return the format of the data, recognised by content if the user does not say it."""
         from mvdfq.io import recognise
 
-        return self.as_ or recognise(path, **self.columns)
+        first = path[0] if isinstance(path, list) else path
+        return self.as_ or recognise(first, **self.columns)
+
+    def labelled(self, path: Any) -> Any:
+        """Read a data set; raise an error if the data have no labels."""
+        from mvdfq.io.labelling import how_to_label
+
+        data = self.read(path)
+        if data.y is None:
+            hint = as_flags(how_to_label(self.kind(path)))
+            raise Refused(f"{shown_paths(path)} has no labels.", hint)
+        return data
 
     def read(self, path: Any) -> Any:
         """Read a data set; print what was left out and what the reader decided by itself."""
@@ -163,7 +206,9 @@ class DataOptions:
             "label": None if self.label is None else _parsed("label", self.label),
             "labels": self.labels,
             "strands": self.strands,
+            "label_pattern": self.label_pattern,
             "group_pattern": self.group_pattern,
+            "profile_values": self.profile_values,
             "skip_bad": self.skip_bad,
             "n_jobs": processes(path) if self.n_jobs == -1 else self.n_jobs,
             "cache": self.cache or self._default_cache(path),
@@ -174,7 +219,7 @@ class DataOptions:
         """Return the default folder if the data are sound; None if it cannot be created."""
         from mvdfq.io.sound.feature_cache import features_folder
 
-        if self.no_cache or self.kind(path[0] if isinstance(path, list) else path) != "audio":
+        if self.no_cache or self.kind(path) != "audio":
             return None
         folder = features_folder()
         try:
@@ -184,10 +229,22 @@ class DataOptions:
         return folder
 
 
+def one_or_all(paths: list[Path]) -> Any:
+    """Return the path that the user names, or the list of several paths."""
+    return paths[0] if len(paths) == 1 else paths
+
+
+def shown_paths(path: Any) -> str:
+    """Return one path, or several paths, as text."""
+    return " ".join(map(str, path)) if isinstance(path, list) else str(path)
+
+
 def _parsed(name: str, value: Any) -> Any:
     """Return a column as the library takes it; a value that was read before stays as it is."""
     if not isinstance(value, str) or name == "silence":
         return value
+    if name in ("categories", "missing"):
+        return [one.strip() for one in value.split(",") if one.strip()]
     if name in ("channels", "drop"):
         return [number_or_name(name.strip()) for name in value.split(",") if name.strip()]
     return number_or_name(value)

@@ -17,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 # What a model remembers is no option where new data are read.
-NEVER = "recipe", "labels", "group_pattern", "strands"
+NEVER = "recipe", "strands", "profile_values"
 NewData = Annotated[o.DataOptions, Without(*NEVER)]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
 Unknown = Annotated[
@@ -31,12 +31,8 @@ Unknown = Annotated[
         max=1,
     ),
 ]
-# Tables of text, which look alike: one row is a series, a time point, or a row of one series.
-TEXT = ("long-csv", "wide-csv", "csv-folder")
 # What is printed for a sequence that is like no class, and the p value that says so.
 UNKNOWN, USUAL_P = "unknown", "0.05"
-# Tables of time points, whose columns are channels.
-TIMES = ("long-csv", "csv-folder", "parquet")
 
 
 def predict(
@@ -137,66 +133,15 @@ def load(model: Path) -> Any:
 
 def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     """Read new sequences as the training sequences of the model were read."""
-    from mvdfq.io import AudioRecipe
+    from mvdfq.io.new_files import as_trained
 
-    source = getattr(clf, "source_", {})
-    reading = _as_trained(clf, paths[0], reading)
-    if reading.as_ == "audio" and source.get("recipe"):
-        recipe: Any = AudioRecipe(**source["recipe"])
-        reading = replace(reading, recipe=recipe)
-    if reading.as_ == "fasta":
-        reading = replace(reading, strands=source.get("strands", "one"))
-    read = reading.read(paths[0] if len(paths) == 1 else paths)
+    given = {"format": reading.as_, "label": reading.label, "labels": reading.labels}
+    given = {key: value for key, value in given.items() if value is not None} | reading.columns
+    options = as_trained(clf, paths[0], given)
+    reading = replace(reading, as_=options.pop("format"), **options)
+    read = reading.read(o.one_or_all(paths))
     _remark_other_rate(clf, read.X, reading.quiet)
     return read
-
-
-def _as_trained(clf: Any, path: Path, reading: o.DataOptions) -> o.DataOptions:
-    """Return format, label and columns that new data are read with.
-
-    What the user says now comes first, then what the user said in training.
-    """
-    source, given = getattr(clf, "source_", {}), reading.columns
-    stored = source.get("columns") or {}
-    columns = {key: stored[key] for key in ("id", "time", "resample") if key in stored} | given
-    stored_kind = None if "id" in given else source.get("format")
-    kind = reading.as_ or _kind(path, stored_kind, columns)
-    if kind in TIMES and clf.channel_names_in_ is not None:
-        columns.setdefault("channels", list(clf.channel_names_in_))
-    elif "drop" in stored:  # without a header, columns have numbers
-        columns.setdefault("drop", stored["drop"])
-    if kind not in TIMES:
-        columns = given
-    elif kind != source.get("format"):  # only channels and rate mean the same in another format
-        columns = {key: columns[key] for key in ("channels", "resample") if key in columns} | given
-    if kind == "csv-folder":
-        columns["id"] = None
-    label = reading.label
-    if label is None and kind == source.get("format") and kind in (*TEXT, "parquet"):
-        label = _label_in(path, stored.get("label"))
-    return replace(reading, as_=kind, label=label, **columns)
-
-
-def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:
-    """Return the format of new data; a table of text has the format of the training table."""
-    from mvdfq.io import ReadError, recognise
-
-    try:
-        found = recognise(path, **columns)
-    except ReadError:
-        if stored not in TEXT or not path.is_file():
-            raise
-        return stored
-    return stored if stored in TEXT and found in TEXT and path.is_file() else found
-
-
-def _label_in(path: Path, label: str | None) -> str | None:
-    """Return the label of the training table if the new table has this column, too."""
-    from mvdfq.io.source import Glimpse
-    from mvdfq.io.tables.column_roles import looked_at
-
-    looked = looked_at(Glimpse(path)) if path.is_file() else None
-    return label if looked is not None and label in looked[0].header else None
 
 
 def _remark_other_rate(clf: Any, X: Any, quiet: bool) -> None:

@@ -27,7 +27,7 @@ def show_scores(result: Any, settings: dict[str, Any], format: Format) -> None:
         show_json(settings | plain)
         return
     if format is Format.csv:
-        show_rows(plain["folds"], format)
+        show_rows(result.per_sequence, format)
         return
     show_facts(_measures(plain, settings), format)
     table(plain["classes"], "\nclasses")

@@ -1,7 +1,7 @@
 """``mvdfq train``: data -> model file."""
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from mvdfq.cli.output import Format, note, show_facts
 
 
 def train(
-    data: o.DataPath,
+    data: o.DataPaths,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
     parts: Parts,
     reading: o.DataOptions,
@@ -28,11 +28,12 @@ def train(
     """
     from mvdfq.evaluation import useful_groups
 
-    check_output(output, data)
+    for path in data:
+        check_output(output, path)
     _tell_replaced(output, reading.quiet)
     parts.check()
-    reading = replace(reading, as_=reading.kind(data))
-    read = labelled(reading.read(data), data)
+    reading = parts.reading(replace(reading, as_=reading.kind(data)))
+    read = reading.labelled(o.one_or_all(data))
     if read.split is not None:
         note("Training on the training part that the data name.", reading.quiet)
         read = read.take((read.split == "train").nonzero()[0])
@@ -45,7 +46,7 @@ def train(
         note("The inner folds mix groups: fewer than two classes have sequences of two groups.",
              reading.quiet)  # fmt: skip
     clf.fit(read.X, read.y, groups=groups)
-    clf.source_ = _source(reading) | {"names": read.names}
+    clf.source_ = read.source | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     _show(clf, read, output, format, reading.quiet)
@@ -102,26 +103,3 @@ def _tell_replaced(path: Path, quiet: bool) -> None:
     except ModelFileError:
         what = "a model file that cannot be read"
     note(f"{path} exists and will be replaced: {what}.", quiet)
-
-
-def labelled(data: Any, path: Any) -> Any:
-    """Return the data, or raise an error if the data have no labels."""
-    if data.y is None:
-        raise Refused(
-            f"{path} has no labels.",
-            "make one folder per class, or name a column with --label or a CSV file with --labels",
-        )
-    return data
-
-
-def _source(reading: o.DataOptions) -> dict[str, Any]:
-    """Return how the data were read, which a model file remembers."""
-    from mvdfq.io.sound.recipes import audio_recipe
-
-    stored = audio_recipe(reading.recipe, reading.silence) if reading.as_ == "audio" else None
-    return {
-        "format": reading.as_,
-        "recipe": None if stored is None else asdict(stored),
-        "strands": reading.strands,
-        "columns": reading.columns | {"label": reading.label},
-    }

@@ -13,8 +13,8 @@ KERNELS = (
     "wildcard", "words",
 )  # fmt: skip
 FORMATS = (
-    "audio", "fasta", "profiles", "ts", "arff", "npz", "npy", "parquet", "long-csv", "wide-csv",
-    "csv-folder",
+    "audio", "fasta", "profiles", "ts", "arff", "npz", "npy", "mat", "h5", "parquet", "feather",
+    "xlsx", "json", "long-csv", "wide-csv", "csv-folder",
 )  # fmt: skip
 RECIPES = ("default", "gtzan", "librosa", "telephone")
 PROTOCOLS = ("group", "leave-group-out", "group-per-class", "split", "homology")

@@ -1,5 +1,6 @@
 """The predictions of all folds, and the metrics that judge the predictions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +55,12 @@ class Evaluation(Short):
     remarks : tuple of str, default=()
         What was decided without being asked for: which protocol, and why.
 
+    names : sequence of str, default=()
+        The name of each sequence of the data, if known.
+
+    positive : object, default=None
+        The positive of two classes; None means the second class.
+
     Examples
     --------
     >>> import mvdfq
@@ -69,6 +76,8 @@ class Evaluation(Short):
     folds: list[Fold] = field(default_factory=list)
     groups: np.ndarray | None = None
     remarks: tuple[str, ...] = ()
+    names: Sequence[str] = ()
+    positive: Any = None
 
     @property
     def truth(self) -> np.ndarray:
@@ -135,6 +144,21 @@ class Evaluation(Short):
         ]
 
     @property
+    def per_sequence(self) -> list[dict[str, Any]]:
+        """Name, group, true and predicted class of every prediction, in the order of the folds."""
+        rows = []
+        for fold in self.folds:
+            told = zip(
+                fold.test.tolist(), fold.truth.tolist(), fold.predicted.tolist(), strict=True
+            )
+            for i, true, said in told:
+                group = {} if self.groups is None else {"group": str(self.groups[i])}
+                row = {"name": self.names[i] if len(self.names) else str(i), **group}
+                row |= {"true": str(true), "predicted": str(said), "right": true == said}
+                rows.append(row | {"fold": fold.name, "seed": fold.seed})
+        return rows
+
+    @property
     def confusion(self) -> np.ndarray:
         """How often a class (row) was predicted as a class (column), over all folds and seeds."""
         return confusion_matrix(self.truth, self.predicted, labels=self.labels)
@@ -176,7 +200,7 @@ class Evaluation(Short):
 
     @property
     def two_classes(self) -> dict[str, Any]:
-        """Measures of two classes, the second of which is positive; empty for other numbers.
+        """Measures of two classes, by default the second is positive; empty for other numbers.
 
         Sensitivity and specificity are the recalls of the positive and of the other class, None
         for a class without members. ROC area, average precision and ROC50 rank the decision
@@ -184,14 +208,19 @@ class Evaluation(Short):
         """
         if len(self.labels) != 2:
             return {}
-        negative, positive = (row["recall"] if row["n"] else None for row in self.per_class)
+        texts = list(map(str, self.labels))
+        place = 1 if self.positive is None else texts.index(str(self.positive))
+        recalls = [row["recall"] if row["n"] else None for row in self.per_class]
         parts = [fold.scores for fold in self.folds if fold.scores is not None]
         scores = np.concatenate(parts) if len(parts) == len(self.folds) else None
         return {
-            "positive_class": str(self.labels[1]),
-            "sensitivity": positive,
-            "specificity": negative,
-            **ranking_of(self.truth == self.labels[1], scores),
+            "positive_class": texts[place],
+            "sensitivity": recalls[place],
+            "specificity": recalls[1 - place],
+            **ranking_of(
+                self.truth == self.labels[place],
+                scores if scores is None or place else -scores,
+            ),
         }
 
     def _repr_html_(self) -> str:

@@ -30,6 +30,8 @@ def evaluate(
     groups: Any = None,
     split: Any = None,
     seeds: Sequence[int] = (0,),
+    names: Sequence[str] = (),
+    positive: Any = None,
     progress: Report | None = None,
     visit: Callable[[Any, Any, Fold, np.ndarray], None] | None = None,
 ) -> Evaluation:
@@ -63,6 +65,12 @@ def evaluate(
     seeds : sequence of int, default=(0,)
         Protocols that shuffle are repeated with each seed; other protocols use no seed.
 
+    names : sequence of str, default=()
+        The name of each sequence, such as `Dataset.names`, for `Evaluation.per_sequence`.
+
+    positive : object, default=None
+        The positive of two classes; None means the second class in alphabetical order.
+
     progress : callable, default=None
         Called with the number of finished folds and the number of all folds, first with 0.
 
@@ -93,7 +101,10 @@ def evaluate(
         for name, train, test in folds_of(protocol, y, groups=groups, split=split, seed=seed)
     ]
     _check_cuts(cuts, y, groups, protocol)
-    result = Evaluation(protocol, np.unique(y).tolist(), [], groups, remarks)
+    labels = np.unique(y).tolist()
+    if positive is not None and (len(labels) != 2 or str(positive) not in map(str, labels)):
+        raise ValueError(f"positive must be one of two classes, got {positive!r} of {labels[:20]}.")
+    result = Evaluation(protocol, labels, [], groups, remarks, names, positive)
     if progress is not None:
         progress(0, len(cuts))
     for name, seed, train, test in cuts:

@@ -7,7 +7,9 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_positive, check_whole
@@ -21,6 +23,9 @@ from mvdfq.symbols.letters import Letters
 
 # Frames of a row to look at before all of them.
 GLANCE = 2**12
+
+# Bytes of features in a data frame.
+MOST_DENSE = 2**31
 
 
 @dataclass(eq=False, repr=False)
@@ -87,7 +92,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         values : ndarray of shape (n_train, n_train) or (n_train, n_features_out)
             What `transform` returns for the training sequences.
         """
-        return self._fit_transform(X)
+        return self._framed(self._fit_transform(X))
 
     def transform(self, X: Any) -> Any:
         """Compare sequences with the sequences of `fit`, or count their words.
@@ -103,7 +108,19 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             Kernel values with one column per sequence of `fit`, or a sparse `csr_array` of the
             (embedded, weighted, normalized) counts.
         """
-        return self.values(self.read_new(X))
+        return self._framed(self.values(self.read_new(X)))
+
+    def _framed(self, values: Any) -> Any:
+        """Return dense values where `set_output` asks for a data frame, which is not sparse."""
+        if not issparse(values) or _get_output_config("transform", self)["dense"] == "default":
+            return values
+        if 8 * values.shape[0] * values.shape[1] > MOST_DENSE:
+            raise ValueError(
+                f"A data frame of {values.shape[0]} x {values.shape[1]} features takes more than "
+                f"2 GiB; pass n_features=1000, or set_output(transform='default') for a sparse "
+                f"matrix."
+            )
+        return values.toarray()
 
     def _fit(self, X: Any) -> Any:
         raise NotImplementedError
@@ -163,8 +180,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if isinstance(X, Symbols):
             return X
         if are_letters(X) != (self.letters_ is not None):
-            fitted, found = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
-            raise TypeError(f"fit was given {fitted}, but X holds {found}; pass {fitted}.")
+            fitted, given = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
+            raise TypeError(f"fit was given {fitted}, but X holds {given}; pass {fitted}.")
         return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
 
     def read_new(self, X: Any) -> Ragged:

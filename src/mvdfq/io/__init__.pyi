@@ -4,7 +4,6 @@ from .letters.fasta import read_fasta as read_fasta
 from .letters.labels import (
     HomologyTask as HomologyTask,
     homology_tasks as homology_tasks,
-    read_labels as read_labels,
     read_splits as read_splits,
 )
 from .letters.profiles import (
@@ -17,6 +16,7 @@ from .letters.residues import (
     reverse_complement as reverse_complement,
     substitution_rows as substitution_rows,
 )
+from .new_files import read_for as read_for
 from .reading import (
     FolderBlocks as FolderBlocks,
     list_parts as list_parts,

@@ -27,6 +27,16 @@ def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
         raise ReadError(path, problem, f"the first problem: {problems[0]}")
 
 
+class Strings(list[str]):
+    """A list of strings that an array of indices or a mask selects from, as from an array."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, int | np.integer | slice):
+            found = super().__getitem__(key)
+            return found if isinstance(found, str) else Strings(found)
+        return Strings(list.__getitem__(self, i) for i in np.arange(len(self))[key])
+
+
 @dataclass(frozen=True, repr=False)
 class Dataset:
     """Sequences read from files, and what the files say about them.
@@ -55,6 +65,10 @@ class Dataset:
         What the reader decided by itself: which columns hold times and labels, which files it
         passed over.
 
+    source : dict, default={}
+        How the data were read. ``clf.source_ = data.source`` lets a classifier read new files in
+        the same way, see `read_for`.
+
     Examples
     --------
     >>> import numpy as np
@@ -71,6 +85,11 @@ class Dataset:
     split: np.ndarray | None = None
     skipped: tuple[ReadError, ...] = ()
     remarks: tuple[str, ...] = ()
+    source: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if type(self.X) is list:
+            object.__setattr__(self, "X", Strings(self.X))
 
     def __len__(self) -> int:
         return len(self.X)
@@ -91,9 +110,8 @@ class Dataset:
     def take(self, indices: Any) -> "Dataset":
         """Return the data set of the sequences at `indices`, in the order of `indices`."""
         indices = np.asarray(indices, dtype=np.int64)
-        X = [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
         columns: Any = {name: values[indices] for name, values in self._columns().items()}
-        return replace(self, X=X, names=[self.names[i] for i in indices], **columns)
+        return replace(self, X=self.X[indices], names=[self.names[i] for i in indices], **columns)
 
     def joined(self, other: "Dataset") -> "Dataset":
         """Return one data set: these sequences, then the sequences of `other`.
@@ -169,7 +187,7 @@ class Format:
         Reads a `Source` with the options below as keywords; returns a `Dataset`.
 
     options : tuple of str, default=()
-        The options of `read` and `read_series` that this format understands.
+        The options of `read` that this format understands.
 
     extensions : tuple of str, default=()
         Endings of file names. The ending decides only if no format recognises the content.

@@ -1,8 +1,10 @@
 """Any file or folder -> a data set; a folder also a block of files or a file at a time."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,18 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.threads import Report
-from mvdfq.io.dataset import Dataset
+from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.labelling import Elsewhere, has_column, person_remark
+from mvdfq.io.letters.fasta import read_biopython
 from mvdfq.io.recognition import RECORDS, find_format, named_format, read_file, read_path, recognise
-from mvdfq.io.sound.listing import group_expression, group_in, list_audio
+from mvdfq.io.sound.listing import list_audio
+from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
+from mvdfq.io.tables.csv_tables import METADATA
+from mvdfq.io.tables.in_memory import TABLE, read_memory
 from mvdfq.io.tables.long_tables import csv_files
+from mvdfq.sequences import check_sequences
+from mvdfq.sequences.tables import is_table
 
 __all__ = ["FolderBlocks", "list_parts", "read", "read_series"]
 
@@ -23,7 +32,7 @@ MOST_FILES, MOST_BYTES = 512, 2**28
 
 
 def read(
-    path: str | Path | Sequence[str | Path],
+    path: Any,
     format: str | None = None,
     *,
     recipe: Any = None,
@@ -35,20 +44,32 @@ def read(
     channels: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     resample: float | None = None,
-    labels: str | Path | None = None,
+    categories: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
+    missing: Any = None,
+    labels: str | Path | Mapping[str, str] | None = None,
     strands: str = "one",
+    profile_values: str | None = None,
+    label_pattern: str | None = None,
     group_pattern: str | None = None,
+    time_first: bool = False,
     skip_bad: bool = False,
     n_jobs: int | None = None,
     cache: str | Path | None = None,
     progress: Report | None = None,
+    max_bytes: int = 2**32,
 ) -> Dataset:
-    r"""Read sequences from a file, a folder or several files.
+    r"""Read sequences from a file, a folder, several files, or a table in memory.
+
+    Text may be compressed with gzip. Two files ``X_TRAIN`` and ``X_TEST`` are one data set: give
+    their folder as the path, or ``X`` without an ending. Nothing is unpickled.
 
     Parameters
     ----------
-    path : str, Path or list of these
-        The file or folder to read. Several files must have the same format.
+    path : str, Path, table or list of these
+        The file or folder to read. Several files must have the same format; several FASTA files
+        are one class each. Or a table: pandas, polars, pyarrow, xarray, a dictionary of columns;
+        a list or dictionary of data frames, one series each with time down; a frame whose cells
+        hold series; a list of Biopython's Seq or SeqRecord.
 
     format : str, default=None
         One of `FORMATS`; by default the format is recognised by content.
@@ -61,31 +82,54 @@ def read(
 
     label : str or int, default=None
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
-        that counts from 0; ``"none"`` if a table has no labels.
+        that counts from 0; ``"none"`` if a table has no labels. If no column is called a label,
+        the only end of a wide table that can hold labels is taken; a long table has no labels.
 
     id, time, group : str or int, default=None
-        Columns of a table, by name or number, as in `read_series`; ``"none"`` if a table does not
-        have the column. By default columns are recognised by name and content, and
-        `Dataset.remarks` says how.
+        Columns of a table, by name or number; ``"none"`` if a table does not have the column. By
+        default columns are recognised by name and content, and `Dataset.remarks` says how. Times
+        are numbers, dates or clock times, which increase within a sequence and give the sampling
+        rate; ``"clock:ms"`` says that the column ``clock`` holds milliseconds.
 
     channels : sequence of str or int, default=None
-        Columns of a table that are channels; by default all columns without another role.
+        Columns of a table that are channels; by default all columns without another role, except
+        the index of a data frame and columns that never change within a sequence and tell the
+        class.
 
     drop : sequence of str or int, default=None
         Columns of a table that are left out.
 
     resample : float, default=None
-        Rows per second that all sequences of a table are brought to, as in `read_series`.
+        Rows per second that all sequences of a table are brought to, by straight lines between
+        rows; a lower rate takes means. Gaps in time and missing values stay missing.
 
-    labels : str or Path, default=None
-        A table ``id,label[,group]`` for FASTA files and profiles.
+    categories : mapping of str to sequence, or sequence of str, default=None
+        Columns of a table that hold states, with or without a list of the states in the order of
+        their codes. Columns of words are states in any case; a word has the same code in all
+        files.
+
+    missing : number, str or sequence of these, default=None
+        Values that stand for a missing value, such as -999.
+
+    labels : str, Path or mapping, default=None
+        A table of labels, or a mapping of name to label. The column that holds the names of the
+        sequences is found by comparison, with or without endings; `label` and `group` name the
+        other columns if their names do not say what they are. A table of one column holds the
+        labels in the order of the sequences.
 
     strands : {"one", "both"}, default="one"
         ``"both"`` reads FASTA as DNA, each sequence with its reverse complement, as
         `both_strands` does; predict with the same option.
 
-    group_pattern : str, default=None
-        Regular expression that finds the group in the name of a sequence.
+    profile_values : {"log-odds", "probabilities"}, default=None
+        The numbers of profiles, as in `read_profiles`.
+
+    label_pattern, group_pattern : str, default=None
+        Regular expression whose first part in parentheses finds the label or the group in the
+        name of a sequence; with a slash, in the path within the folder.
+
+    time_first : bool, default=False
+        Whether arrays with three axes are (n_sequences, n_timepoints, n_channels).
 
     skip_bad : bool, default=False
         Leave out sequences that cannot be read and list them in `Dataset.skipped`. If fewer than
@@ -99,6 +143,9 @@ def read(
 
     progress : callable, default=None
         Called with the amount that is done and the whole amount.
+
+    max_bytes : int, default=2**32
+        The largest amount of decompressed text, or of arrays, that is read.
 
     Returns
     -------
@@ -114,130 +161,144 @@ def read(
     >>> read(path, label=1).y.tolist()
     ['a', 'b']
     """
-    several = not isinstance(path, str | os.PathLike)
-    paths = [Path(one) for one in path] if several else [Path(path)]  # type: ignore[union-attr, arg-type]
-    if not paths:
-        raise ValueError("path must name at least one file, got an empty list.")
-    columns = {"id": id, "time": time, "group": group, "channels": channels, "drop": drop}
-    columns = _given(columns | {"label": label, "resample": resample})
+    columns: dict[str, Any] = {
+        "id": id,
+        "time": time,
+        "group": group,
+        "channels": channels,
+        "drop": drop,
+    }
+    columns |= {"label": label, "resample": resample, "categories": categories}
+    columns["missing"] = missing if missing is None or _is_list(missing) else [missing]
+    columns = _given(columns)
+    is_folder = is_path(path) and not _is_list(path)
+    if is_folder and labels is label_pattern is None and columns.get("label", "") is not None:
+        labels = _metadata_of(Path(path), format, columns)
+    own = {
+        key: columns.pop(key) for key in ("label", "group") if has_column(labels, columns.get(key))
+    }
+    elsewhere = Elsewhere(labels, **own, label_pattern=label_pattern, group_pattern=group_pattern)
+    source = Source(Path("the list of files"), skip_bad, progress, max_bytes)
+    if not is_path(path):
+        return _labelled(_from_memory(path, columns, strands, source), elsewhere, source)
+    paths = [Path(one) for one in path] if _is_list(path) else [Path(path)]
+    source.path = paths[0]
     record = named_format(format, RECORDS) if format else find_format(paths[0], RECORDS, columns)
-    options = {"recipe": recipe, "silence": silence, "labels": labels, "cache": cache}
-    options["strands"] = None if strands == "one" else strands
+    options = {
+        "recipe": recipe,
+        "silence": silence,
+        "cache": cache,
+        "time_first": time_first or None,
+    }
+    options |= {"strands": None if strands == "one" else strands, "profile_values": profile_values}
     options = _given(options) | columns
+    lost = None if "missing" in record.options else options.pop("missing", None)
     for name in options:  # rather than ignore what the user asks for
         if name not in record.options:
             raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
-    options |= _given({"group_pattern": group_pattern, "n_jobs": n_jobs})
-    if record.takes_many and several and not any(map(Path.is_dir, paths)):
-        return read_file(record, Source(paths[0], skip_bad, progress, files=paths), options)
-    parts = [read_path(one, record, skip_bad, progress, options) for one in paths]
-    data = reduce(Dataset.joined, parts)
-    return data if "group_pattern" in record.options else _with_groups(data, group_pattern)
+    options |= _given({"n_jobs": n_jobs, "elsewhere": elsewhere.gives_labels or None})
+    with _without_warnings(elsewhere.gives_labels):
+        data = _read_paths(paths, record, bool(format), source, options)
+    if lost:
+        data = _with_missing(data, lost)
+    if data.y is not None and not elsewhere.gives_labels and record.name in ("audio", "csv-folder"):
+        remark = person_remark(data.names)
+        data = replace(data, remarks=(*data.remarks, *([remark] if remark else [])))
+    data = _labelled(data, elsewhere, source)
+    stored = audio_recipe(recipe, silence) if record.name == "audio" else None
+    said: dict[str, Any] = {
+        "format": record.name,
+        "recipe": None if stored is None else asdict(stored),
+    }
+    said |= {"strands": strands, "profile_values": profile_values, "names": data.names}
+    return replace(data, source=said | {"columns": _given({"label": label}) | columns})
 
 
-def read_series(
-    path: str | Path,
-    format: str | None = None,
-    *,
-    label: str | int | None = "label",
-    id: str | int = "id",
-    time: str | int | None = "time",
-    group: str | int | None = "group",
-    channels: Sequence[str | int] | None = None,
-    drop: Sequence[str | int] | None = None,
-    resample: float | None = None,
-    categories: Mapping[str, Sequence[Any]] | None = None,
-    time_first: bool = False,
-    skip_bad: bool = False,
-    progress: Report | None = None,
-    max_bytes: int = 2**32,
+def _metadata_of(path: Path, format: str | None, columns: Mapping[str, Any]) -> Path | None:
+    """Return the table of labels of a folder of tables; a folder of sound reads its own."""
+    table = path / METADATA
+    if not table.is_file() or (format or find_format(path, RECORDS, columns).name) != "csv-folder":
+        return None
+    check_inside(table, path)
+    return table
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def is_path(path: Any) -> bool:
+    """Is this a path, or a list of paths, and not a table?"""
+    if _is_list(path) and not path:
+        raise ValueError("path must name at least one file, got an empty list.")
+    return all(isinstance(one, str | os.PathLike) for one in (path if _is_list(path) else [path]))
+
+
+def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) -> Dataset:
+    """Read a table, tables, or Biopython's sequences."""
+    source.path = TABLE
+    if _is_list(X) and all(type(one).__module__.startswith("Bio.") for one in X):
+        return read_biopython(X, source, columns | {"strands": strands})
+    if not all(map(is_table, X if _is_list(X) else [X])):
+        raise TypeError(
+            f"path must be a path, a table or a list of these, got {type(X).__name__}; "
+            f"mvdfq.check_sequences reads arrays."
+        )
+    return read_memory(X, columns, source)
+
+
+def _read_paths(
+    paths: list[Path], record: Format, is_named: bool, source: Source, options: Mapping[str, Any]
 ) -> Dataset:
-    r"""Read sequences from a file or folder, whatever the format.
+    if record.takes_many and len(paths) > 1 and not any(map(Path.is_dir, paths)):
+        return read_file(record, replace(source, files=paths), options)
+    # The training and the test file of a data set may have different formats.
+    found = record if is_named or not (record.is_series and record.extensions) else None
+    how = source.skip_bad, source.progress, options, source.max_bytes
+    return reduce(Dataset.joined, [read_path(one, found, *how) for one in paths])
 
-    ====================  ======================================================================
-    ``"ts"``              sktime and aeon: unequal lengths, ``?`` and NaN, evenly spaced times
-    ``"arff"``            Weka: a relational attribute (rows are channels), or one row of numbers
-    ``"npz"``, ``"npy"``  `write_npz`; arrays ``X`` and ``y``, or ``X_train``, ``y_train`` ...;
-                          frames end to end with ``lengths``; nothing is unpickled
-    ``"wide-csv"``        one series per row; label first, last or named; blanks after its end
-    ``"long-csv"``        one time point per row: ``id, time, channels..., label, group``
-    ``"parquet"``         as ``"long-csv"``; needs pyarrow
-    ``"csv-folder"``      one series per file, one time point per row, channels by header;
-                          labels from sub-folders or from ``metadata.csv`` with the columns
-                          ``file_name``, ``label`` and ``group``
-    ====================  ======================================================================
 
-    Text may be compressed with gzip. Two files ``X_TRAIN`` and ``X_TEST`` are one data set: give
-    their folder as the path, or ``X`` without an ending.
+@contextmanager
+def _without_warnings(wanted: bool) -> Iterator[None]:
+    """Say nothing of classes that will not be the classes."""
+    with warnings.catch_warnings():
+        if wanted:
+            warnings.filterwarnings("ignore", "Class .* has only one file")
+        yield
+
+
+def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
+    """Return the data with NaN in place of these numbers."""
+    if isinstance(data.X, list):
+        raise ValueError("missing has no meaning for letters; remove missing.")
+    lost = np.isin(data.X.data, [float(value) for value in missing])
+    X = check_sequences(list(data.X.with_data(np.where(lost, np.nan, data.X.data))))
+    new = replace(data.X, data=X.data, offsets=X.offsets)
+    return replace(data, X=new)
+
+
+def _labelled(data: Dataset, elsewhere: Elsewhere, source: Source) -> Dataset:
+    return elsewhere.applied(data, replace(source, remarks={}, skipped=[]))
+
+
+def read_series(path: Any, format: str | None = None, **options: Any) -> Dataset:
+    r"""Read series of numbers: `read`, where None says that there is no such column.
 
     Parameters
     ----------
-    path : str or Path
-        The file or folder.
+    path : str, Path, table or list of these
+        What to read, as in `read`.
 
     format : str, default=None
-        One of the names above; by default the format is recognised by content.
+        One of `FORMATS`; by default the format is recognised by content.
 
-    label : str, int or None, default="label"
-        The column or attribute that holds labels: its name or, in a table, its number (0 is the
-        first column, -1 the last). None: labels are not read. If no column is called ``"label"``
-        or ``"class"``, the only end of a wide table that can hold labels is taken; a long table
-        then has no labels.
-
-    id : str or int, default="id"
-        The column that names the sequence of each row; by default it is recognised by its name.
-
-    time : str, int or None, default="time"
-        The column of times: numbers, dates or clock times, which must increase within a sequence.
-        By default it is recognised by its name or content: a column that rises in every sequence
-        is the time if no column is called so. Other columns of times are left out.
-        None: rows come in the order of the file. ``"clock:ms"`` says that the column ``clock``
-        holds milliseconds. Times give the sampling rate; rows count as evenly spaced.
-
-    group : str, int or None, default="group"
-        The column of groups, if there is one; by default it is recognised by its name.
-
-    channels : sequence of str or int, default=None
-        The columns that are channels; by default all columns without another role. Columns that
-        are not listed are left out. Also left out, with a remark, are columns that a data frame
-        has as its index, and columns that never change within a sequence and tell the class.
-
-    drop : sequence of str or int, default=None
-        Columns that are left out.
-
-    resample : float, default=None
-        Rows per second. All sequences are brought to this rate by straight lines between rows; a
-        lower rate takes means. Gaps in time and missing values stay missing.
-
-    categories : mapping of str to sequence, default=None
-        Column -> states, in the order of their codes, for long tables and folders. A column of
-        text is symbolic without `categories` too: the code of a letter is its Unicode number,
-        and a word has the same code in all files.
-
-    time_first : bool, default=False
-        Whether arrays with three axes are (n_sequences, n_timepoints, n_channels).
-
-    skip_bad : bool, default=False
-        Leave out series that cannot be read and list them in `Dataset.skipped`; by default the
-        first bad series raises an error.
-
-    progress : callable, default=None
-        Called with the amount that is done and the whole amount.
-
-    max_bytes : int, default=2**32
-        The largest amount of decompressed text, or of arrays, that is read.
+    **options : dict
+        Options of `read`.
 
     Returns
     -------
     dataset : Dataset
-        The sequences in the order of the file, labels and names. A name is an id, or the name
-        of the file with the number of the series. Labels are text, except labels in arrays,
-        which are not changed, and targets of a regression in a .ts file.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read; the error names the place and what to do.
+        The sequences in the order of the file, labels and names.
 
     Examples
     --------
@@ -245,36 +306,17 @@ def read_series(
     >>> from mvdfq.io import read_series
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
     >>> _ = path.write_text("id,time,x,y,label\na,0,1,5,up\na,1,2,6,up\nb,0,3,7,down\n")
-    >>> data = read_series(path)
-    >>> data.X.lengths, data.X.channel_names, data.y
-    (array([2, 1]), ('x', 'y'), array(['up', 'down'], dtype='<U4'))
+    >>> read_series(path).y, read_series(path, label=None).y
+    (array(['up', 'down'], dtype='<U4'), None)
     """
-    options: dict[str, Any] = {"label": label, "id": id, "time": time, "group": group}
-    options |= {"channels": channels, "drop": drop or (), "resample": resample}
-    options |= {"categories": categories or {}, "time_first": time_first}
-    record = None
-    if format is not None:
-        record = named_format(format, [one for one in RECORDS if one.is_series])
-    return read_path(Path(path), record, skip_bad, progress, options, max_bytes)
+    absent = {key: "none" for key in ("label", "time", "group") if options.get(key, key) is None}
+    return read(path, format, **options | absent)
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave; "none" says that there is no such column."""
     given = {key: value for key, value in options.items() if value is not None}
     return {key: None if str(value).lower() == "none" else value for key, value in given.items()}
-
-
-def _with_groups(data: Dataset, pattern: str | None) -> Dataset:
-    """Find groups in the names of sequences."""
-    expression = group_expression(pattern)
-    if expression is None:
-        return data
-    groups = [group_in(name, expression) for name in data.names]
-    for name, group in zip(data.names, groups, strict=True):
-        if group is None:
-            problem = f"group_pattern {pattern!r} finds no group in this name"
-            raise ReadError(name, problem, "change the expression, so that it matches every name")
-    return replace(data, groups=np.array(groups))
 
 
 class FolderBlocks:

@@ -16,8 +16,9 @@ from mvdfq.io.dataset import Dataset, Format, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.sound import audio
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables import arrays, long_tables, series_rows, ts
+from mvdfq.io.tables import arrays, binary, foreign, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import looked_at, some
+from mvdfq.io.tables.csv_tables import first_rows, is_value
 
 __all__ = ["FORMATS", "recognise"]
 
@@ -32,7 +33,12 @@ RECORDS: list[Format] = [
     series_rows.ARFF,
     arrays.NPZ,
     arrays.NPY,
-    long_tables.PARQUET,
+    foreign.MAT,
+    foreign.H5,
+    binary.PARQUET,
+    binary.FEATHER,
+    binary.EXCEL,
+    binary.JSON,
     long_tables.LONG_CSV,
     series_rows.WIDE,
     long_tables.CSV_FOLDER,
@@ -109,12 +115,19 @@ def _not_recognised(path: Path, records: Sequence[Format]) -> ReadError:
     if path.is_file():
         if not path.stat().st_size:
             return ReadError(path, "the file is empty")
+        if error := foreign.conversion(str(path)):
+            return error
         try:
             next(Source(path).lines(), None)
         except ReadError as error:  # text that is UTF-16 or damaged, or not text at all
             return error
     names = ", ".join(record.name for record in records)
     hint = f"name the format, one of {names}"
+    file = next(iter(long_tables.csv_files(path)), path) if path.is_dir() else path
+    glimpse = Glimpse(file)
+    rows = first_rows(glimpse) if re.search(r"[,;\t|]", "".join(glimpse.said[:1])) else []
+    if len(rows) == 1 and len(rows[0]) > 1 and not any(map(is_value, rows[0])):
+        return ReadError(file, long_tables.NO_ROWS, f"the columns are {some(rows[0])}")
     looked = looked_at(Glimpse(path)) if path.is_file() else None
     if looked is not None and len(looked[0].header) > 1:
         columns = some(looked[0].header)

@@ -250,6 +250,8 @@ class Glimpse:
     path: Path
     # What the user said about the file, such as the names of columns.
     options: Mapping[str, Any] = field(default_factory=dict)
+    # The names of the columns and the first rows of a table that is not a text.
+    rows: list[list[str]] | None = None
 
     @cached_property
     def start(self) -> bytes:

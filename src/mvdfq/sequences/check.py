@@ -4,10 +4,12 @@ Shapes, channels and missing values are checked here and nowhere else; letters, 
 objects become numbers.
 """
 
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,11 @@ from scipy.sparse import issparse
 
 from mvdfq._utils.checks import is_number
 from mvdfq.sequences.containers import Ragged, Sequences, offsets_of
+from mvdfq.sequences.tables import is_table, unmasked
 
 TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
+# The ending of a file name.
+FILE = re.compile(r"\.[A-Za-z]\w{1,6}$")
 
 
 def check_sequences(
@@ -31,11 +36,13 @@ def check_sequences(
 
     Parameters
     ----------
-    X : list of array-like, 3-D array, 2-D array, list of str or Sequences
+    X : list of array-like, 3-D array, 2-D array, list of str, table or Sequences
         One sequence is ``(n_channels, n_timepoints)``; lengths may differ. A 2-D array and a list
         of 1-D arrays hold univariate sequences. A string is a row of symbols. A sequence may be
         a list of rows, and some of these rows may be strings. None and masked values are
-        missing, like NaN.
+        missing, like NaN. A table (pandas, polars, pyarrow, xarray, a dictionary of columns) and
+        a list of data frames with time down are read as by `mvdfq.io.read`; Biopython's Seq and
+        SeqRecord are strings.
 
     n_channels : int, default=None
         Refuse sequences with another number of channels.
@@ -73,8 +80,10 @@ def check_sequences(
             f"X must be sequences of numbers, got {type(X).__name__}; this step comes before the "
             f"quantizer."
         )
+    if is_table(X) or (isinstance(X, list | tuple) and X and all(map(is_table, X))):
+        X = _read_tables(X)
     sequences = _in_double(X) if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
-    _check_channel_count(sequences, n_channels)
+    _check_channel_count(sequences, n_channels, X)
     if missing == "raise":
         refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
     if channel_names is None and sampling_rate is None:
@@ -88,6 +97,16 @@ def check_sequences(
 
 # One sequence: a 2-D array of numbers, and one flag per row: is the row letters?
 Part = tuple[np.ndarray, tuple[bool, ...]]
+
+
+def _read_tables(X: Any) -> Sequences:
+    """Read a table, or a list of tables, with the reader of files; warn of what it remarks."""
+    # The room of files stands after this room, and is entered only where a table comes.
+    data = import_module("mvdfq.io.tables.in_memory").read_sequences(X)
+    for remark in data.remarks:
+        if not remark.startswith(("columns: ", "sampling rate ")) and " holds words," not in remark:
+            warnings.warn(f"X is a table: {remark}.", stacklevel=4)
+    return data.X
 
 
 def gather(X: Any, n_channels: int | None = None) -> list[Part]:
@@ -114,8 +133,8 @@ def check_collection(X: Any) -> None:
             "X must be dense, got sparse input, which is not supported; pass X.toarray(). A zero "
             "is a value too."
         )
-    if hasattr(X, "columns") or isinstance(X, Mapping):
-        raise TypeError(_table_hint(X))
+    if is_table(X):
+        raise TypeError("X must be a list of sequences, got a table; mvdfq.io.read(X).X reads it.")
     if isinstance(X, Iterator):
         raise TypeError(
             f"X must be a list of sequences, got {type(X).__name__}; pass list(X), because an "
@@ -123,20 +142,6 @@ def check_collection(X: Any) -> None:
         )
     if not isinstance(X, Iterable):
         raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
-
-
-def _table_hint(X: Any) -> str:
-    """Say how a table is passed: a row is a time point, or a row is a sequence."""
-    long = "mvdfq.from_long_table(X) reads a table with one line per id and time"
-    columns = getattr(X, "columns", None)
-    names = {str(name).lower() for name in columns} if isinstance(columns, Iterable) else set()
-    if not names or {"id", "time"} <= names:
-        return f"X must be a list of sequences, got a table; {long}."
-    return (
-        f"X must be a list of sequences, got a table of {len(names)} columns; if each row is one "
-        f"univariate sequence, pass X.to_numpy(), without columns of labels. {long}; "
-        f"id=NAME and time=NAME name these columns."
-    )
 
 
 def _check_axes(X: Any, n_channels: int | None) -> None:
@@ -156,6 +161,8 @@ def _check_axes(X: Any, n_channels: int | None) -> None:
 
 def one_sequence(x: Any, i: int) -> Part:
     """Return one sequence as a 2-D array of numbers, and which of its rows were letters."""
+    if type(x).__module__.startswith("Bio."):  # a Seq, or the Seq of a SeqRecord
+        x = str(getattr(x, "seq", x))
     if isinstance(x, str):
         return _letters(x)[np.newaxis], (True,)
     if isinstance(x, list | tuple) and any(isinstance(row, str) for row in x):
@@ -185,15 +192,6 @@ def as_array(x: Any, i: int) -> np.ndarray:
             f"Sequence {i} has rows of different lengths; all rows of a sequence must have the "
             f"same length."
         ) from None
-
-
-def unmasked(x: Any) -> Any:
-    """Return a masked array as numbers with NaN where masked; return anything else unchanged."""
-    if not isinstance(x, np.ma.MaskedArray):
-        return x
-    if x.dtype.kind in "biu":
-        x = x.astype(float)
-    return x.filled(np.nan) if x.dtype.kind in "fO" else np.ma.getdata(x)
 
 
 def _real(x: np.ndarray, i: int) -> np.ndarray:
@@ -323,10 +321,13 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
     )
 
 
-def _check_channel_count(sequences: Sequences, n_channels: int | None) -> None:
+def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        is_turned = {*sequences.lengths.tolist()} == {n_channels}
-        hint = f"; {TIME_FIRST}" if is_turned else "."
+        hint = "."
+        if not isinstance(X, Ragged) and any(isinstance(x, str) and FILE.search(x) for x in X):
+            hint = "; if X holds names of files, mvdfq.predict_files(model, X) reads the files."
+        if {*sequences.lengths.tolist()} == {n_channels}:
+            hint = f"; {TIME_FIRST}"
         raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected{hint}")
 
 

@@ -13,9 +13,9 @@ from mvdfq.sequences.check import (
     check_collection,
     check_sampling_rate,
     check_sequences,
-    unmasked,
 )
 from mvdfq.sequences.containers import Sequences
+from mvdfq.sequences.tables import columns_of, is_missing
 
 
 def from_time_first(X: Any, **options: Any) -> Sequences:
@@ -74,15 +74,17 @@ def from_long_table(
     channels: Sequence[str] | None = None,
     label: str | None = None,
     group: str | None = None,
-    categories: Mapping[str, Sequence[Any]] | None = None,
+    categories: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
     sampling_rate: float | None = None,
 ) -> tuple[Any, ...]:
     """Read a table with one line per sequence and time: ``id, time, channels..., label``.
 
     Parameters
     ----------
-    table : DataFrame or mapping of column name to array
+    table : data frame or mapping of column name to array
         The columns, of equal length; the lines may have any order. Masked values are missing.
+        Data frames are pandas, polars, pyarrow or xarray; an index of two levels is the id and
+        the time.
 
     id : str, default="id"
         Column that says which sequence a line belongs to.
@@ -100,9 +102,10 @@ def from_long_table(
         Column with the group of the sequence (a subject, a device), the same on all lines of a
         sequence. If given, a fourth value is returned.
 
-    categories : mapping of str to sequence, default=None
+    categories : mapping of str to sequence, or sequence of str, default=None
         For a column of states or words: the values of the column, in the order of their codes.
-        The channel becomes a channel of symbols; a value that is not listed is missing.
+        The channel becomes a channel of symbols; a value that is not listed is missing. Names of
+        columns alone take all values of these columns, sorted.
 
     sampling_rate : float, default=None
         Frames per unit of `time`; frames per second if `time` is a datetime64 or timedelta64. If
@@ -132,10 +135,15 @@ def from_long_table(
     (array([3, 7]), ('x', 'y'), [[0.1, 0.5], [2.0, 1.0]])
     """
     check_sampling_rate(sampling_rate)
+    found = columns_of(table)
+    id, time = (
+        found.known.get(key, name) if name == key and name not in found.arrays else name
+        for key, name in (("id", id), ("time", time))
+    )
     keys = [id, time, *(name for name in (label, group) if name is not None)]
-    columns = _columns(table, keys, channels)
+    columns = _columns(found.arrays, keys, channels)
     names = [c for c in columns if c not in keys] if channels is None else list(channels)
-    symbolic = _check_categories(categories or {}, names)
+    symbolic = _check_categories(categories or {}, names, columns)
     order, ids, starts = _sorted(columns, id, time)
     rows = [_numbers(columns[c][order], c, symbolic.get(c)) for c in names]
     parts = np.split(np.array(rows, dtype=float), starts[1:], axis=1)
@@ -159,40 +167,18 @@ def channels_first(X: Sequence[np.ndarray], **options: Any) -> Sequences:
 
 
 def _columns(
-    table: Any, keys: Sequence[str], channels: Sequence[str] | None
+    arrays: Mapping[str, np.ndarray], keys: Sequence[str], channels: Sequence[str] | None
 ) -> dict[str, np.ndarray]:
-    """Return the wanted columns, by default all columns, as arrays of one length."""
-    if not isinstance(table, Mapping) and not hasattr(table, "iloc"):
-        raise TypeError(
-            f"table must be a DataFrame or a mapping of column name to values, got "
-            f"{type(table).__name__}; pandas.DataFrame(table) makes a DataFrame of a list of dicts "
-            f"or of a structured array."
-        )
-    present = {str(name): name for name in table}
-    wanted = list(present) if channels is None else [*keys, *channels]
+    """Return the wanted columns, by default all columns; refuse columns of unequal length."""
+    wanted = list(arrays) if channels is None else [*keys, *channels]
     for name in [*keys, *wanted]:
-        if name not in present:
+        if name not in arrays:
             raise ValueError(
-                f"The table has no column {name!r}; the columns of the table are {sorted(present)}."
+                f"The table has no column {name!r}; the columns of the table are {sorted(arrays)}."
             )
-    columns = {name: _column(table[present[name]], name) for name in wanted}
+    columns = {name: arrays[name] for name in wanted}
     _check_lengths(columns)
     return columns
-
-
-def _column(values: Any, name: str) -> np.ndarray:
-    """Return one column as an array; masked values become NaN, or None among words and dates."""
-    if isinstance(values, np.ma.MaskedArray):
-        if not np.ma.is_masked(values):  # keep the dtype: ids stay whole numbers
-            values = np.ma.getdata(values)
-        elif values.dtype.kind in "biuf":
-            values = unmasked(values)
-        else:
-            values = np.array(values.tolist(), dtype=object)
-    column = np.asarray(values)
-    if column.ndim != 1:
-        raise ValueError(f"Column {name!r} must be one-dimensional, got shape {column.shape}.")
-    return column
 
 
 def _check_lengths(columns: Mapping[str, np.ndarray]) -> None:
@@ -204,7 +190,9 @@ def _check_lengths(columns: Mapping[str, np.ndarray]) -> None:
 
 
 def _check_categories(
-    categories: Mapping[str, Sequence[Any]], names: Sequence[str]
+    categories: Mapping[str, Sequence[Any]] | Sequence[str],
+    names: Sequence[str],
+    columns: Mapping[str, np.ndarray],
 ) -> Mapping[str, Sequence[Any]]:
     """Return the categories; refuse a table without channels and categories of other columns."""
     if not names:
@@ -212,7 +200,15 @@ def _check_categories(
     for name in categories:
         if name not in names:
             raise ValueError(f"categories names {name!r}; the channels are {list(names)}.")
-    return categories
+    if isinstance(categories, Mapping):
+        return categories
+    return {name: _values(columns[name]) for name in categories}
+
+
+def _values(column: np.ndarray) -> list[Any]:
+    """Return the values of a column that are not missing, sorted; words and numbers as words."""
+    given = set(column[~is_missing(column)].tolist())
+    return sorted(given, key=lambda value: (isinstance(value, str), value))
 
 
 def _sorted(
@@ -220,22 +216,13 @@ def _sorted(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the order of the lines by id and time, the ids, and where each id begins."""
     for name in (id, time):
-        for line in np.flatnonzero(_is_missing(columns[name])):
+        for line in np.flatnonzero(is_missing(columns[name])):
             raise ValueError(
                 f"Column {name!r} has no value on line {line} (the first line is 0); every line "
                 f"needs an id and a time."
             )
     order = np.lexsort((columns[time], columns[id]))
     return order, *np.unique(columns[id][order], return_index=True)
-
-
-def _is_missing(column: np.ndarray) -> np.ndarray:
-    """Return where a column is NaN, NaT, None or pandas.NA."""
-    if column.dtype.kind != "O":
-        return column != column
-    # NaN and NaT are not equal to themselves, and pandas.NA == pandas.NA is not a truth value
-    same = [None if value is None else value == value for value in column]
-    return np.array([not (isinstance(s, bool | np.bool_) and s) for s in same], dtype=bool)
 
 
 def _seconds(column: np.ndarray, name: str) -> np.ndarray:
@@ -290,7 +277,7 @@ def _constants(
 ) -> np.ndarray:
     """Return the label or group of each sequence, which must not change within a sequence."""
     for part, who in zip(np.split(column, starts[1:]), ids.tolist(), strict=True):
-        if _is_missing(part).any():
+        if is_missing(part).any():
             raise ValueError(
                 f"Sequence {who!r} has a line without a {what}; column {name!r} must have the same "
                 f"value on all lines of a sequence."

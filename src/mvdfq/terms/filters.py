@@ -159,7 +159,8 @@ class FilterFitting(Fitting):
             means = _placed(learned, learned.means.clip(0, 1), np.float16)
             spreads = _placed(learned, learned.spreads[:, None], np.float16)[:, :, 0]
             intercepts += learned.intercepts
-            banks.append(FilterBank(encoder, weights, means, spreads, gram.n_jobs, gram.scales[0]))
+            parts = weights, means, spreads
+            banks.append(FilterBank(encoder, *parts, gram.n_jobs, gram.scales[0]))
         return FittedFilters.of(self.name, banks, intercepts, share)
 
 
@@ -194,8 +195,7 @@ class FilterSource(Source):
         """Return the term with the weights of words; filters keep no training sequences."""
         sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
         ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        columns = found.weights, found.means, found.spreads
-        parts = (np.split(one, ends) for one in columns)
+        parts = (np.split(one, ends) for one in (found.weights, found.means, found.spreads))
         banks = [
             FilterBank(
                 encoder,

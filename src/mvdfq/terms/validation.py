@@ -44,9 +44,9 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 class Trained:
     """Trained machines and the scores of inner validation, (n_candidates, n_folds).
 
-    `calibration` is what the inner folds say about p values, None if nothing is known. After
-    passes, `decision` are the decision values of the sequences that were held out, `checked` the
-    machines before they learned from these sequences. `folds` are the machines of the inner folds.
+    `calibration` is what the inner folds say about p values, None if nothing is known. `folds` are
+    the machines of the inner folds. After passes, `decision` are the decision values of the
+    sequences that were held out, and `checked` the machines before they learned from them.
     """
 
     margins: Margins

@@ -2,17 +2,25 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mvdfq.io.dataset import About, Case, Dataset, Format, gather
-from mvdfq.io.letters.labels import as_table, look_up
+import numpy as np
+
+from mvdfq.io.dataset import Case, Dataset, Format, Strings, gather
+from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
-from mvdfq.io.source import Glimpse, ReadError, Source, compiled, read_lines
+from mvdfq.io.source import Glimpse, ReadError, Source, check_inside, compiled, read_lines
 
 __all__ = ["read_fasta"]
+
+# Files of a folder that are looked at to find out what the folder holds.
+FEW = 20
+HIDDEN = re.compile(r"(^|/)\.")
 
 
 class Record(NamedTuple):
@@ -49,8 +57,52 @@ def read_records(path: str | Path) -> Iterator[Record]:
     yield Record(start, header, "".join(parts))
 
 
+def other_kind(glimpse: Glimpse) -> str | None:
+    """Return the format of sequences that Biopython reads, as it calls the format; else None."""
+    lines = glimpse.lines[:4]
+    first = lines[0] if lines else ""
+    if first.startswith("LOCUS ") or first.startswith("# STOCKHOLM"):
+        return "genbank" if first[0] == "L" else "stockholm"
+    is_fastq = len(lines) == 4 and first[:1] == "@" and lines[2][:1] == "+"
+    return "fastq" if is_fastq and len(lines[1]) == len(lines[3]) else None
+
+
+def records_of(path: Path) -> list[Record]:
+    """Return the records of a file: FASTA, or FASTQ, GenBank and Stockholm by Biopython."""
+    kind = other_kind(Glimpse(path))
+    if kind is None:
+        return list(read_records(path))
+    try:
+        from Bio import SeqIO
+    except ImportError:
+        raise ReadError(
+            path, f"reading {kind} needs Biopython", "pip install biopython, or convert to FASTA"
+        ) from None
+    text = StringIO("\n".join(line for _, line in read_lines(path)))
+    try:
+        return from_biopython(SeqIO.parse(text, kind))
+    except (ValueError, AssertionError, IndexError) as error:
+        raise ReadError(path, f"the file is damaged ({error})"[:200]) from None
+
+
+def from_biopython(found: Iterable[Any]) -> list[Record]:
+    """Return Biopython's records, or its bare sequences, as records."""
+    records = []
+    for i, one in enumerate(found, 1):
+        id = str(getattr(one, "id", i))
+        about = str(getattr(one, "description", "")).removeprefix(id).strip()
+        has_more = about and not about.startswith("<unknown")
+        header = f"{id} {about}" if has_more else id
+        records.append(Record(i, header, str(getattr(one, "seq", one))))
+    return records
+
+
 def is_fasta(glimpse: Glimpse) -> bool:
     """Is the first line a header with an id, and the first other line made of residues?"""
+    if glimpse.path.is_dir():
+        return any(is_fasta(Glimpse(file)) for file in _files(glimpse.path)[:FEW])
+    if other_kind(glimpse) is not None:
+        return True
     lines = [line.strip() for line in glimpse.lines]
     lines = [line for line in lines if line and not line.startswith(";")]
     if not lines or not lines[0].strip("> \t") or not lines[0].startswith(">"):
@@ -70,7 +122,7 @@ def read_fasta(
     strands: str = "one",
     skip_bad: bool = False,
 ) -> Dataset:
-    r"""Read a FASTA file, plain or gzipped.
+    r"""Read a FASTA file, plain or gzipped; FASTQ, GenBank and Stockholm need Biopython.
 
     Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
     ignored. A record is bad if it has no id, no residues, a character outside the alphabet, or
@@ -92,7 +144,7 @@ def read_fasta(
         Where the group stands in the header, in the same form as `label`.
 
     labels : str, Path or mapping, default=None
-        A table ``id,label[,group]`` (see `read_labels`), or a mapping of id to class.
+        A table of names and labels, as in `mvdfq.io.read`, or a mapping of id to class.
 
     alphabet : {"auto", "protein", "dna", "rna", None}, default="auto"
         Which letters may occur, with ambiguity codes and gaps (``-`` and ``.``). None allows any
@@ -136,20 +188,27 @@ def read_fasta(
     if alphabet == "auto":
         alphabet = "dna" if strands == "both" else "protein"
     _check_options(alphabet, lower, strands)
-    source = Source(Path(path), skip_bad)
-    records = list(read_records(path))
+    if labels is not None and (label is not None or group is not None):
+        raise ValueError(
+            "label and group read the header, labels names a table: pass one of the two."
+        )
+    is_memory = isinstance(path, list)  # records of Biopython
+    source = Source(Path("records" if is_memory else path), skip_bad)
+    records: Any = path if is_memory else records_of(source.path)
     is_label = label is labels is group is None and _headers_are_labels(source, records)
-    about = _labeller(source, ".+" if is_label else label, group, labels)
+    find_label = _finder(source, ".+" if is_label else label, "label")
+    find_group = _finder(source, group, "group")
 
     def read_case(record: Record) -> Case:
         residues = _residues(source, record, alphabet, lower)
-        label, group = about(record)
-        return Case(residues, label, None if is_label else record.id, group)
+        name = None if is_label else record.id
+        return Case(residues, find_label(record), name, find_group(record))
 
-    collect: Any = list
+    collect: Any = Strings
     if strands == "both" and alphabet is not None:
         collect = partial(both_strands, alphabet=alphabet)
-    return gather(source, ((record.line, record) for record in records), read_case, collect)
+    data = gather(source, ((record.line, record) for record in records), read_case, collect)
+    return data if labels is None else Elsewhere(labels).applied(data, source)
 
 
 def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
@@ -206,24 +265,6 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
         source.fail(f"{where}: {error}", hint)
 
 
-def _labeller(
-    source: Source,
-    label: str | int | None,
-    group: str | int | None,
-    labels: str | Path | Mapping[str, str] | None,
-) -> Callable[[Record], About]:
-    """Return a function that finds label and group of a record, in its header or a table."""
-    if labels is None:
-        find_label, find_group = _finder(source, label, "label"), _finder(source, group, "group")
-        return lambda record: (find_label(record), find_group(record))
-    if label is not None or group is not None:
-        raise ValueError(
-            "label and group read the header, labels names a table: pass one of the two."
-        )
-    table = as_table(labels)
-    return lambda record: look_up(source.path, record.id, table)
-
-
 def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
     """Return a function that finds a label in the header of a record."""
     if where is None:
@@ -250,15 +291,62 @@ def _expression(where: str | int, what: str) -> re.Pattern[str]:
     return compiled(rf"^(?:\S++\s++){{{where}}}(\S++)", what)
 
 
+def _files(folder: Path) -> list[Path]:
+    """Return the files of a folder and its sub-folders, without hidden files."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    for file in files:
+        check_inside(file, folder)
+    return [file for file in files if not HIDDEN.search(file.relative_to(folder).as_posix())]
+
+
 def _read(source: Source, **options: Any) -> Dataset:
-    return read_fasta(source.path, skip_bad=source.skip_bad, **options)
+    """Read a file, several files or a folder; without other labels, files are classes."""
+    files = list(source.files) or [source.path]
+    if source.path.is_dir():
+        every = _files(source.path)
+        files = [file for file in every if is_fasta(Glimpse(file))]
+        for file in (file for file in every if file not in files):
+            source.remark(f"passed over a file without sequences: {file.name}")
+    parts = [read_fasta(file, skip_bad=source.skip_bad, **options) for file in files]
+    if len(parts) == 1:
+        return parts[0]
+    if all(part.y is None for part in parts):
+        classes = _classes(files, source.path)
+        source.remark(f"the files are the classes: {', '.join(dict.fromkeys(classes))[:200]}")
+        parts = [
+            replace(part, y=np.full(len(part), label))
+            for part, label in zip(parts, classes, strict=True)
+        ]
+    elif any(part.y is None for part in parts):
+        bare = next(file for file, part in zip(files, parts, strict=True) if part.y is None)
+        source.fail(f"{bare} has no labels, other files have labels in their headers")
+    data = reduce(Dataset.joined, parts)
+    if len(set(data.names)) < len(data):
+        named = [f"{Source(file).stem}/{name}" for file, part in zip(files, parts, strict=True)
+                 for name in part.names]  # fmt: skip
+        data = replace(data, names=named)
+    return replace(data, remarks=(*source.remarks, *data.remarks))
+
+
+def _classes(files: Sequence[Path], root: Path) -> list[str]:
+    """Return the class of each file: its sub-folder, if all files lie in sub-folders, or itself."""
+    if root.is_dir() and all(file.parent != root for file in files):
+        return [file.relative_to(root).parts[0] for file in files]
+    return [Source(file).stem for file in files]
+
+
+def read_biopython(found: Any, source: Source, options: Mapping[str, Any]) -> Dataset:
+    """Read a list of Biopython's records or sequences."""
+    records: Any = from_biopython(found)
+    return read_fasta(records, skip_bad=source.skip_bad, **options)
 
 
 FORMAT = Format(
     "fasta",
     is_fasta,
     _read,
-    options=("label", "group", "labels", "strands"),
-    extensions=("fasta", "fa", "faa", "fna"),
+    options=("label", "group", "strands"),
+    extensions=("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto"),
     is_series=False,
+    takes_many=True,
 )

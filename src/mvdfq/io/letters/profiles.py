@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.dataset import About, Case, Dataset, Format, columns_of, dataset_of
-from mvdfq.io.letters.labels import as_table, look_up
+from mvdfq.io.dataset import Case, Dataset, Format, dataset_of
+from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.letters.profile_text import profile_kind, read_profile_text
 from mvdfq.io.letters.residues import AMINO_ACIDS, scale_values
 from mvdfq.io.source import Glimpse, ReadError, Source
@@ -50,7 +50,7 @@ def read_profiles(
         `log_odds_to_probabilities` computes them from scores.
 
     labels : str, Path or mapping, default=None
-        A table ``id,label[,group]``, or a mapping of id to class.
+        A table of names and labels, as in `mvdfq.io.read`, or a mapping of id to class.
 
     skip_bad : bool, default=False
         Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
@@ -78,16 +78,19 @@ def read_profiles(
     """
     if values not in ("log-odds", "probabilities"):
         raise ValueError(f"values must be 'log-odds' or 'probabilities', got {values!r}.")
-    table = None if labels is None else as_table(labels)
-    if zipfile.is_zipfile(path):
-        return _from_npz(path, values, table)
     source = Source(Path(path), skip_bad)
+    data = _from_npz(path, values) if zipfile.is_zipfile(path) else _from_text(source, values)
+    return data if labels is None else Elsewhere(labels).applied(data, source)
+
+
+def _from_text(source: Source, values: str) -> Dataset:
+    """The profiles of text files."""
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
     for file in _files(source.path):
         try:
             kind, profiles = read_profile_text(file)
-            cases += list(_named(source.path, file, profiles, table))  # all of a file, or none
+            cases += list(_named(source.path, file, profiles))  # all of a file, or none
             kinds[kind] = file
         except ReadError as error:
             source.leave_out(error)
@@ -96,19 +99,15 @@ def read_profiles(
     return replace(data, X=_converted(data.X, next(iter(kinds)), values))
 
 
-def _from_npz(path: str | Path, values: str, table: dict[str, About] | None) -> Dataset:
-    """The profiles of an npz file, with the labels of a table if there is one."""
+def _from_npz(path: str | Path, values: str) -> Dataset:
+    """The profiles of an npz file."""
     if values != "log-odds":
         raise ReadError(
             path,
             "values='probabilities' is not possible: the file does not name the background",
             "read log-odds and call log_odds_to_probabilities",
         )
-    data = read_profile_npz(path)
-    if table is None:
-        return data
-    y, groups = columns_of([look_up(path, name, table) for name in data.names])
-    return replace(data, y=y, groups=groups)
+    return read_profile_npz(path)
 
 
 def _files(path: Path) -> list[Path]:
@@ -122,17 +121,14 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _named(
-    path: Path, file: Path, profiles: list[Case], table: dict[str, About] | None
-) -> Iterator[Case]:
-    """Yield the profiles of a file with names, and labels from the table or the folder."""
+def _named(path: Path, file: Path, profiles: list[Case]) -> Iterator[Case]:
+    """Yield the profiles of a file with names, and labels from the folder."""
     place = file.relative_to(path) if path.is_dir() else Path(file.name)
     stem = place.with_suffix("") if place.suffix == ".gz" else place
     folder = place.parts[0] if len(place.parts) > 1 else None
     for profile in profiles:
         name = stem.with_suffix("").as_posix() if len(profiles) == 1 else str(profile.name)
-        label, group = (folder, None) if table is None else look_up(file, name, table)
-        yield Case(profile.values, label, name, group)
+        yield Case(profile.values, folder, name)
 
 
 def _check_found(source: Source, cases: list[Case], kinds: dict[str, Path]) -> None:
@@ -169,15 +165,15 @@ def _is_profile(glimpse: Glimpse) -> bool:
     return profile_kind(first.lines) is not None or {"pssm.npy", "start.npy"} <= first.members
 
 
-def _read(source: Source, **options: Any) -> Dataset:
-    return read_profiles(source.path, skip_bad=source.skip_bad, **options)
+def _read(source: Source, profile_values: str = "log-odds") -> Dataset:
+    return read_profiles(source.path, skip_bad=source.skip_bad, values=profile_values)
 
 
 FORMAT = Format(
     "profiles",
     _is_profile,
     _read,
-    options=("labels",),
+    options=("profile_values",),
     extensions=("pssm", "hmm", "hhm"),
     is_series=False,
 )

@@ -19,6 +19,7 @@ import numpy as np
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io import inspection
 from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.labelling import Elsewhere, person_remark
 from mvdfq.io.sound.decoding import (
     READABLE,
     Header,
@@ -50,11 +51,12 @@ def read_audio(
 ) -> Dataset:
     r"""Read sound files as sequences of MFCC.
 
-    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension. All channels are
-    mixed to one channel. `path` is a folder with one sub-folder per class (files may lie deeper),
-    a folder with a table ``metadata.csv`` (columns ``file_name,label[,group]``), or files without
-    labels: a folder of files, a list of files or a single file. Names that begin with a dot are
-    ignored. Files beside the class folders are ignored if they are not sound.
+    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension; AAC and m4a are
+    read if ffmpeg is installed. All channels are mixed to one channel. `path` is a folder with one
+    sub-folder per class (files may lie deeper), a folder with a table ``metadata.csv`` (columns
+    ``file_name,label[,group]``), or files without labels: a folder of files, a list of files or a
+    single file. Names that begin with a dot are ignored. Files beside the class folders are
+    ignored if they are not sound.
 
     An error names a file that is empty, damaged, not sound, silent, shorter than a window or
     longer than the recipe allows. A class with one file is read, with a warning.
@@ -216,8 +218,8 @@ FORMAT = Format(
     "audio",
     holds_sound,
     _read,
-    options=("recipe", "silence", "cache", "group_pattern", "n_jobs"),
-    extensions=("wav", "flac", "ogg", "opus", "mp3", "au"),
+    options=("recipe", "silence", "cache", "n_jobs"),
+    extensions=("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac"),
     is_series=False,
     takes_many=True,
 )
@@ -225,7 +227,7 @@ FORMAT = Format(
 
 def facts_of_audio(
     path: Any,
-    group_pattern: str | None = None,
+    elsewhere: Elsewhere = Elsewhere(),  # noqa: B008
     progress: Report | None = None,
     *,
     recipe: Any = None,
@@ -233,7 +235,8 @@ def facts_of_audio(
     n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """Facts of sound files, from their headers; `deep` decodes the files too."""
-    listing = list_audio(path, group_pattern=group_pattern)
+    listing = list_audio(path)
+    listing.label(elsewhere)
     good: dict[int, Header] = {}
     bad = [problem.message for problem in listing.problems]
     for i, header in enumerate(headers(listing.files, recipe, deep, n_jobs)):
@@ -260,7 +263,14 @@ def facts_of_audio(
         **inspection.idle_facts("digital silence", shares),
         "duplicates": inspection.equals_in_words(equal, listing.files, listing.labels or None),
         "bad": bad,
-        "remarks": [*listing.remarks, *told],
+        "remarks": [
+            *listing.remarks,
+            *told,
+            *filter(
+                None,
+                [not elsewhere.gives_labels and listing.labels and person_remark(listing.names)],
+            ),
+        ],
     }
 
 

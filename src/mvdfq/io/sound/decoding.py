@@ -7,7 +7,9 @@ with the length of the file.
 import hashlib
 import os
 import re
+import shutil
 import stat
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -35,7 +37,9 @@ ENDINGS = frozenset(
     "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
     "ape wv mpc amr ra spx".split()
 )
-READABLE = "WAV, FLAC, OGG, Opus, MP3 and AU are read"
+READABLE = "WAV, FLAC, OGG, Opus, MP3 and AU are read, AAC and m4a with ffmpeg"
+# Bytes of samples that ffmpeg may write for one file: six hours of stereo sound.
+MOST_DECODED = 2**32 - 2**20
 # Samples decoded at a time, over all channels: 1 MB.
 BLOCK = 2**18
 # Rates that are resampled; the filter between two rates grows with the larger rate.
@@ -61,13 +65,50 @@ def is_sound(glimpse: Glimpse) -> bool:
         return start[8:12] == b"WAVE"
     if start[:4] == b"FORM":
         return start[8:12] in (b"AIFF", b"AIFC")
-    if start[:4] in (b"fLaC", b"OggS", b".snd") or start[:3] == b"ID3":
+    if start[:4] in (b"fLaC", b"OggS", b".snd") or start[:3] == b"ID3" or aac_kind(start):
         return True
     # A frame of MPEG layer III: eleven ones, layer 01, and neither of the values that are reserved
     # for version, bit rate and sampling rate. FF FE, which opens UTF-16 text, has another layer.
     if len(start) < 4 or start[0] != 0xFF or start[1] & 0xE6 != 0xE2:
         return False
     return start[1] & 0x18 != 0x08 and start[2] & 0xF0 != 0xF0 and start[2] & 0x0C != 0x0C
+
+
+def aac_kind(start: bytes) -> str | None:
+    """Return what ffmpeg calls a file of AAC that begins so: mov for m4a, aac for bare frames."""
+    if start[4:8] == b"ftyp":
+        return "mov"
+    # Twelve ones, layer 00 and a sampling rate that exists.
+    is_bare = start[:1] == b"\xff" and start[1:2] in (b"\xf1", b"\xf9")
+    return "aac" if is_bare and len(start) > 3 and start[2] >> 2 & 15 < 13 else None
+
+
+@contextmanager
+def _without_aac(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    """Yield the stream, or the samples of AAC as WAV, which ffmpeg decodes into a temporary file.
+
+    The kind of the file is given, and only files are opened: a playlist in disguise leads nowhere.
+    """
+    kind = aac_kind(stream.read(16))
+    stream.seek(0)
+    if kind is None:
+        yield stream
+        return
+    program = shutil.which("ffmpeg")
+    if program is None:
+        hint = "install ffmpeg, or convert the file where ffmpeg is: ffmpeg -i a.m4a a.wav"
+        raise ReadError(name, "is AAC, which is read by ffmpeg, and ffmpeg is not found", hint)
+    path = os.path.abspath(os.fsdecode(stream.raw.name))  # type: ignore[attr-defined]
+    command = [program, "-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-f", kind,
+               "-i", f"file:{path}", "-vn", "-fs", f"{MOST_DECODED}",
+               "-f", "wav", "pipe:1"]  # fmt: skip
+    with tempfile.TemporaryFile() as samples:
+        done = subprocess.run(command, stdout=samples, stderr=subprocess.PIPE, check=False)
+        if done.returncode or samples.tell() > MOST_DECODED - BLOCK:
+            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["too long"]
+            raise ReadError(name, f"ffmpeg cannot decode the file ({said[0]})"[:300], MEND)
+        samples.seek(0)
+        yield samples
 
 
 def meant_as_sound(path: Path) -> bool:
@@ -188,13 +229,14 @@ def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
     """Open sound, check its header, and turn errors of the decoder into a ReadError."""
     import soundfile  # here: all else works without libsndfile
 
-    _check_whole(stream, name)
-    is_silent = stream.read(4) in SILENT
-    stream.seek(0)
     try:
-        with nullcontext() if is_silent else hushed(), soundfile.SoundFile(stream) as sound:
-            _check_header(sound, name, recipe)
-            yield sound
+        with _without_aac(stream, name) as plain:
+            _check_whole(plain, name)
+            is_silent = plain.read(4) in SILENT
+            plain.seek(0)
+            with nullcontext() if is_silent else hushed(), soundfile.SoundFile(plain) as sound:
+                _check_header(sound, name, recipe)
+                yield sound
     except soundfile.LibsndfileError as error:
         reason = error.error_string.removeprefix("Error : ").rstrip(".")
         if "does not exist" in reason:  # no frame of MP3 was found

@@ -1,15 +1,18 @@
 """The sound files of a folder; their places in the folder give names, classes and groups."""
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mvdfq._utils.short import Short
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.sound.decoding import MEND, meant_as_sound, shown, unreadable
-from mvdfq.io.source import ReadError, Source, check_inside, compiled
+from mvdfq.io.source import ReadError, Source, check_inside
 from mvdfq.io.tables.csv_tables import METADATA, named_rows
 
 __all__ = ["list_audio"]
@@ -61,6 +64,23 @@ class AudioListing(Short):
         """Note what is wrong with a file or folder."""
         self.problems.append(ReadError(shown(path), problem, hint))
 
+    def label(self, elsewhere: Elsewhere) -> None:
+        """Take labels and groups from elsewhere; leave out files without them."""
+        source = Source(Path("."), skip_bad=True)
+        data = Dataset(np.arange(len(self.files)), self._column("labels"), self.names,
+                       self._column("groups"))  # fmt: skip
+        data = elsewhere.applied(data, source) if self.files else data
+        self.keep(data.X.tolist())
+        self.problems += data.skipped
+        self.notes += data.remarks
+        self.labels, self.groups = (
+            [] if values is None else values.tolist() for values in (data.y, data.groups)
+        )
+
+    def _column(self, name: str) -> np.ndarray | None:
+        values = getattr(self, name)
+        return np.array(values) if values else None
+
     def keep(self, kept: list[int]) -> None:
         """Keep the files with these indices, and leave out all others."""
         columns: list[list[Any]] = [self.files, self.names, self.labels, self.groups]
@@ -90,7 +110,6 @@ def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
     >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"], group_pattern="_(.+)_").groups
     ['anna', 'ben']
     """
-    pattern = group_expression(group_pattern)
     if not isinstance(path, str | os.PathLike):
         listing = _from_files(path)
     elif not os.path.isdir(path):
@@ -99,8 +118,8 @@ def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
         listing = _from_metadata(Path(path))
     else:
         listing = _from_folders(Path(path))
-    if pattern is not None:
-        _find_groups(listing, pattern)
+    if group_pattern is not None:
+        listing.label(Elsewhere(group_pattern=group_pattern))
     return listing
 
 
@@ -213,36 +232,3 @@ def _row_problem(row: dict[str, str], root: Path, seen: set[str]) -> str | None:
     if not (root / name).resolve().is_relative_to(root.resolve()):
         return f"{name!r} is a link that leads out of the folder"
     return None if os.path.isfile(root / name) else f"there is no file {name!r}"
-
-
-def group_expression(pattern: str | None) -> re.Pattern[str] | None:
-    """Compile an expression, which must have a part in parentheses; None stays None."""
-    if pattern is None:
-        return None
-    expression = compiled(pattern, "group_pattern")
-    if not expression.groups:
-        raise ValueError(f"group_pattern '{pattern}' has no group; put the group in parentheses.")
-    return expression
-
-
-def group_in(text: str, pattern: re.Pattern[str]) -> str | None:
-    """Return the part named ``group``, or else the first part in parentheses; None if empty."""
-    match = pattern.search(text)
-    found = match["group" if "group" in pattern.groupindex else 1] if match else None
-    return found or None
-
-
-def _find_groups(listing: AudioListing, pattern: re.Pattern[str]) -> None:
-    """Find the group of each file in its name; leave out files without a group."""
-    kept, groups = [], []
-    for i, name in enumerate(listing.names):
-        text = name if "/" in pattern.pattern else name.rpartition("/")[2]
-        group = group_in(text, pattern)
-        if group is not None:
-            kept.append(i)
-            groups.append(group)
-        else:
-            problem = f"group_pattern '{pattern.pattern}' finds nothing in {text!r}"
-            listing.refuse(listing.files[i], problem, "change the expression, or rename the file")
-    listing.keep(kept)
-    listing.groups = groups

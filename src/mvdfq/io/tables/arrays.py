@@ -36,7 +36,7 @@ GROUPS = ["groups", "group"]
 
 
 @contextmanager
-def _damage_is_said(source: Source, what: str) -> Iterator[None]:
+def damage_is_said(source: Source, what: str) -> Iterator[None]:
     """Turn every error that a damaged file leads to into a ReadError."""
     try:
         yield
@@ -52,7 +52,7 @@ def read_array(source: Source) -> np.ndarray:
     with (
         open(source.path, "rb") as file,
         unchanged(file, source.path),
-        _damage_is_said(source, "the array"),
+        damage_is_said(source, "the array"),
     ):
         values = _read(source, file, size, "the array")
     source.tell(size, size)
@@ -63,7 +63,7 @@ def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndar
     """Read the named arrays of an .npz file, by name; all arrays if no names are given."""
     arrays = {}
     with (
-        _damage_is_said(source, "the archive"),
+        damage_is_said(source, "the archive"),
         open(source.path, "rb") as raw,
         unchanged(raw, source.path),
         zipfile.ZipFile(raw) as archive,
@@ -138,15 +138,20 @@ def column(
 
 
 def read_npy(source: Source, time_first: bool = False) -> Dataset:
-    """Read an array with two or three axes; `read_series` explains `time_first`."""
+    """Read an array with two or three axes."""
     return _foreign(source, {"x": read_array(source)}, time_first)
 
 
 def read_npz(source: Source, time_first: bool = False) -> Dataset:
-    """Read an archive of arrays; `read_series` explains `time_first`."""
+    """Read an archive of arrays."""
     arrays = read_archive(source)
     if MARK in arrays:
         return _own(source, arrays)
+    return arrays_dataset(source, arrays, time_first)
+
+
+def arrays_dataset(source: Source, arrays: Mapping[str, Any], time_first: bool) -> Dataset:
+    """Return the data set of arrays that have common names, in one part or in two."""
     lower = {name.lower(): values for name, values in arrays.items()}
     parts = {part: found for part in ("train", "test") if (found := _part(lower, part))}
     if not parts:
@@ -205,7 +210,7 @@ def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
 
 
 def _foreign(
-    source: Source, arrays: Mapping[str, np.ndarray], time_first: bool, part: str = ""
+    source: Source, arrays: Mapping[str, Any], time_first: bool, part: str = ""
 ) -> Dataset:
     """Return the data set of arrays that have common names."""
     key = next((name for name in VALUES if name in arrays), None)
@@ -213,7 +218,7 @@ def _foreign(
         hint = "name the arrays X and y, or X_train, y_train, X_test and y_test"
         source.fail(f"no array of values among {sorted(arrays)[:20]}", hint)
     values = arrays[key]
-    if values.dtype.kind not in "biuf":
+    if not isinstance(values, list) and values.dtype.kind not in "biuf":
         source.fail(f"array {key!r} is of dtype {values.dtype}", "sequences are numbers")
     lengths = next((arrays[name] for name in LENGTHS if name in arrays), None)
     try:
@@ -225,8 +230,13 @@ def _foreign(
     return _dataset(source, X, per, part)
 
 
-def _sequences(values: np.ndarray, lengths: np.ndarray | None, time_first: bool) -> Sequences:
-    """Return sequences of an array with three axes, with two (univariate), or with lengths."""
+def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Sequences:
+    """Return sequences of an array with three axes, with two (univariate), or with lengths.
+
+    A list holds one array per sequence.
+    """
+    if isinstance(values, list):
+        return from_time_first(values) if time_first else check_sequences(values)
     if lengths is not None and values.ndim == 2:
         return _cut(values, lengths)
     if values.ndim not in (2, 3) or 0 in values.shape:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
@@ -14,10 +14,10 @@ from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
 # that the table has is taken.
 NAMES = {
     "id": ("id", "sequence", "series", "case", "trial", "recording", "record", "segment", "session",
-           "run", "uid", "device", "machine", "asset", "node"),
+           "run", "uid", "instance", "instances", "device", "machine", "asset", "node"),
     "time": ("time", "timestamp", "datetime", "t", "ts", "seconds", "secs", "sec", "millis", "ms",
              "elapsed", "epoch", "unix", "utc", "clock", "date"),
-    "label": ("label", "labels", "class", "classes"),
+    "label": ("label", "labels", "class", "classes", "activity", "activities"),
     "group": ("group", "groups", "subject", "speaker", "participant", "patient"),
 }  # fmt: skip
 # "subject_id" means "subject"; "sensor_time" and "date_utc" are times.
@@ -86,7 +86,10 @@ class Columns:
     group: str | int | None = "group"
     channels: Sequence[str | int] | None = None
     drop: Sequence[str | int] = ()
-    categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    # Columns of states, with or without a list of the states.
+    categories: Mapping[str, Sequence[Any]] | Sequence[str] = ()
+    # Cells that stand for a missing value, such as -999.
+    missing: Sequence[Any] = ()
     # Rows per second that all sequences are brought to.
     resample: float | None = None
 
@@ -130,8 +133,9 @@ class Columns:
         return Roles(header, places, chosen or free, self._unit(header), is_clock)
 
     def _check_categories(self, source: Source, header: Sequence[str]) -> None:
-        for name in set(self.categories) - set(header):
-            source.fail(f"line 1: no column {name!r}, but categories names this column")
+        for name in self.categories:
+            if name not in header:
+                source.fail(f"line 1: no column {name!r}, but categories names this column")
 
     def _places(
         self, source: Source, header: Sequence[str], apart: Collection[int]
@@ -176,7 +180,11 @@ def _named(source: Source, key: str, wish: str | int, header: Sequence[str]) -> 
     if isinstance(wish, int) and -len(header) <= wish < len(header):
         return range(len(header))[wish]
     folded = [name.casefold() for name in header]
-    for names, name in ((header, str(wish)), (folded, str(wish).casefold())):
+    bare = [split_unit(name)[0] for name in folded]
+    for names, name in (
+        (header, str(wish)),
+        *((them, str(wish).casefold()) for them in (folded, bare)),
+    ):
         if names.count(name) == 1:
             return names.index(name)
     source.fail(f"line 1: no column {wish!r}", how_to_name(key, header))
@@ -263,7 +271,7 @@ def looked_at(glimpse: Glimpse) -> tuple[Roles, list[list[str]]] | None:
 
     If a column that the user names is not there, the reader will say so.
     """
-    rows = first_rows(glimpse.said)
+    rows = first_rows(glimpse)
     if not rows or "file_name" in rows[0]:
         return None
     header, is_named = named_columns(rows)

@@ -2,13 +2,14 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
+from typing import Any
 
 import numpy as np
 
-from mvdfq.io.source import Source
+from mvdfq.io.source import Glimpse, Source
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
@@ -33,6 +34,17 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 ALMOST = re.compile(
     r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
 )
+# Seconds per unit.
+UNITS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millis", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "micros", "microseconds"), 1e-6),
+    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+}
+# A unit in brackets, as a row of units below the header has it.
+UNIT = re.compile(r"[\[(][^\])]{1,20}[\])]")
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
 
 
@@ -119,6 +131,10 @@ class Commas:
         )
 
 
+# What is done with a row that lacks cells: it is given with its line number.
+Torn = Callable[[int, Sequence[str]], None]
+
+
 @dataclass
 class Table:
     """The names of the columns, the first rows, and all rows with their line numbers."""
@@ -127,22 +143,65 @@ class Table:
     is_named: bool
     sample: list[list[str]]
     rows: Iterator[tuple[int, list[str]]]
+    # Columns that were the index of a data frame.
+    index: Collection[str] = ()
+    row: str = "line"
 
-    def chunks(self) -> Iterator[list[tuple[int, list[str]]]]:
-        """Yield rows in chunks, so that only one chunk is held as text."""
+    def batches(
+        self, torn: Torn, special: Collection[int] = ()
+    ) -> Iterator[tuple[Sequence[int], list[Any]]]:
+        """Yield line numbers and columns of text, chunk by chunk, so that one chunk is held."""
         while chunk := list(islice(self.rows, CHUNK)):
-            yield chunk
+            whole = [row for row in chunk if len(row[1]) == len(self.header)]
+            for line, cells in chunk if len(whole) < len(chunk) else ():
+                if len(cells) != len(self.header):
+                    torn(line, cells)
+            if whole:
+                lines, rows = zip(*whole, strict=True)
+                yield lines, list(zip(*rows, strict=True))
 
 
 def table_of(source: Source) -> Table:
     """Open a table whose rows have the same columns; columns without names are "0", "1", ..."""
-    rows = rows_of(source)
+    return table_from(source, rows_of(source))
+
+
+def table_from(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Table:
+    """Return the table of rows of text, whose first row may hold names."""
     first = list(islice(rows, LOOK))
     if not first:
         source.fail("the file is empty")
     header, is_named = named_columns([row for _, row in first])
     body = first[1:] if is_named else first
+    if is_named and is_unit_row([row for _, row in body]):
+        line, units = body.pop(0)
+        header = _with_units(header, units)
+        source.remark(f"line {line} holds units: {', '.join(units)[:100]}")
     return Table(header, is_named, [row for _, row in body], chain(body, rows))
+
+
+def _with_units(header: Sequence[str], units: Sequence[str]) -> list[str]:
+    """Return the names of columns; the name of a time gets its unit: ``clock [ms]``."""
+    words = [word.strip("[]() ") for word in units]
+    pairs = zip(header, words, strict=False)
+    return [f"{name} [{word}]" if word.lower() in UNITS else name for name, word in pairs]
+
+
+def is_unit_row(rows: Sequence[Sequence[str]]) -> bool:
+    """Does the first row below the header hold words where all rows below it hold numbers?"""
+    if len(rows) < 2:
+        return False
+    below = [row for row in rows[1:] if len(row) == len(rows[0])]
+    columns = [[cell for cell in column if is_given(cell)] for column in zip(*below, strict=True)]
+    told = [
+        word
+        for word, cells in zip(rows[0], columns, strict=False)
+        if cells and all(map(is_value, cells))
+    ]
+    in_brackets = any(UNIT.fullmatch(word) for word in told)
+    words = [word for word in told if is_given(word) and not is_value(word)]
+    nothing = all(word in words or word in ("", "-") for word in told)
+    return nothing and (len(words) > 1 or (bool(words) and in_brackets))
 
 
 def named_columns(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
@@ -225,12 +284,15 @@ def _find_group(source: Source, header: list[str]) -> None:
         header[place] = "group"
 
 
-def first_rows(lines: Sequence[str]) -> list[list[str]]:
-    """Return the rows of the first lines of a file, or an empty list if they are not a table."""
+def first_rows(glimpse: Glimpse) -> list[list[str]]:
+    """Return the first rows of a file or a table, or an empty list if they are not a table."""
+    if glimpse.rows is not None:
+        return glimpse.rows
     try:
-        return [row for _, row in _parsed(*_without_notes(lines[:LOOK]))]
+        rows = [row for _, row in _parsed(*_without_notes(glimpse.said[:LOOK]))]
     except csv.Error:
         return []
+    return [_with_units(*rows[:2]), *rows[2:]] if is_unit_row(rows[1:]) else rows
 
 
 def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.short import counted
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, Source
 from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time, some
@@ -35,6 +36,15 @@ WORDS = 1 << 48
 MIN_STEPS = 10
 # The steps of a clock are that much alike.
 EVEN = 0.01
+# A larger share of rows that repeat a time is no accident of a logger: the clock is coarse, or the
+# rows belong to several sequences.
+FEW_TWICE = 0.1
+MANY_TWICE = (
+    "the same time twice",
+    "many rows repeat a time: if the clock is coarse, time=None keeps the order of the rows; if "
+    "the rows belong to several sequences, id=NAME names the column that tells them apart",
+)
+EARLIER = ("an earlier time", "sort the rows by time; time=None keeps the order of the rows")
 KEPT = "channels=NAMES reads such a column all the same"
 
 
@@ -98,7 +108,7 @@ class Growing:
         where = list(zip(lines, ids.tolist(), strict=True))
         self._keep("time", self._each(moments, cells["time"], clock, where))
         for name in self.channels:
-            column: Any = cells[f":{name}"]
+            column: Any = self._given(cells[f":{name}"])
             reader: Any = floats
             if self._holds_text(name, column):
                 reader = partial(self._states, name)
@@ -106,13 +116,27 @@ class Growing:
                 self.commas.see(name, column)
             self._keep(f":{name}", self._each(reader, column, name, where))
 
+    def _given(self, cells: Any) -> Any:
+        """Return cells with nothing in place of what the user calls missing."""
+        words = {str(word) for word in self.columns.missing}
+        if not words:
+            return cells
+        lost = {float(word) for word in words if is_number(word)}
+        if isinstance(cells, np.ndarray):
+            return np.where(np.isin(cells, list(lost)), np.nan, cells)
+        known = {cell: cell in words or (is_number(cell) and float(cell) in lost)
+                 for cell in set(cells)}  # fmt: skip
+        return ["" if known[cell] else cell for cell in cells]
+
     def _keep(self, key: str, values: np.ndarray) -> None:
         self.chunks.setdefault(key, []).append(values)
 
     def _each(self, read: Any, cells: Any, name: str, where: Sequence[tuple]) -> np.ndarray:
         """Read a column; if that fails, read cell by cell, to name the bad cell."""
-        if isinstance(cells, np.ndarray) and not np.isinf(cells).any():
+        if isinstance(cells, np.ndarray) and read is floats and not np.isinf(cells).any():
             return cells
+        if isinstance(cells, np.ndarray) and read is floats:
+            cells = list(map(str, cells.tolist()))
         try:
             return read(cells)
         except (ValueError, OverflowError) as error:
@@ -140,13 +164,16 @@ class Growing:
                 self.is_text[name] = not is_number(first) and "inf" not in first.lower()
         return self.is_text.get(name, False)
 
-    def _states(self, name: str, cells: Sequence[str]) -> np.ndarray:
+    def _states(self, name: str, cells: Any) -> np.ndarray:
         """Return codes of states: by `categories`, or codes that are the same in every file."""
-        listed = self.columns.categories.get(name)
+        if isinstance(cells, np.ndarray):  # 3.0 in a data frame is the state 3
+            cells = ["" if value != value else f"{value:.17g}" for value in cells.tolist()]
+        categories = self.columns.categories
+        listed = categories.get(name) if isinstance(categories, Mapping) else None
         if listed is not None:
             codes = {str(state): float(code) for code, state in enumerate(listed)}
             return np.array([codes.get(cell, np.nan) for cell in cells])
-        for cell in set(cells):
+        for cell in set(cells) if name not in categories else ():
             if is_number(cell) and is_given(cell):
                 raise ValueError(
                     f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
@@ -165,6 +192,7 @@ class Growing:
         order = np.argsort(np.concatenate(self.chunks["id"]), kind="stable")
         table = {key: np.concatenate(chunks)[order] for key, chunks in self.chunks.items()}
         self.commas.tell(self.source)
+        table = self._each_time_once(table)
         self._check_rows(table)
         if self.bad:
             kept = ~np.isin(table["id"], list(self.bad))
@@ -231,6 +259,18 @@ class Growing:
             None if unit is None else (part - part[0]).astype(float) * unit for part, unit in pairs
         ]
 
+    def _each_time_once(self, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Leave out rows that repeat the time of the row before, if they are few."""
+        ids, times = table["id"], table["time"]
+        twice = np.flatnonzero((ids[1:] == ids[:-1]) & (times[1:] == times[:-1])) + 1
+        if not twice.size or twice.size > FEW_TWICE * len(ids):
+            return table
+        self.source.remark(
+            f"{counted(twice.size, 'row')} with the time of the row before: only the first row of "
+            f"each time is kept; the first is {self.row} {table['line'][twice[0]]}"
+        )
+        return {key: np.delete(values, twice) for key, values in table.items()}
+
     def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
         """Check that within a sequence times increase, and label and group do not change."""
         names = list(self.words["id"])
@@ -241,10 +281,9 @@ class Growing:
             self.spoil(ids[i], where, hint)
 
         same = ids[1:] == ids[:-1]
-        hint = "sort the rows by time; time=None keeps the order of the rows"
         for i in np.flatnonzero(same & ~(np.diff(times) > 0)):
             twice = times[i] == times[i + 1]
-            spoil(i + 1, "the same time twice" if twice else "an earlier time", hint)
+            spoil(i + 1, *(MANY_TWICE if twice else EARLIER))
         for kind in ("label", "group"):
             codes = table.get(kind, ids)
             for i in np.flatnonzero(same & (codes[1:] != codes[:-1])):

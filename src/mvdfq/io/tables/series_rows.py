@@ -1,7 +1,7 @@
 """One series per row: wide tables, and Weka's .arff, where a relational attribute is a series."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -39,9 +39,9 @@ KEY = re.compile(r"@(relation|attribute)\b", re.IGNORECASE)
 NUMERIC = ("numeric", "real", "integer")
 
 
-def _is_wide(glimpse: Glimpse) -> bool:
+def is_wide(glimpse: Glimpse) -> bool:
     """Do numbers outweigh words, apart from the columns that may hold a label?"""
-    columns, rows = Columns.of(glimpse.options), first_rows(glimpse.said)
+    columns, rows = Columns.of(glimpse.options), first_rows(glimpse)
     looked = looked_at(glimpse)
     # Times say that a row is a time point, and not a series.
     if not rows or "file_name" in rows[0]:
@@ -72,7 +72,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def read_wide(source: Source, **options: Any) -> Dataset:
-    """Read a table with one series per row; `read_series` says which options there are."""
+    """Read a table with one series per row."""
     columns, rows = Columns(**options), rows_of(source)
     first = list(islice(rows, LOOK))
     if not first:
@@ -80,15 +80,35 @@ def read_wide(source: Source, **options: Any) -> Dataset:
     body = [row for _, row in first]
     header = body.pop(0) if columns.label in body[0] or has_header(body) else []
     first = first[len(first) - len(body) :]
-    places = _places(source, columns, header, body)
-    places["label"] = _label_place(source, columns, places, body)
-    apart = (f"{key} {_shown(place, header)}" for key, place in places.items() if place is not None)
-    source.remark(f"columns: {'; '.join([*apart, 'all others are values'])}")
-    commas = Commas()
-    read_row = partial(_wide_row, header=header, places=places, commas=commas)
-    data = gather(source, chain(first, rows), read_row)
+    return wide_dataset(source, columns, header, body, chain(first, rows))
+
+
+def wide_dataset(
+    source: Source,
+    columns: Columns,
+    header: Sequence[str],
+    sample: list[list[str]],
+    rows: Iterable[tuple[int, list[str]]],
+) -> Dataset:
+    """Read the rows of a table, each a series; `sample` holds the first rows."""
+    places = wide_places(source, columns, header, sample)
+    commas, missing = Commas(), {str(word) for word in columns.missing}
+    read_row = partial(_wide_row, header=header, places=places, commas=commas, missing=missing)
+    data = gather(source, rows, read_row)
     commas.tell(source)
     return replace(data, remarks=tuple(source.remarks))
+
+
+def wide_places(
+    source: Source, columns: Columns, header: Sequence[str], sample: list[list[str]]
+) -> dict[str, int]:
+    """Return the places of label, id and group in a row, and say which columns they are."""
+    found = _places(source, columns, header, sample)
+    found["label"] = _label_place(source, columns, found, sample)
+    places = {key: place for key, place in found.items() if place is not None}
+    apart = (f"{key} {_shown(place, header)}" for key, place in places.items())
+    source.remark(f"columns: {'; '.join([*apart, 'all others are values'])}")
+    return places
 
 
 def _places(
@@ -135,17 +155,20 @@ def _are_classes(cells: Sequence[str]) -> bool:
 
 
 def _wide_row(
-    row: list[str], header: Sequence[str], places: Mapping[str, Any], commas: Commas
+    row: list[str],
+    header: Sequence[str],
+    places: Mapping[str, Any],
+    commas: Commas,
+    missing: Collection[str],
 ) -> Case:
     """Read the values, the label, the name and the group of one row."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
-    special = {key: place for key, place in places.items() if place is not None}
-    if any(not -len(row) <= place < len(row) for place in special.values()):
+    if any(not -len(row) <= place < len(row) for place in places.values()):
         raise ValueError(f"{len(row)} cells, too few for the label")
-    words = {key: row[place] for key, place in special.items()}
-    apart = {range(len(row))[place] for place in special.values()}
-    cells = [cell for i, cell in enumerate(row) if i not in apart]
+    words = {key: row[place] for key, place in places.items()}
+    apart = {range(len(row))[place] for place in places.values()}
+    cells = ["" if cell in missing else cell for i, cell in enumerate(row) if i not in apart]
     while cells and not cells[-1]:
         cells.pop()
     if not cells:
@@ -167,7 +190,9 @@ def _plain_label(word: str | None) -> str | None:
     return f"{float(word):g}" if is_scientific and word else word
 
 
-WIDE = Format("wide-csv", _is_wide, read_wide, options=("label", "id", "group"), extensions=TABLES)
+WIDE = Format(
+    "wide-csv", is_wide, read_wide, options=("label", "id", "group", "missing"), extensions=TABLES
+)
 
 
 def _is_arff(glimpse: Glimpse) -> bool:
@@ -194,7 +219,7 @@ class _Schema:
 
 
 def read_arff(source: Source, label: str | int | None = "label", id: str = "id") -> Dataset:
-    """Read an .arff file; `read_series` explains `label` and `id`."""
+    """Read an .arff file."""
     lines = source.said(comments="%")
     schema = _read_schema(source, lines)
     _choose_columns(source, schema, label, id)

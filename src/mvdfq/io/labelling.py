@@ -1,0 +1,272 @@
+"""Labels and groups from elsewhere: from a table that names the sequences, and from their names."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.source import ReadError, Source, compiled
+from mvdfq.io.tables.column_roles import NAMES, known_places, some
+from mvdfq.io.tables.csv_tables import is_value, rows_of
+
+Found = list[str | None]
+# Folders of persons, and not of classes.
+PERSON = re.compile(
+    r"(?:p|s|u|v|sub|subj|subject|person|user|speaker|spk|participant|patient|volunteer|proband|id)"
+    r"[-_ ]?\d+",
+    re.IGNORECASE,
+)
+# The endings of a name of a file: .wav, .csv.gz
+ENDING = re.compile(r"(\.[A-Za-z]\w{0,7})(\.gz)?$")
+WHERE = {
+    "fasta": "pass one file per class, label=1 for the second word of the header, or labels=TABLE",
+    "audio": "make one folder per class, or pass labels=TABLE or label_pattern='_(.+)_'",
+    "csv-folder": "make one folder per class, or pass labels=TABLE or label_pattern='_(.+)_'",
+    "profiles": "make one folder per class, or pass labels=TABLE",
+}
+OTHER = "label=NAME names a column, labels=TABLE a table of names and labels"
+
+
+def how_to_label(format: str) -> str:
+    """Return how data of a format get labels."""
+    return WHERE.get(format, OTHER)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Where labels and groups come from, if they do not come from the data themselves."""
+
+    labels: Any = None
+    label: str | int | None = None
+    group: str | int | None = None
+    label_pattern: str | None = None
+    group_pattern: str | None = None
+
+    @property
+    def gives_labels(self) -> bool:
+        """Do labels come from elsewhere?"""
+        return self.labels is not None or self.label_pattern is not None
+
+    def find(self, names: Sequence[str], source: Source) -> tuple[Found | None, Found | None]:
+        """Return labels and groups of sequences by their names; None where a name has none."""
+        y, groups = None, None
+        if self.labels is not None:
+            y, groups = _from_table(self.labels, names, self.label, self.group, source)
+        if self.label_pattern is not None:
+            y = _from_names(names, self.label_pattern, "label_pattern", "label")
+        if self.group_pattern is not None:
+            groups = _from_names(names, self.group_pattern, "group_pattern", "group")
+        return y, groups
+
+    def applied(self, data: Dataset, source: Source) -> Dataset:
+        """Return the data with these labels and groups; leave out sequences without them."""
+        found = dict(zip(("y", "groups"), self.find(data.names, source), strict=True))
+        kept = list(range(len(data)))
+        for key, values in found.items():
+            for i in () if values is None else [i for i in kept if values[i] is None]:
+                source.leave_out(self._missing(data.names[i], key, source))
+                kept.remove(i)
+        if not kept:
+            source.fail("no sequence has a label or a group", str(source.skipped[0]))
+        new: Any = {
+            key: np.array([values[i] for i in kept])
+            for key, values in found.items()
+            if values is not None
+        }
+        told = tuple(dict.fromkeys([*data.remarks, *source.remarks]))
+        skipped = tuple(dict.fromkeys([*data.skipped, *source.skipped]))
+        whole = data if len(kept) == len(data) else data.take(kept)
+        return replace(whole, remarks=told, skipped=skipped, **new)
+
+    def _missing(self, name: str, key: str, source: Source) -> ReadError:
+        what = "label" if key == "y" else "group"
+        pattern = self.label_pattern if key == "y" else self.group_pattern
+        if pattern is not None:
+            hint = "change the expression, so that it matches every name"
+            return ReadError(name, f"{what}_pattern {pattern!r} finds no {what} in this name", hint)
+        held = next(iter(_table(self.labels)[1]), [""])[0]
+        problem = f"{name!r} has no {what} in the table of labels; the table holds names such as "
+        problem += repr(held)
+        return ReadError(source.path, problem, "add a row for this name to the table")
+
+
+def expression_of(pattern: str, what: str) -> re.Pattern[str]:
+    """Compile an expression, which must have a part in parentheses."""
+    expression = compiled(pattern, what)
+    if not expression.groups:
+        kind = what.partition("_")[0]
+        raise ValueError(f"{what} '{pattern}' has no group; put the {kind} in parentheses.")
+    return expression
+
+
+def part_of(name: str, pattern: re.Pattern[str], kind: str) -> str | None:
+    """Return the part named `kind`, or else the first part in parentheses; None if empty.
+
+    A pattern without a slash is searched in the last part of a path, and then in the whole name.
+    """
+    match = None if "/" in pattern.pattern else pattern.search(name.rpartition("/")[2])
+    match = match or pattern.search(name)
+    return (match[kind if kind in pattern.groupindex else 1] if match else None) or None
+
+
+def _from_names(names: Sequence[str], pattern: str, what: str, kind: str) -> Found:
+    expression = expression_of(pattern, what)
+    return [part_of(name, expression, kind) for name in names]
+
+
+def _table(labels: Any) -> tuple[list[str], list[list[str]]]:
+    """Return the header, empty if there is none, and the rows of a table of labels."""
+    if isinstance(labels, Mapping):
+        return ["id", "label"], [[str(name), str(label)] for name, label in labels.items()]
+    source = Source(Path(labels))
+    rows = [row for _, row in rows_of(source)]
+    if not rows:
+        source.fail("the table holds no labels")
+    width = max(map(len, rows))
+    rows = [row + [""] * (width - len(row)) for row in rows]
+    plain = {re.sub(r"[\s_-]", "", cell.lower()) for cell in rows[0]}
+    known = {"filename", "file", "name", "accession", *NAMES["id"], *NAMES["label"]}
+    named = bool(plain & known) or any(
+        not is_value(name) and all(is_value(row[i]) for row in rows[1:])
+        for i, name in enumerate(rows[0])
+        if len(rows) > 1
+    )
+    return (rows[0], rows[1:]) if named else ([], rows)
+
+
+def has_column(labels: Any, name: str | int | None) -> bool:
+    """Does the table of labels have this column?"""
+    return name is not None and labels is not None and (
+        isinstance(name, int) or name in _table(labels)[0]
+    )  # fmt: skip
+
+
+def _from_table(
+    labels: Any, names: Sequence[str], label: Any, group: Any, source: Source
+) -> tuple[Found, Found | None]:
+    """Look up the names in the column that holds most of them; lines in order need no names."""
+    header, rows = _table(labels)
+    where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
+    if not rows:
+        where.fail("the table holds no labels", "write one row per sequence")
+    if len(rows[0]) == 1:
+        rows = [header, *rows] if len(rows) == len(names) - 1 else rows
+        if len(rows) != len(names):
+            where.fail(f"{len(rows)} labels for {len(names)} sequences", "one label per line")
+        source.remark("labels: one per line, in the order of the sequences")
+        return [row[0] for row in rows], None
+    tables = [_Keys(rows, i, names) for i in range(len(rows[0]))]
+    hits = [sum(table.find(name) is not None for name in names) for table in tables]
+    key = int(np.argmax(hits))
+    if not hits[key]:
+        problem = f"no column holds names such as {names[0]!r}"
+        where.fail(problem, f"the first row is {some(rows[0])}")
+    places = _places(where, header, rows, key, {"label": label, "group": group})
+    _refuse_two(where, rows, key, list(places.values()))
+    if not isinstance(labels, Mapping):
+        shown = {kind: _shown(place, header) for kind, place in {"name": key, **places}.items()}
+        source.remark("labels: " + "; ".join(f"{kind} {name}" for kind, name in shown.items()))
+    found = [tables[key].find(name) for name in names]
+    columns = {
+        kind: [None if row is None else row[place] or None for row in found]
+        for kind, place in places.items()
+    }
+    return columns["label"], columns.get("group")
+
+
+def _shown(place: int, header: Sequence[str]) -> str:
+    return repr(header[place]) if header else f"column {place}"
+
+
+def _places(
+    source: Source, header: Sequence[str], rows: Any, key: int, wishes: Mapping[str, Any]
+) -> dict[str, int]:
+    """Return the columns of labels and groups: named, known by name, or the only other column."""
+    places: dict[str, int] = {}
+    for kind, wish in wishes.items():
+        known = [i for i in known_places(kind, header) if i != key] if header else []
+        if isinstance(wish, int) and -len(rows[0]) <= wish < len(rows[0]):
+            places[kind] = range(len(rows[0]))[wish]
+        elif wish is not None and wish in header:
+            places[kind] = list(header).index(wish)
+        elif wish is None and known:
+            places[kind] = known[0]
+    rest = [i for i in range(len(rows[0])) if i != key and i not in places.values()]
+    if "label" not in places:
+        if len(rest) != 1:
+            shown = some(header or [str(i) for i in rest])
+            source.fail("it is not clear which column holds the labels", f"label=NAME of {shown}")
+        places = {"label": rest[0], **places}
+    return places
+
+
+def _forms(name: str) -> list[str]:
+    """Return the forms in which a table may name a sequence: whole, without ending, parts."""
+    return [name, ENDING.sub("", name), *name.split("|")]
+
+
+def _base(name: str) -> str:
+    """Return the name of a file without its folders."""
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
+class _Keys:
+    """Rows by the names in one column; a form of a name that several rows have leads nowhere."""
+
+    def __init__(self, rows: Sequence[Sequence[str]], column: int, names: Sequence[str]) -> None:
+        exact = {row[column]: row for row in rows if row[column]}
+        self.whole = _unique([(form, row) for name, row in exact.items() for form in _forms(name)])
+        self.whole |= exact
+        self.bare = _unique([(f, row) for name, row in exact.items() for f in _forms(_base(name))])
+        self.often = Counter(map(_base, names))
+
+    def find(self, name: str) -> Any:
+        """Return the row of a name.
+
+        The table may name a file with folders that the data lack, or without folders that the data
+        have, but ``a/1.wav`` is not ``b/1.wav``.
+        """
+        for table, forms in ((self.whole, _forms(name)), (self.bare, _forms(name))):
+            if found := next((table[form] for form in forms if form in table), None):
+                return found
+        if self.often[_base(name)] > 1:
+            return None
+        return next((self.whole[form] for form in _forms(_base(name)) if form in self.whole), None)
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    rows: dict[str, list[Any]] = defaultdict(list)
+    for form, row in pairs:
+        if row not in rows[form]:
+            rows[form].append(row)
+    return {form: found[0] for form, found in rows.items() if len(found) == 1}
+
+
+def _refuse_two(source: Source, rows: Any, key: int, places: Sequence[int]) -> None:
+    """Refuse a name with two labels or groups."""
+    seen: dict[str, list[str]] = {}
+    for row in rows:
+        told = [row[place] for place in places]
+        if seen.setdefault(row[key], told) != told:
+            source.fail(f"{row[key]!r} has two labels or groups")
+
+
+def person_remark(names: Sequence[str]) -> str | None:
+    """Say if folders look like persons: their names do, and their files have the same names."""
+    parts = [name.split("/") for name in names if name.count("/") == 1]
+    folders = {folder for folder, _ in parts}
+    often = Counter(file for _, file in parts)
+    repeated = sum(n > 1 for n in often.values())
+    if len(folders) < 2 or 2 * repeated < len(often) or not all(map(PERSON.fullmatch, folders)):
+        return None
+    first = next(file for file, n in often.items() if n > 1)
+    return (
+        f"the folders look like persons, such as {sorted(folders)[0]!r}, and {first!r} is in "
+        f"several of them: are the folders classes? label_pattern='/([^/.]+)' reads the labels in "
+        f"the names of files, group_pattern='^(.+)/' the persons"
+    )

@@ -1,0 +1,167 @@
+"""Arrays of other programs: MATLAB's .mat and HDF5. Nothing is executed, and sizes are bounded."""
+
+import math
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.source import ReadError, Source, unchanged
+from mvdfq.io.tables.arrays import arrays_dataset, damage_is_said
+
+# MATLAB's classes of variables that hold numbers, text, or a list of arrays.
+PLAIN = frozenset(
+    "double single int8 uint8 int16 uint16 int32 uint32 int64 uint64 logical char cell".split()
+)
+COMPRESSED = 15
+HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def read_mat(source: Source, time_first: bool = False) -> Dataset:
+    """Read the variables X and y, or X_train ..., of a MATLAB file; X may be a cell array."""
+    from scipy.io import loadmat, whosmat
+
+    with (
+        open(source.path, "rb") as file,
+        unchanged(file, source.path),
+        damage_is_said(source, "the file"),
+    ):
+        unpacked = _check_unpacked(source, file)
+        for name, shape, kind in whosmat(file):
+            if math.prod(shape) > unpacked:
+                source.fail(f"variable {name!r} claims shape {shape}, more than the file can hold")
+            if kind not in PLAIN:
+                hint = "save arrays of numbers, or a cell array of them, as X and y"
+                source.fail(f"variable {name!r} is of class {kind} {shape}", hint)
+        file.seek(0)
+        found = loadmat(file, chars_as_strings=True)
+        arrays = {
+            name: _plain(source, name, values)
+            for name, values in found.items()
+            if not name.startswith("__")
+        }
+    return arrays_dataset(source, arrays, time_first)
+
+
+def _check_unpacked(source: Source, file: IO[bytes]) -> int:
+    """Return the size of the unpacked variables; refuse more than `max_bytes`."""
+    left = source.max_bytes
+    for kind, size in _elements(file):
+        packer = zlib.decompressobj() if kind == COMPRESSED else None
+        while size > 0 and (block := file.read(min(size, 1 << 16))):
+            size -= len(block)
+            while block:
+                left -= len(packer.decompress(block, 1 << 20)) if packer else len(block)
+                block = packer.unconsumed_tail if packer else b""
+                if left < 0:
+                    source.fail("too large when unpacked", "max_bytes allows more")
+    file.seek(0)
+    return source.max_bytes - left
+
+
+def _elements(file: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield kind and size of the variables of a file of version 5; none for older files."""
+    head = file.read(128)
+    order: Any = {b"IM": "little", b"MI": "big"}.get(head[126:128])
+    while order and len(tag := file.read(8)) == 8:
+        end = file.tell() + (size := int.from_bytes(tag[4:], order))
+        yield int.from_bytes(tag[:4], order), size
+        file.seek(end)
+
+
+def _plain(source: Source, name: str, values: Any) -> Any:
+    """Return a variable: text as a column, a column of a matrix as a column, cells as a list."""
+    if values.dtype.kind != "O":
+        words = values.dtype.kind == "U"
+        return np.char.strip(values.ravel()) if words else np.squeeze(values, axis=_axes(values))
+    cells = values.ravel().tolist()
+    if all(isinstance(cell, np.ndarray) and cell.dtype.kind == "U" for cell in cells):
+        return np.array([str(cell.squeeze()) for cell in cells])
+    if not all(isinstance(cell, np.ndarray) and cell.dtype.kind in "biuf" for cell in cells):
+        source.fail(f"variable {name!r} holds cells that are neither numbers nor text")
+    return cells
+
+
+def _axes(values: np.ndarray) -> tuple[int, ...]:
+    """Return the axis to leave out: MATLAB has no arrays of one axis."""
+    return (int(values.shape[0] != 1),) if values.ndim == 2 and 1 in values.shape else ()
+
+
+def read_h5(source: Source, time_first: bool = False) -> Dataset:
+    """Read the arrays X and y, or X_train ..., of an HDF5 file."""
+    try:
+        import h5py
+    except ImportError:
+        source.fail("reading HDF5 needs h5py", "pip install h5py, or store the arrays as .npz")
+    with damage_is_said(source, "the file"), h5py.File(source.path, "r") as file:
+        arrays, total = {}, 0
+        for name in file:
+            item = file.get(name, getlink=True)
+            if not isinstance(item, h5py.HardLink):
+                source.fail(f"{name!r} is a link to elsewhere, which is not followed")
+            if not isinstance(found := file[name], h5py.Dataset):
+                hint = "store arrays X and y at the top; tables of pandas: write Parquet instead"
+                source.fail(f"{name!r} is a group", hint)
+            total += found.size * found.dtype.itemsize
+            _check_array(source, name, found, total, h5py.check_string_dtype(found.dtype))
+            is_text = h5py.check_string_dtype(found.dtype) is not None
+            arrays[name] = _words(source, found) if is_text else found[...]
+    return arrays_dataset(source, arrays, time_first)
+
+
+def _words(source: Source, found: Any) -> np.ndarray:
+    """Return an array of text, read in pieces: every value may be as long as the file."""
+    size = max(1, source.max_bytes // max(1, source.path.stat().st_size))
+    words: list[str] = []
+    for start in range(0, found.size, size):
+        words += found.asstr()[start : start + size].ravel().tolist()
+        if sum(map(len, words)) > source.max_bytes:
+            source.fail("too much text", "max_bytes allows more")
+    return np.array(words)
+
+
+def _check_array(source: Source, name: str, found: Any, total: int, text: Any) -> None:
+    """Refuse arrays of objects, arrays whose values lie in other files, and too large ones."""
+    if found.dtype.hasobject and text is None:
+        source.fail(f"array {name!r} holds objects", "numbers and text are read")
+    if found.external or found.is_virtual:
+        source.fail(f"the values of array {name!r} lie in other files, which are not read")
+    if total > source.max_bytes:
+        source.fail(f"arrays of {total} bytes", "max_bytes allows more")
+
+
+MAT = Format(
+    "mat",
+    lambda glimpse: glimpse.start.startswith(b"MATLAB 5.0"),
+    read_mat,
+    options=("time_first",),
+    extensions=("mat",),
+)
+H5 = Format(
+    "h5",
+    lambda glimpse: glimpse.start.startswith(HDF5),
+    read_h5,
+    options=("time_first",),
+    extensions=("h5", "hdf5"),
+)
+# Files that are not read, by their ending: how to convert them.
+CONVERT = {
+    "edf": "mne.io.read_raw_edf(PATH).to_data_frame().to_csv('a.csv')",
+    "bdf": "mne.io.read_raw_bdf(PATH).to_data_frame().to_csv('a.csv')",
+    "xls": "save the sheet as .xlsx or CSV",
+    "pkl": "pickled objects may hold code and are never loaded; mvdfq.io.write_npz(PATH, X, y)",
+    "rds": "write.csv(readRDS(PATH), 'a.csv', row.names=FALSE)",
+    "sav": "pandas.read_spss(PATH).to_csv('a.csv')",
+    "dta": "pandas.read_stata(PATH).to_csv('a.csv')",
+    "wma": "ffmpeg -i a.wma a.wav",
+}
+
+
+def conversion(name: str) -> ReadError | None:
+    """Return the error for a file of a format that is not read, with the way to convert it."""
+    ending = name.lower().rpartition(".")[2]
+    if ending not in CONVERT:
+        return None
+    return ReadError(name, f".{ending} files are not read", f"convert: {CONVERT[ending]}")

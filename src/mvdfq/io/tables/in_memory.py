@@ -1,0 +1,246 @@
+"""Tables that are not text: data frames, dictionaries, lists of data frames -> a data set.
+
+The columns are found as in files: what is an id, a time, a label, a group, a channel.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mvdfq.io.dataset import Case, Dataset, dataset_of
+from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.tables.column_roles import Columns, known_places, some
+from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Table, Torn, is_number
+from mvdfq.io.tables.growing import Growing
+from mvdfq.io.tables.long_tables import add_series, is_long, is_one_series, long_dataset
+from mvdfq.io.tables.series_rows import is_wide, wide_dataset, wide_places
+from mvdfq.sequences.converters import channels_first
+from mvdfq.sequences.tables import TableColumns, columns_of, is_missing, is_table
+
+# What errors call a table that is not a file.
+TABLE = Path("table")
+# Cells that are looked at to find out what the columns are.
+CELLS = 5000
+
+
+@dataclass
+class Frame:
+    """A table of arrays, with the same methods as a table of text.
+
+    `parts` yields the columns of some rows at a time, as often as it is called.
+    """
+
+    header: list[str]
+    parts: Callable[[], Iterator[Sequence[np.ndarray]]]
+    index: Collection[str] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
+    is_named: bool = True
+    row: str = "row"
+
+    @classmethod
+    def of(cls, table: TableColumns) -> "Frame":
+        """Return the frame of columns in memory."""
+        arrays = list(table.arrays.values())
+        size = len(arrays[0]) if arrays else 0
+
+        def parts() -> Iterator[list[np.ndarray]]:
+            for start in range(0, size, CHUNK):
+                yield [values[start : start + CHUNK] for values in arrays]
+
+        return cls(list(table.arrays), parts, table.index, table.known)
+
+    @cached_property
+    def sample(self) -> list[list[str]]:
+        """The first rows as text, fewer of a table with many columns."""
+        n_rows = max(20, min(LOOK, CELLS // max(1, len(self.header))))
+        first = [values[:n_rows] for values in next(self.parts(), [])]
+        return [list(row) for row in zip(*map(_as_text, first), strict=True)]
+
+    @property
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """All rows as text, with their numbers."""
+        texts = (zip(*map(_as_text, part), strict=True) for part in self.parts())
+        return ((i, list(row)) for i, row in enumerate(chain.from_iterable(texts), 1))
+
+    def batches(
+        self, torn: Torn, special: Collection[int] = ()
+    ) -> Iterator[tuple[Sequence[int], list[Any]]]:
+        """Yield row numbers and columns: numbers as arrays, `special` columns and words as text."""
+        done = 0
+        for part in self.parts():
+            cells = [_cells(values, i in special) for i, values in enumerate(part)]
+            rows = range(done + 1, done + 1 + len(part[0]))
+            yield rows, cells
+            done += len(rows)
+
+
+def _cells(values: np.ndarray, is_special: bool) -> Any:
+    if values.dtype.kind in "biufm" and not is_special:
+        return _numbers(values)
+    return _as_text(values)
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Return numbers as floats, spans of time in seconds."""
+    return values / np.timedelta64(1, "s") if values.dtype.kind == "m" else values.astype(float)
+
+
+def _as_text(values: np.ndarray) -> list[str]:
+    """Return values as a file would hold them; a missing value is empty text."""
+    if values.dtype.kind == "m":
+        values = _numbers(values)
+    lost = is_missing(values).tolist()
+    if values.dtype.kind in "biufU":
+        return ["" if no else str(value) for no, value in zip(lost, values.tolist(), strict=True)]
+    plain = np.datetime_as_string(values).tolist() if values.dtype.kind == "M" else values.tolist()
+    return ["" if no else _word(value) for no, value in zip(lost, plain, strict=True)]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, dict | list | bytes | np.ndarray):
+        raise ValueError(
+            f"a cell holds {type(value).__name__}: {value!r:.40}; numbers, text and times are read"
+        )
+    return str(value)
+
+
+def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dataset:
+    """Read a table: one time point per row, one series per row, or one series in all."""
+    columns = Columns.of({**getattr(table, "known", {}), **options})
+    look = Glimpse(source.path, options, [table.header, *table.sample])
+    if columns.id not in ("id", None) or is_long(look):
+        return long_dataset(source, columns, table)
+    if is_wide(look):
+        found = None if isinstance(table, Table) else _wide_numbers(source, columns, table)
+        return found or wide_dataset(source, columns, table.header, table.sample, table.rows)
+    if not is_one_series(look) and table.sample:
+        hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
+        source.fail("no column of ids", hint)
+    return series_dataset(source, columns, {source.stem: table})
+
+
+def _wide_numbers(source: Source, columns: Columns, frame: Frame) -> Dataset | None:
+    """Read rows of numbers, each a series, without a detour by text; None if a value is a word."""
+    places = wide_places(source, columns, frame.header, frame.sample)
+    apart = {range(len(frame.header))[place] for place in places.values()}
+    cases, lost, done = [], [float(word) for word in columns.missing if is_number(str(word))], 0
+    for part in frame.parts():
+        numbers = [values for i, values in enumerate(part) if i not in apart]
+        if any(values.dtype.kind not in "biuf" for values in numbers):
+            return None
+        rows = np.stack(list(map(_numbers, numbers)), axis=1)
+        rows[np.isin(rows, lost)] = np.nan
+        told = {key: _as_text(part[place]) for key, place in places.items()}
+        for i, row in enumerate(rows):
+            done += 1
+            about = {key: words[i] for key, words in told.items()}
+            if np.isnan(row).all() or not about.get("label", "-"):
+                source.skip(f"row {done}: no values, or no label")
+                continue
+            name = about.get("id", f"{source.stem}:{done}")
+            cases.append(Case(row[None], about.get("label"), name, about.get("group")))
+    if not cases:
+        source.fail("no row can be read", str(source.skipped[0]))
+    return dataset_of(source, cases, channels_first)
+
+
+def series_dataset(source: Source, columns: Columns, tables: Mapping[str, Any]) -> Dataset:
+    """Read tables that are one series each, by the names of the series."""
+    growing = Growing(source, columns, row="row")
+    for name, table in tables.items():
+        who = growing.code("id", [name])[0]
+        file = Source(growing.paths.setdefault(int(who), Path(name)), remarks=source.remarks)
+        try:
+            add_series(growing, file, table, name, {})
+        except ReadError as error:
+            growing.spoil(who, error.problem, error.hint)
+    if not growing.chunks:
+        source.fail("no series that can be read", str(next(iter(growing.bad.values()))))
+    return growing.dataset()
+
+
+def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None) -> Dataset:
+    """Read a table in memory, or several tables: one series each, named by keys or by numbers."""
+    source = Source(TABLE) if source is None else source
+    try:
+        if (tables := _tables_in(X)) is not None:
+            frames = {str(name): Frame.of(columns_of(table)) for name, table in tables.items()}
+            return series_dataset(source, Columns.of(options), frames)
+        return columns_dataset(source, columns_of(X), options)
+    except ReadError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise ReadError(source.path, str(error)) from None
+
+
+def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, Any]) -> Dataset:
+    """Read columns; a cell may hold a value, or a series of values."""
+    lengths = {name: len(values) for name, values in table.arrays.items()}
+    if len(set(lengths.values())) > 1:
+        source.fail(f"columns of different lengths: {lengths}"[:300])
+    if not any(lengths.values()):
+        source.fail("no rows")
+    nested = [name for name, values in table.arrays.items() if _holds_series(values)]
+    if nested:
+        return _nested_dataset(source, table, nested, Columns.of(options))
+    return table_dataset(source, Frame.of(table), options)
+
+
+def _holds_series(values: np.ndarray) -> bool:
+    """Does every cell hold several values, as in the nested frames of sktime?"""
+    if values.dtype.kind != "O":
+        return False
+    return all(hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping)
+               for value in values)  # fmt: skip
+
+
+def _nested_dataset(
+    source: Source, table: TableColumns, nested: Sequence[str], columns: Columns
+) -> Dataset:
+    """Read a table whose rows are sequences and whose cells are the channels of a sequence."""
+    arrays = table.arrays
+    header = [name for name in arrays if name not in nested]
+    places = replace(columns, time=None, channels=None).find(source, header, []).places
+    about = {key: _as_text(arrays[header[place]]) for key, place in places.items()}
+    chosen = [str(name) for name in columns.channels or nested if str(name) in nested]
+    cases = []
+    for i in range(len(arrays[nested[0]])):
+        try:
+            rows = [np.asarray(arrays[name][i], dtype=float) for name in chosen]
+        except (ValueError, TypeError) as error:
+            source.fail(f"row {i + 1}: {error}", "cells hold lists of numbers")
+        if len({row.shape for row in rows}) > 1:
+            source.fail(f"row {i + 1}: channels of different lengths")
+        values = rows[0] if len(rows) == 1 and rows[0].ndim == 2 else np.array(rows)
+        told = {key: words[i] for key, words in about.items()}
+        name = told.pop("id", f"{source.stem}:{i + 1}")
+        cases.append(Case(values, told.get("label"), name, told.get("group")))
+    data = dataset_of(source, cases, channels_first)
+    if data.X.n_rows != len(chosen):
+        return data
+    return replace(data, X=replace(data.X, channel_names=tuple(chosen)))
+
+
+def read_sequences(X: Any) -> Dataset:
+    """Read the tables of `mvdfq.check_sequences`, which has no use for labels.
+
+    A column that is called a label is not a channel; in other tables no column is a label.
+    """
+    if _tables_in(X) is not None:
+        return read_memory(X, {})
+    has_label = any(True for _ in known_places("label", list(columns_of(X).arrays)))
+    return read_memory(X, {} if has_label else {"label": None})
+
+
+def _tables_in(X: Any) -> Mapping[str, Any] | None:
+    """Return several tables by name, from a list or a dictionary; None for one table."""
+    if isinstance(X, list | tuple):
+        return {f"{TABLE} {i}": table for i, table in enumerate(X)}
+    if not isinstance(X, Mapping) or hasattr(X, "to_dataframe"):  # a Dataset of xarray
+        return None
+    return X if X and all(map(is_table, X.values())) else None

@@ -1,0 +1,160 @@
+"""Tables in memory as columns of arrays: pandas, polars, pyarrow, xarray and dictionaries."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+__all__ = ["TableColumns", "columns_of", "is_missing", "is_table", "unmasked"]
+
+# What dimensions of xarray are called, in lower case.
+CHANNEL = re.compile(r"channels?|variables?|features?|sensors?|leads?|ch|axis|band|coef.*")
+TIME = re.compile(r"t|.*time.*|.*date.*|frames?|steps?|samples?|seconds?")
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a table, which of them were its index, and what the index tells of them."""
+
+    arrays: dict[str, np.ndarray]
+    index: frozenset[str] = frozenset()
+    # An index of two levels, which differ on every line, is the id and the time.
+    known: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_table(X: Any) -> bool:
+    """Is this a data frame, an array of xarray or a dictionary of columns?"""
+    if issparse(X):  # one kind of sparse matrix is a mapping
+        return False
+    named = ("collect_schema", "to_dataframe", "columns")
+    return isinstance(X, Mapping) or any(hasattr(X, name) for name in named)
+
+
+def columns_of(table: Any) -> TableColumns:
+    """Return the columns of a table as arrays of one length.
+
+    Missing values are NaN among numbers, NaT among times and None among words.
+    """
+    if hasattr(table, "to_dataframe"):
+        table = _of_xarray(table)
+    if isinstance(table, Mapping):
+        return TableColumns({str(name): as_column(table[name], str(name)) for name in table})
+    index, known = frozenset[str](), dict[str, str]()
+    if hasattr(table, "reset_index") and hasattr(table, "index"):
+        table, index, known = _without_index(table)
+    import narwhals
+
+    try:
+        frame = narwhals.from_native(table.collect() if hasattr(table, "collect") else table,
+                                     eager_only=True)  # fmt: skip
+    except TypeError:
+        raise TypeError(
+            f"table must be a data frame or a mapping of column name to values, got "
+            f"{type(table).__name__}; pandas.DataFrame(table) makes a data frame of a list of "
+            f"dicts or of a structured array."
+        ) from None
+    return TableColumns({_text(s.name): _of_series(s) for s in frame.iter_columns()}, index, known)
+
+
+def _text(name: Any) -> str:
+    """Return the name of a column; a name of several levels is joined with spaces."""
+    return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _of_series(series: Any) -> np.ndarray:
+    """Return a column of a narwhals frame as an array."""
+    import narwhals
+
+    if series.dtype == narwhals.Boolean:
+        return series.cast(narwhals.Float64).to_numpy()
+    # The codes of pyarrow's dictionaries have no code for a missing value.
+    is_coded = series.dtype in (narwhals.Categorical, narwhals.Enum)
+    return np.array(series.to_list(), dtype=object) if is_coded else series.to_numpy()
+
+
+def _without_index(table: Any) -> tuple[Any, frozenset[str], dict[str, str]]:
+    """Return a pandas frame whose index has become columns, their names, and what they are."""
+    index, taken = table.index, {str(name) for name in table.columns}
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return table, frozenset(), {}
+    usual = ["id", "time"] if index.nlevels == 2 else []
+    names = [
+        str(name) if name is not None and str(name) not in taken else _free(i, usual, taken)
+        for i, name in enumerate(index.names)
+    ]
+    known = {}
+    if index.nlevels > 1 and index.is_unique:
+        known = {"id": names[0], "time": names[-1]}
+    plain = table.reset_index(names=names)
+    if index.nlevels > 2 and known:
+        levels = zip(*(plain[name] for name in names[:-1]), strict=True)
+        plain.insert(0, "sequence", ["/".join(map(str, level)) for level in levels])
+        known["id"] = "sequence"
+    return plain, frozenset(names), known
+
+
+def _free(i: int, usual: list[str], taken: set[str]) -> str:
+    """Return a name for level `i` of an index, as pandas calls a level without a name in files."""
+    return usual[i] if usual and usual[i] not in taken else f"__index_level_{i}__"
+
+
+def _of_xarray(data: Any) -> Any:
+    """Return a pandas frame whose index has the sequences first and the time last."""
+    if not hasattr(data, "data_vars"):
+        channel = next((one for one in data.dims if CHANNEL.fullmatch(str(one).lower())), None)
+        if channel is None and data.ndim > 2:
+            raise ValueError(
+                f"The dimensions of the array are {list(map(str, data.dims))}; call the dimension "
+                f"of channels 'channel': X.rename(OLD='channel')."
+            )
+        has_name = {} if channel is not None else {"name": data.name or "value"}
+        data = data.to_dataset(**has_name, dim=channel)
+    dims = list(map(str, data.sizes))
+    time = next((one for one in dims if TIME.fullmatch(one.lower()) and "time" in one.lower()), "")
+    time = time or next((one for one in dims[::-1] if TIME.fullmatch(one.lower())), dims[-1])
+    return data.to_dataframe(dim_order=[*(one for one in dims if one != time), time])
+
+
+def as_column(values: Any, name: str) -> np.ndarray:
+    """Return one column as an array; masked values become NaN, or None among words and dates."""
+    if isinstance(values, np.ma.MaskedArray):
+        if not np.ma.is_masked(values):  # keep the dtype: ids stay whole numbers
+            values = np.ma.getdata(values)
+        elif values.dtype.kind in "biuf":
+            values = unmasked(values)
+        else:
+            values = np.array(values.tolist(), dtype=object)
+    elif isinstance(values, list | tuple) and _is_mixed(values):
+        values = np.fromiter(values, dtype=object, count=len(values))  # not "1" and "nan" as words
+    column = np.asarray(values)
+    if column.ndim != 1:
+        raise ValueError(f"Column {name!r} must be one-dimensional, got shape {column.shape}.")
+    return column
+
+
+def _is_mixed(values: Iterable[Any]) -> bool:
+    """Do words stand beside other things, or sequences in place of values?"""
+    kinds = {type(value) for value in values}
+    return (str in kinds and len(kinds) > 1) or any(
+        hasattr(kind, "__len__") for kind in kinds - {str}
+    )
+
+
+def unmasked(x: Any) -> Any:
+    """Return a masked array as numbers with NaN where masked; return anything else unchanged."""
+    if not isinstance(x, np.ma.MaskedArray):
+        return x
+    if x.dtype.kind in "biu":
+        x = x.astype(float)
+    return x.filled(np.nan) if x.dtype.kind in "fO" else np.ma.getdata(x)
+
+
+def is_missing(column: np.ndarray) -> np.ndarray:
+    """Return where a column is NaN, NaT, None or pandas.NA."""
+    if column.dtype.kind != "O":
+        return column != column
+    same = [None if value is None else value == value for value in column]
+    return np.array([not (isinstance(s, bool | np.bool_) and s) for s in same], dtype=bool)

@@ -5,34 +5,34 @@
 
 Trains the default on all classes of a set, in the official split: the share of test sequences
 whose `predict_set` at 90 % holds the true class, the lowest share of a class with at least ten
-test sequences, and the mean size of the sets. Then leaves out one class at a time, three times:
-test sequences of this class, noise with the mean and deviation of every channel, and sequences of
-another data set, scaled alike, are unknown. Tells how many are caught by the smallest probability
-and by the typicality if 5 % of the known test sequences are taken for unknown, and how many are at
-most 5 % typical. Writes one line per set to results/unknown.csv; ``show`` prints means.
+test sequences, and the mean size of the sets (results/unknown_sets.csv). Then leaves out one class
+at a time, three times: test sequences of this class, noise with the mean and deviation of every
+channel, and sequences of another data set, scaled alike, are unknown. Tells the area under the ROC
+curve and the share caught with 5 % false alarms, by several scores (results/unknown.csv): the
+largest probability, the p values of the decision value and of the distance, their product, the
+typicality, and the typicality with ranks inside every class. ``show`` prints tables and means.
 """
 
 import csv
 import sys
 import warnings
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from archives import load_uea, uea_names
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import roc_auc_score, roc_curve
 
 import mvdfq
+from mvdfq.terms import typical
+from mvdfq.terms.typical import Spread, of_classes, ranks
 
-RESULTS = Path(__file__).parent / "results" / "unknown.csv"
+RESULTS = Path(__file__).parent / "results"
 KINDS = ("left-out class", "noise", "other data")
-SCORES = ("probability", "typicality")
-FIELDS = [
-    "set", "train", "classes", "accuracy", "coverage", "lowest class", "set size", "empty",
-    "false alarms",
-    *(f"{what} {kind} by {score}" for kind in KINDS for what in ("auc", "caught")
-      for score in SCORES),
-    *(f"at 5 % {kind}" for kind in KINDS),
-]  # fmt: skip
+SCORES = ("probability", "decision", "distance", "product", "inside class", "typicality")
+ABOUT = ["set", "train", "classes", "accuracy", "coverage", "lowest class", "set size", "empty",
+         "false alarms"]  # fmt: skip
+FIELDS = ["set", "unknown", "score", "auc", "caught"]
 N_LEFT_OUT, N_STRANGE, MOST_TESTED, FEW = 3, 40, 300, 10
 
 
@@ -69,33 +69,43 @@ def sets(clf, X, y):
 
 
 def caught(known, unknown):
-    """Return the area under the ROC curve, and the share below 5 % of the known sequences."""
-    truth = np.repeat([0, 1], [len(known), len(unknown)])
-    limit = np.sort(known)[int(0.05 * len(known))]
-    return roc_auc_score(truth, -np.append(known, unknown)), float((unknown < limit).mean())
+    """Return the area under the ROC curve, and the share caught with 5 % false alarms."""
+    truth, scores = np.repeat([0, 1], [len(known), len(unknown)]), -np.append(known, unknown)
+    alarms, hits, _ = roc_curve(truth, scores)
+    return roc_auc_score(truth, scores), float(np.interp(0.05, alarms, hits))
+
+
+def judged(clf, Z):
+    """Return every score of sequences, small for the strange."""
+    decision, _, p = clf._judge(clf._read(Z), doubts=True)
+    near = clf.sum_.nearness(clf._read(Z), clf.train_y_, len(clf.classes_))
+    known, chosen = clf.calibration_, clf.problems_.predicted(decision)
+    mine = np.arange(len(Z)), chosen
+    far = Spread(known.sizes, known.strays).relative(near.distances())
+    pair = [ranks(old, new[mine].astype(np.float32)) for old, new in
+            zip(known.scores.T, (-of_classes(decision), far), strict=True)]  # fmt: skip
+    with patch.object(typical, "ENOUGH", 0):
+        inside = known.p_values(decision, near)[mine]
+    chances = clf.predict_proba(Z).max(axis=1)
+    return dict(zip(SCORES, [chances, *pair, pair[0] * pair[1], inside, p[mine]], strict=True))
 
 
 def left_out(X, y, X_test, y_test, label, others, rng):
-    """Return the false alarms, and what is caught of three kinds of unknown sequences."""
+    """Return the false alarms at 5 %, and what is caught of three kinds of unknown sequences."""
     train = [x for x, one in zip(X, y, strict=True) if one != label]
     clf = mvdfq.SequenceClassifier().fit(train, y[y != label])
     known = [x for x, one in zip(X_test, y_test, strict=True) if one != label]
     gone = [x for x, one in zip(X_test, y_test, strict=True) if one == label]
-
-    def judged(Z):
-        return clf.predict_proba(Z).max(axis=1), clf.typicality(Z)
-
-    right = judged(known)
-    alarms, areas, shares = float((right[1] <= 0.05).mean()), [], []
-    for Z in (gone, noise(train, rng), other_data(train, others, rng)):
-        pairs = [caught(a, b) for a, b in zip(right, judged(Z), strict=True)]
-        areas += [*(area for area, _ in pairs), *(share for _, share in pairs)]
-        shares.append(float((judged(Z)[1] <= 0.05).mean()))
-    return [alarms, *areas, *shares]
+    right, found = judged(clf, known), {}
+    strange = gone, noise(train, rng), other_data(train, others, rng)
+    for kind, Z in zip(KINDS, strange, strict=True):
+        wrong = judged(clf, Z)
+        found |= {(kind, score): caught(right[score], wrong[score]) for score in SCORES}
+    return float((right["typicality"] <= 0.05).mean()), found
 
 
 def measure(name):
-    """Return the cells of one set."""
+    """Return the line of one set, and the lines of its unknown sequences."""
     X, y, X_test, y_test, _ = load_uea(name)
     rng = np.random.default_rng(0)
     tested = rng.permutation(len(y_test))[:MOST_TESTED]
@@ -103,33 +113,40 @@ def measure(name):
     others = load_uea("Libras" if name != "Libras" else "UWaveGestureLibrary")[2]
     whole = sets(mvdfq.SequenceClassifier().fit(X, y), X_test, y_test)
     labels = rng.permutation(np.unique(y))[:N_LEFT_OUT] if len(np.unique(y)) > 2 else []
-    found = [left_out(X, y, X_test, y_test, label, others, rng) for label in labels]
-    mean = np.mean(found, axis=0) if found else np.full(len(FIELDS) - 8, np.nan)
-    return [name, len(y), len(np.unique(y)), *(f"{one:.3f}" for one in [*whole, *mean])]
+    done = [left_out(X, y, X_test, y_test, label, others, rng) for label in labels]
+    alarms = np.mean([one for one, _ in done]) if done else np.nan
+    about = [name, len(y), len(np.unique(y)), *(f"{one:.3f}" for one in [*whole, alarms])]
+    lines = [
+        [name, *key, *(f"{value:.3f}" for value in np.mean([one[key] for _, one in done], axis=0))]
+        for key in (done[0][1] if done else [])
+    ]
+    return about, lines
 
 
 def main(names):
-    """Measure sets; lines of other sets stay."""
-    lines = {}
-    if RESULTS.exists():
-        lines = {row["set"]: list(row.values()) for row in csv.DictReader(RESULTS.open())}
+    """Measure sets; write after every set what is known."""
+    about, lines = [ABOUT], [FIELDS]
     for name in names:
         with warnings.catch_warnings(action="ignore"):
-            lines[name] = measure(name)
-        print(*lines[name], flush=True)
-        with RESULTS.open("w", newline="") as file:
-            csv.writer(file).writerows([FIELDS, *(lines[key] for key in sorted(lines))])
+            line, more = measure(name)
+        about, lines = [*about, line], [*lines, *more]
+        print(*line, flush=True)
+        for file_name, rows in (("unknown_sets.csv", about), ("unknown.csv", lines)):
+            with (RESULTS / file_name).open("w", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def show():
-    """Print the sets, and the mean of every column."""
-    rows = list(csv.DictReader(RESULTS.open()))
-    for row in rows:
-        print(f"{row['set']:27} accuracy {row['accuracy']}, coverage {row['coverage']} "
-              f"(lowest class {row['lowest class']}), set size {row['set size']}")  # fmt: skip
-    for field in FIELDS[3:]:
-        values = [float(row[field]) for row in rows]
-        print(f"{field:40} {np.nanmean(values):.3f}")
+    """Print the sets, and the mean of every score over the sets."""
+    for row in csv.DictReader((RESULTS / "unknown_sets.csv").open()):
+        print(" | ".join(row.values()))
+    rows = list(csv.DictReader((RESULTS / "unknown.csv").open()))
+    for score in SCORES:
+        mine = [[row for row in rows if (row["score"], row["unknown"]) == (score, kind)]
+                for kind in KINDS]  # fmt: skip
+        cells = [f"{np.mean([float(row[what]) for row in part]):.2f}"
+                 for what in ("auc", "caught") for part in mine]  # fmt: skip
+        print(f"| {score} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

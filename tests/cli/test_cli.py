@@ -27,7 +27,7 @@ from mvdfq.cli.errors import described
 from mvdfq.io import write_npz, write_ts
 
 COMMANDS = ["demo", "inspect", "train", "predict", "evaluate", "explain", "gram", "reproduce"]
-COMMANDS += ["cache", "doctor", "version"]
+COMMANDS += ["scan", "cache", "doctor", "version"]
 
 
 @pytest.fixture(scope="module")

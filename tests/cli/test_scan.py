@@ -118,3 +118,25 @@ def test_wrong_options_of_a_scan(model, garden, words, code, options):
 def test_step_needs_windows(garden):
     _, err = run("evaluate", garden.parent, "--step", "1s", code=2)
     assert "--step needs --windows" in err
+
+
+def test_activities_of_users_in_one_table(tmp_path):
+    """The layout user, activity, timestamp, x, y, z: runs of rows, cut into windows."""
+    rng, lines, t = np.random.default_rng(0), ["user,activity,timestamp,x,y,z"], 49_105_962_326_000
+    for user in (33, 17, 20, 8):
+        for activity in ("Jogging", "Walking", "Jogging", "Sitting"):
+            wide = {"Jogging": 3, "Walking": 1, "Sitting": 0.1}[activity]
+            for row in wide * rng.normal(size=(200, 3)):
+                t += 50_000_000
+                lines.append(f"{user},{activity},{t},{row[0]:.3f},{row[1]:.3f},{row[2]:.3f}")
+    path = tmp_path / "activities.csv"
+    path.write_text("\n".join(lines))
+    about = ("evaluate", path, "--preset", "fast", "--windows", "5s", "--step", "2.5s")
+    out, err = run(*about, "--time", "timestamp:ns", "--format", "json")
+    found = json.loads(out)
+    assert found["protocol"] == "group"
+    assert found["n"] == 16 * 3  # windows of 100 rows, 50 apart, in runs of 200 rows
+    assert found["accuracy"] > 0.95
+    assert "a sequence: a run of rows with one label" in err
+    _, err = run(*about, code=5)  # nothing says what a step of the times is
+    assert "--time NAME:ms says the unit of the times" in err

@@ -20,7 +20,7 @@ __all__ = ["Event", "Scan", "ScanMixin"]
 UNKNOWN = "unknown"
 # Values that are classified at once, all channels of some windows: memory does not grow with the
 # recording.
-BATCH = 2**21
+BATCH = 2**20
 
 
 class Event(NamedTuple):
@@ -134,7 +134,7 @@ class ScanMixin:
         """Classify the windows of a long recording, and join neighbours of one class to events.
 
         Train on sequences that are about as long as a window, see `mvdfq.windows`. Cost: that of
-        `predict` for each window, however long the recording is; memory for about two million
+        `predict` for each window, however long the recording is; memory for about one million
         values at a time.
 
         Parameters

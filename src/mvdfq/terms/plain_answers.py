@@ -16,7 +16,7 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.standard import class_members
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
-from mvdfq.terms.typical import Nearness
+from mvdfq.terms.typical import Nearness, squared
 from mvdfq.terms.word_table import WordTable, dense_table, has_table
 
 
@@ -184,7 +184,7 @@ class FittedFeatures(FittedPlain):
         kept, members = self.kept, class_members(y, None, by_class=True)
         means = self.once("means", lambda: kept.T @ members)
         features = self.reader.values(read)
-        own = np.asarray(features.power(2).sum(axis=1)).ravel()
+        own = np.asarray(squared(features).sum(axis=1)).ravel()
         return Nearness(own, features @ means, means.T @ means)
 
     def _build(self) -> WordTable | None:

@@ -27,7 +27,7 @@ from mvdfq._utils.short import Short
 
 __all__ = [
     "Calibration", "Centres", "Nearness", "Spread", "added", "inverse", "nearness_in",
-    "spread_sizes",
+    "spread_sizes", "squared",
 ]  # fmt: skip
 
 # A class with fewer held-out sequences is compared with those of all such classes together: nine
@@ -62,6 +62,13 @@ def inverse(values: np.ndarray) -> np.ndarray:
     return np.divide(1, values, out=np.zeros(values.shape), where=values > 0)
 
 
+def squared(values: Any) -> Any:
+    """Return the squares of an array or of a sparse matrix, whose own `power` sorts it first."""
+    if not sp.issparse(values):
+        return values**2
+    return sp.csr_array((values.data**2, values.indices, values.indptr), shape=values.shape)
+
+
 class Centres:
     """The means of root shares over classes, (n_words, n_classes), and the deviations of words."""
 
@@ -73,8 +80,7 @@ class Centres:
 
     def nearness(self, shares: Any) -> Nearness:
         """Return the products of sequences, given their root shares, dense or sparse."""
-        squares = shares.power(2) if sp.issparse(shares) else shares**2
-        return Nearness(squares @ self.factor, shares @ self.weighted, self.products)
+        return Nearness(squared(shares) @ self.factor, shares @ self.weighted, self.products)
 
 
 def nearness_in(values: Any, members: np.ndarray) -> Nearness:
@@ -83,7 +89,7 @@ def nearness_in(values: Any, members: np.ndarray) -> Nearness:
     `members` (n_sequences, n_classes) holds the share of each sequence in the mean of a class.
     """
     if sp.issparse(values):
-        own, cross = values.power(2).sum(axis=1), values @ (values.T @ members)
+        own, cross = squared(values).sum(axis=1), values @ (values.T @ members)
     else:
         own, cross = values.diagonal(), values @ members
     return Nearness(np.asarray(own).ravel(), cross, members.T @ cross)

@@ -18,7 +18,7 @@ NAMES = {
     "time": ("time", "timestamp", "datetime", "t", "ts", "seconds", "secs", "sec", "millis", "ms",
              "elapsed", "epoch", "unix", "utc", "clock", "date"),
     "label": ("label", "labels", "class", "classes", "activity", "activities"),
-    "group": ("group", "groups", "subject", "speaker", "participant", "patient"),
+    "group": ("group", "groups", "subject", "speaker", "participant", "patient", "user"),
 }  # fmt: skip
 # "subject_id" means "subject"; "sensor_time" and "date_utc" are times.
 SUFFIX = re.compile(r"(?<=.)(ids?|no|nr|number|name)")
@@ -50,6 +50,11 @@ class Roles:
     is_clock: bool = False
 
     @property
+    def has_runs(self) -> bool:
+        """Whether runs of rows with one label and group are sequences: nothing else tells them."""
+        return "id" not in self.places and "label" in self.places and self.is_clock
+
+    @property
     def names(self) -> list[str]:
         """The names of the channels."""
         return [self.header[i] for i in self.channels]
@@ -67,6 +72,7 @@ class Roles:
         """Return what was taken as what, in words."""
         found = [f"{key} {self.header[place]!r}" for key, place in self.places.items()]
         found += [] if "time" in self.places else ["time: the order of the rows"]
+        found += ["a sequence: a run of rows with one label"] if self.has_runs else []
         taken = {*self.places.values(), *self.channels}
         rest = [name for i, name in enumerate(self.header) if i not in taken and (name or not i)]
         found += [f"channels {some(self.names)}"] + ([f"left out {some(rest)}"] if rest else [])

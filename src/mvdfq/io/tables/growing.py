@@ -69,6 +69,9 @@ class Growing:
     commas: Commas = field(default_factory=Commas)
     # What a place in the file is called: Parquet has no lines.
     row: str = "line"
+    # Runs of rows so far, and label and group of the last row.
+    n_runs: int = 0
+    last: tuple[str, ...] = ()
 
     @property
     def channels(self) -> list[str]:
@@ -92,6 +95,8 @@ class Growing:
 
         Without a column of times, rows come in the order of the file.
         """
+        if "id" not in cells:
+            cells = {"id": self._runs(cells), **cells}
         ids = self.code("id", cells["id"])
         unit, clock = None, "time"
         if "time" in cells:
@@ -115,6 +120,15 @@ class Growing:
             elif not isinstance(column, np.ndarray):
                 self.commas.see(name, column)
             self._keep(f":{name}", self._each(reader, column, name, where))
+
+    def _runs(self, cells: Mapping[str, Sequence[Any]]) -> list[str]:
+        """Return a name for each row: a run of rows with one label and group is a sequence."""
+        found = []
+        for key in zip(*(cells[kind] for kind in ("group", "label") if kind in cells), strict=True):
+            self.n_runs += key != self.last
+            self.last = key
+            found.append(" ".join([*key, str(self.n_runs)]))
+        return found
 
     def _given(self, cells: Any) -> Any:
         """Return cells with nothing in place of what the user calls missing."""

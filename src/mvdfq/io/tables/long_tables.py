@@ -37,6 +37,8 @@ def is_long(glimpse: Glimpse) -> bool:
     roles, rows = looked
     if glimpse.options.get("id", "id") != "id":
         return True
+    if roles.has_runs:
+        return True
     ids = [row[roles.places["id"]] for row in rows] if "id" in roles.places else []
     return bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
 
@@ -51,10 +53,11 @@ def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
     roles = columns.find(source, table.header, table.sample, table.index)
     check_long(source, roles)
     growing = Growing(source, columns, roles, is_named=table.is_named, row=table.row)
-    id, special = roles.places["id"], roles.places.values()
+    # a run of rows has a label
+    id, special = roles.places.get("id", roles.places.get("label", 0)), roles.places.values()
     for lines, cells in table.batches(partial(_spoil_torn, growing, id), special):
         if "" in cells[id]:
-            source.fail(f"{table.row} {lines[list(cells[id]).index('')]}: no id")
+            source.fail(f"{table.row} {lines[list(cells[id]).index('')]}: no id or label")
         growing.add(lines, roles.by_key(cells), roles)
     if not growing.chunks:
         source.fail(NO_ROWS)
@@ -63,7 +66,7 @@ def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
 
 def check_long(source: Source, roles: Roles) -> None:
     """Refuse a table that cannot be a long table."""
-    if "id" not in roles.places:
+    if "id" not in roles.places and not roles.has_runs:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
@@ -74,7 +77,7 @@ def check_long(source: Source, roles: Roles) -> None:
 def _spoil_torn(growing: Growing, id: int, line: int, cells: Sequence[str]) -> None:
     """Spoil the sequence of a row that lacks cells; such a row must have an id."""
     if not (name := cells[id] if id < len(cells) else ""):
-        growing.source.fail(f"line {line}: no id")
+        growing.source.fail(f"line {line}: no id or label")
     assert growing.roles is not None
     problem = f"line {line}: {len(cells)} cells, the header has {len(growing.roles.header)}"
     growing.spoil(growing.code("id", [name])[0], problem)

@@ -176,11 +176,12 @@ def _wide_row(
         raise ValueError("no values")
     if not is_given(words.get("label", "-")):
         raise ValueError("the label is missing")
-    if any(isinstance(cell, str) and cell for cell in cells):
+    is_text = any(isinstance(cell, str) and cell for cell in cells)
+    if is_text:
         cells = list(map(str, cells))
         commas.see("values", cells)
     try:
-        values = floats(cells) if isinstance(cells[0], str) else _numbers(cells)
+        values = floats(cells) if is_text else _numbers(cells)
     except ValueError as error:
         hint = "; label=NAME, group=NAME and id=NAME name columns of words" if header else ""
         raise ValueError(f"{error}{hint}") from None

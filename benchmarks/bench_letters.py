@@ -21,8 +21,7 @@ from sklearn.utils import compute_sample_weight
 
 import mvdfq
 from mvdfq.classifier.lazy import fitted_kernel
-from mvdfq.classifier.letters_default import nucleic
-from mvdfq.classifier.presets import PRESETS
+from mvdfq.classifier.presets import PRESETS, nucleic
 from mvdfq.evaluation import roc50
 from mvdfq.io import read
 from mvdfq.terms.svm import Problems

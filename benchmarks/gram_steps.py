@@ -12,7 +12,7 @@ import scipy.linalg.blas as blas
 from threadpoolctl import threadpool_limits
 
 import mvdfq
-from mvdfq._engines import cpu, product_loops
+from mvdfq._engines import cpu
 from mvdfq.gram import sums, tiles
 from mvdfq.kernels import counting
 
@@ -22,7 +22,7 @@ STEPS = [
     (cpu, "sort_by_key", "sort"),
     (cpu, "count_runs", "counts"),
     (sums.Products, "_add_frequent", "dense products"),
-    (product_loops, "add_outer_products", "outer products"),
+    (cpu, "add_outer_products", "outer products"),
     (tiles, "add_row", "sum of rows"),
 ]
 
@@ -124,13 +124,9 @@ def update_rate(n=60, degree=30, n_columns=20_000):
     indptr, out = np.arange(n_columns + 1) * degree, np.zeros((n, n))
     columns, value = np.arange(n_columns), np.ones(who.size, np.float32)
     arguments = indptr, indptr[1:], who, value, columns, np.uint32(0), True, out
-    product_loops.add_outer_products(*arguments)
+    cpu.add_outer_products(*arguments)
     return (
-        n_columns
-        * degree
-        * (degree - 1)
-        / 2
-        / best_of(lambda: product_loops.add_outer_products(*arguments))
+        n_columns * degree * (degree - 1) / 2 / best_of(lambda: cpu.add_outer_products(*arguments))
     )
 
 

@@ -6,6 +6,7 @@ from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
 from .classifier.presets import list_presets as list_presets, preset_terms as preset_terms
 from .classifier.saving.file import ModelFileError as ModelFileError, load as load
+from .classifier.scanning import Event as Event, Scan as Scan
 from .classifier.search import SequenceClassifierCV as SequenceClassifierCV
 from .classifier.similarity import Neighbour as Neighbour
 from .classifier.stream import Stream as Stream
@@ -16,6 +17,8 @@ from .datasets import (
 from .evaluation import Evaluation as Evaluation, evaluate as evaluate
 from .explain import figures as figures
 from .explain.explanation import Explanation as Explanation
+from .explain.importance import Importance as Importance
+from .explain.mutations import Mutations as Mutations
 from .explain.reason import Reason as Reason
 from .frames import (
     Centre as Centre,
@@ -32,6 +35,7 @@ from .gram.checkpoint import write_gram as write_gram
 from .gram.features import SequenceFeatures as SequenceFeatures
 from .gram.kernel import SequenceKernel as SequenceKernel
 from .io.new_files import predict_files as predict_files
+from .io.windows import windows as windows
 from .kernels import (
     Gapped as Gapped,
     Gappy as Gappy,

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mvdfq
 from commands import run
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
-from mvdfq._engines.cluster import DaskBlocks
+from mvdfq._engines.spread import DaskBlocks
 from mvdfq.classifier import learning, passes as block_passes
 from mvdfq.gram import plan as plans, tiles
 from mvdfq.terms import pass_solver

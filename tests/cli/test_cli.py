@@ -146,7 +146,7 @@ def test_train_and_predict(recordings, model):
     rows = list(csv.DictReader(io.StringIO(out)))
     assert len(rows) == 24
     chances = {"p(chirp)", "p(noise)", "p(tone)"}
-    assert set(rows[0]) == {"name", "label", "probability", "true", *chances}
+    assert set(rows[0]) == {"name", "label", "probability", "decision_value", "true", *chances}
     out, _ = run("predict", model, files[0], "--n-jobs", 1)
     assert "noise" in out
 
@@ -454,7 +454,7 @@ def test_who_has_read_enough_may_leave(series, tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "name,label,probability,true\n"
+    assert done.stdout == "name,label,probability,decision_value,true\n"
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-"])

@@ -198,3 +198,24 @@ def test_a_class_that_was_not_validated_is_named(tmp_path, kinds, is_known, says
         facts = json.loads(out)
         assert (facts["inner_accuracy"] is not None) == is_known
         assert facts["inner_accuracy_remark"].startswith(says)
+
+
+def test_sequences_that_are_like_no_class_are_unknown(tmp_path):
+    X, y = mvdfq.load_japanese_vowels(split="train")
+    noise = list(np.random.default_rng(0).normal(size=(5, 12, 20)))
+    write_npz(tmp_path / "train.npz", X, y)
+    write_npz(tmp_path / "new.npz", [*X[:200:20], *noise], [*y[:200:20], *["noise"] * 5])
+    model, new = tmp_path / "vowels.mvdfq", tmp_path / "new.npz"
+    run("train", tmp_path / "train.npz", "-o", model, "--preset", "fast", "-q")
+    out, err = run("predict", model, new, "--unknown", "--format", "json")
+    rows = json.loads(out)
+    assert [row["label"] for row in rows[-5:]] == ["unknown"] * 5
+    assert all(row["typicality"] <= 0.05 for row in rows[-5:])
+    assert sum(row["label"] == "unknown" for row in rows) < 8
+    assert "(15 of 15 agree" in err or "(14 of 15 agree" in err
+    first, _ = run("predict", "--unknown", model, new, "--format", "csv")  # MODEL is no number
+    assert first.splitlines()[0] == "name,label,probability,typicality,true"
+    everything, _ = run("predict", "--unknown", "1", model, new, "--format", "json")
+    assert {row["label"] for row in json.loads(everything)} == {"unknown"}
+    _, err = run("predict", "--unknown", "2", model, new, code=2)
+    assert "less than or equal to 1" in err

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 import mvdfq
 from mvdfq.evaluation import Evaluation, Fold, evaluate, folds_of, roc50
-from mvdfq.evaluation.intervals import share_interval
+from mvdfq.evaluation.measures import share_interval
 from naive import kernels as naive
 
 # The confusion matrix of algorithms.md 7.2 and what follows from it.

@@ -15,8 +15,7 @@ import mvdfq
 from forged import Opened, walk
 from model_cases import CASES, MORE, fitted
 from mvdfq.classifier.saving.kinds import fits
-from mvdfq.frames.base import steps_of
-from mvdfq.terms.base import encode
+from mvdfq.frames.base import encode, steps_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),

@@ -17,7 +17,7 @@ from mvdfq import (
     Wildcard,
     Words,
 )
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads
 
 LETTERS = ["ABRACADABRA", "CADABRA"]

@@ -29,7 +29,8 @@ from mvdfq import (
     Spectrum,
     Words,
 )
-from mvdfq.classifier.saving.tree import TreeError, TreeReader, TreeWriter
+from mvdfq.classifier.saving.tree import TreeReader, TreeWriter
+from mvdfq.frames.learned import LearnedError
 from naive import kernels as naive, terms as naive_views
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_gram, random_sequences
 
@@ -282,12 +283,12 @@ def test_model_files_with_wrong_factors_are_refused():
     factors = kernel.plan_.word_factors
     factors[0, 0].values[0] = np.inf
     tree, arrays = described(kernel)
-    with pytest.raises(TreeError, match="values must be finite and positive"):
+    with pytest.raises(LearnedError, match="values must be finite and positive"):
         TreeReader(arrays).built(tree)
     factors[0, 0].values[0] = 1
     factors[0, 1] = factors.pop((0, 0))
     tree, arrays = described(kernel)
-    with pytest.raises(TreeError, match="words for each of 1 tasks, got other tasks"):
+    with pytest.raises(LearnedError, match="words for each of 1 tasks, got other tasks"):
         TreeReader(arrays).built(tree)
 
 

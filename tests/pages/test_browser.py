@@ -147,11 +147,12 @@ def test_negative_values_and_names_with_commas(page, made, tmp_path):
     assert '2 channels without any change: "a, b", "none".' in text(page, "#health ul")
 
 
-def test_words_say_in_how_many_sequences_they_are(page, made):
-    word = made.data["class_words"][0][0]
+def test_stretches_say_in_how_many_sequences_they_are(page, made):
+    one = made.data["stretches"][0][0]
     said = text(page, "#classes figcaption")
-    (n, size), (m, others) = word["in_class"], word["in_others"]
-    assert f"in {n} of {size} of its sequences, in {m} of {others} of the others" in said
+    (n, size), (m, others) = one["in_class"], one["in_others"]
+    assert f"in a stretch of {n} of {size} of the sequences of " in said
+    assert f"and of {m} of {others} of the others" in said
 
 
 def test_the_underline_of_a_link_stands_below_an_underscore(page):
@@ -347,7 +348,7 @@ def test_the_page_of_a_table_has_the_theme_of_a_report(browser, tmp_path):
 
     rows = [Row("MVDFQ", "SSSK", "no", published=22.6, value=25.5, std=2.1, n_seeds=5, n_folds=5)]
     path = tmp_path / "table.html"
-    path.write_text(table_page([made_table("genre", rows)]), encoding="utf-8")
+    path.write_text(table_page(made_table("genre", rows)), encoding="utf-8")
     browser.get(path.as_uri())
     assert text(browser, ".score .big") == "0 of 1"
     before = browser.execute_script("return getComputedStyle(document.body).backgroundColor")

@@ -304,11 +304,11 @@ def test_methods_are_chosen_on_the_training_part():
         m: {f: {"inner": inner[m][f], "roc50": test[m][f], "seconds": {"gram": 2}} for f in "fg"}
         for m in cell.described
     }
-    found = table._collect(cell, records, ["f", "g"])
-    assert found.roc50 == {"f": 0.1, "g": 0.3}
+    found = table._judged(cell, records, ["f", "g"])
+    assert found.values.tolist() == [0.1, 0.3]
     labels = [method.label for method in cell.methods]
     used = [f"{label}, one machine per family" for label in labels]
-    assert found.methods == {f"{used[0]}, C=1": 1, f"{used[1]}, C=100": 1}
+    assert found.row.method == {f"{used[0]}, C=1": 1, f"{used[1]}, C=100": 1}
 
 
 def test_every_published_figure_has_its_row():

@@ -137,9 +137,10 @@ def test_an_unknown_table_is_named():
 def test_remarks_are_about_tables_and_lines_that_exist():
     assert len(all_remarks()) >= 19
     for remark in all_remarks():
-        assert set(remark.tables) <= set(TITLES)
-        assert list(remark.lines) == sorted(remark.lines)
-        assert all(0 < line < LAST_LINE for line in remark.lines)
+        lines = [*map(int, remark["lines"])]
+        assert set(remark["tables"]) <= set(TITLES)
+        assert lines == sorted(lines)
+        assert all(0 < line < LAST_LINE for line in lines)
     assert any("26.3" in text and "649" in text for text in remarks("genre"))
     assert remarks("nothing") == []
 

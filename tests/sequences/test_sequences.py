@@ -439,7 +439,7 @@ def test_time_first_lists_of_unequal_length_get_a_hint():
     with pytest.raises(ValueError, match=r"5 channels, sequence 0 has 4; all .* channels\.$"):
         check_sequences([np.zeros((4, 9)), np.zeros((5, 8))])
     fitted = mvdfq.DirectQuantizer().fit([np.random.default_rng(0).normal(size=(3, 50))])
-    with pytest.raises(ValueError, match=r"50 channels, 3 are expected\. If time comes first"):
+    with pytest.raises(ValueError, match=r"50 channels, 3 are expected; if time comes first"):
         fitted.transform([np.zeros((50, 3))])
 
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mvdfq
 from mvdfq import SequenceClassifier, Symbols, Words
 from mvdfq.classifier import learning
-from mvdfq.terms import baseline
+from mvdfq.terms import standard
 from mvdfq.terms.base import Work
 from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.filters import FilterTerm
@@ -264,7 +264,7 @@ def test_passes_learn_the_means_of_the_matrix(problem, monkeypatch):
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_very_many_classes_are_compared_with_all_sequences(problem, solver, monkeypatch, tmp_path):
     X, y, _ = problem
-    monkeypatch.setattr(baseline, "MOST_MEANS", 1)
+    monkeypatch.setattr(standard, "MOST_MEANS", 1)
     clf = SequenceClassifier(cv=2, C=1, solver=solver).fit(X, y)
     assert all(means.shape[-1] == 1 for term in clf.terms_ for means in term.class_means)
     clf.save(tmp_path / "model.mvdfq")

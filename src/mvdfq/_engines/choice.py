@@ -5,21 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from typing import Any
-
-__all__ = [
-    "ENGINES",
-    "Engine",
-    "card_name",
-    "current_engine",
-    "engine_of",
-    "on_card",
-    "side_by_side",
-    "use_engine",
-]
 
 # Jobs that share a card: more would only wait for the card.
 THREADS = 4
@@ -32,12 +21,14 @@ class Engine:
     """An engine: "cpu", "gpu" with the device of torch, or "dask" with a client.
 
     `client` is a `dask.distributed.Client`, the address of a scheduler, or None for the client
-    that Dask itself holds to be the current one.
+    that Dask itself holds to be the current one. `sent` are the arrays that are on the card during
+    one call of an estimator, with their tensors, by identity.
     """
 
     name: str
     device: str = ""
     client: Any = None
+    sent: dict[int, tuple[Any, Any]] = field(default_factory=dict, compare=False, repr=False)
 
 
 CPU = Engine("cpu")
@@ -84,7 +75,8 @@ def use_engine(engine: Any = None, *, device: str = "cuda") -> Iterator[Engine]:
     array([[1.  , 0.77],
            [0.77, 1.  ]])
     """
-    token = _CHOSEN.set(current_engine() if engine is None else _engine(engine, device))
+    chosen = current_engine() if engine is None else _engine(engine, device)
+    token = _CHOSEN.set(replace(chosen, sent={}))
     try:
         yield _CHOSEN.get()
     finally:

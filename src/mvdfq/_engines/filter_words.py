@@ -3,13 +3,13 @@
 Every threshold of a response gives a row of two symbols, below and above. The words of a row are
 its single symbols and triples of symbols `dilation` frames apart. No row is ever written: one
 64-bit word holds the symbols of all thresholds at one frame, one byte per threshold. `filters` is
-as in `filters.py`.
+as in `row_loops.py`.
 """
 
 import numpy as np
 from numba import njit
 
-from mvdfq._engines.filters import N_TAPS, prepare, respond
+from mvdfq._engines.row_loops import N_TAPS, prepare, respond
 
 # Thresholds that one 64-bit word holds as bytes; the last byte tells that a value is present.
 MOST_THRESHOLDS = 7

@@ -106,6 +106,7 @@ def weigh_dense(cells, touched, values, root, margin):
             count = cells[word, cell]
             if count == 0:
                 continue
+            # on the way: clearing all cells would take longer than a short sequence
             cells[word, cell] = 0
             value = np.sqrt(count) if root else count
             squares += value * value
@@ -167,63 +168,45 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
 
 
 @njit(nogil=True, cache=True)
-def score_dense(
+def score(
     codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
 ):
     """Count the words of one group in every row of every sequence; add up their weights.
 
     `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence);
-    `table` (first slots, values of shape (n_slots, n_cells, n_columns)). Adds to `margins`,
-    (n_sequences, n_rows, n_columns), the weights of the words times their embedded counts; to
-    `total`, (n_sequences, n_rows), the squared counts; to `own`, the squared counts times the
-    weight of the group in the row.
-    """
-    first, values = table
-    # one memory for all rows: the largest alphabet decides
-    cells, touched = scratch_dense(np.diff(first).max(), values.shape[1])
-    margin = np.empty(margins.shape[2], np.float32)
-    for s in range(offsets.size - 1):
-        for r in range(bases.size):
-            here = present[r] if present.size else np.empty(0, np.bool_)
-            start, stop = offsets[s], offsets[s + 1]
-            base, mine = np.uint64(bases[r]), values[first[r] : first[r + 1]]
-            n = count_dense(codes[r], start, stop, here, group, base, n_levels, cells, touched)
-            margin[:] = 0
-            squares = weigh_dense(cells, touched[:n], mine, root, margin)
-            margins[s, r] += margin
-            total[s, r] += squares
-            own[s, r] += weights[r] * squares
-
-
-@njit(nogil=True, cache=True)
-def score_hashed(
-    codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
-):
-    """Do as `score_dense` does, with words found by their keys.
-
-    `table` is (first slots, keys, values).
+    `table` (first slots, keys, values of shape (n_slots, n_cells, n_columns)), without keys if
+    the table is dense. Adds to `margins`, (n_sequences, n_rows, n_columns), the weights of the
+    words times their embedded counts; to `total`, (n_sequences, n_rows), the squared counts; to
+    `own`, the squared counts times the weight of the group in the row.
     """
     first, keys, values = table
-    # a sequence has at most one new word per place and layout
-    scratch = scratch_for(np.diff(offsets).max() * group[1].size, 1 << (n_levels - 1))
-    cells = np.empty(values.shape[1])
+    # one memory for all rows: the largest alphabet decides, or the longest sequence, which has at
+    # most one new word per place and layout
+    dense = keys.size == 0
+    cells, touched = scratch_dense(np.diff(first).max() if dense else 0, values.shape[1])
+    most = 0 if dense else np.diff(offsets).max() * group[1].size
+    scratch = scratch_hashed(most, 1 << (n_levels - 1))
+    sums = np.empty(values.shape[1])
     margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
             here = present[r] if present.size else np.empty(0, np.bool_)
             start, stop = offsets[s], offsets[s + 1]
-            base = np.uint64(bases[r])
-            n = count_hashed(codes[r], start, stop, here, group, base, n_levels, scratch)
+            base, mine = np.uint64(bases[r]), slice(first[r], first[r + 1])
             margin[:] = 0
-            mine = slice(first[r], first[r + 1])
-            squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, cells, margin)
+            if dense:
+                n = count_dense(codes[r], start, stop, here, group, base, n_levels, cells, touched)
+                squares = weigh_dense(cells, touched[:n], values[mine], root, margin)
+            else:
+                n = count_hashed(codes[r], start, stop, here, group, base, n_levels, scratch)
+                squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, sums, margin)
             margins[s, r] += margin
             total[s, r] += squares
             own[s, r] += weights[r] * squares
 
 
 @njit(nogil=True, cache=True)
-def scratch_for(most, n_fine):
+def scratch_hashed(most, n_fine):
     """Return memory to count `most` words: local keys, counts, touched places."""
     capacity = most * 3 // 2 + 1  # at most two thirds full, so searches stay short
     return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)
@@ -233,27 +216,3 @@ def scratch_for(most, n_fine):
 def scratch_dense(n_words, n_cells):
     """Return memory to count words at their keys: counts, and the keys of the words."""
     return np.zeros((n_words, n_cells)), np.empty(n_words, np.uint64)
-
-
-@njit(nogil=True, cache=True)
-def list_counts(codes, offsets, present, group, base, n_levels, scratch, first, filled, out):
-    """Append the counts of the words of one group in one row to the list of every sequence.
-
-    The list of sequence s begins at ``first[s]`` and has ``filled[s]`` entries so far; `out` is
-    (columns, counts). The column of a word in a cell is ``start + word * n_cells + cell``.
-    """
-    start, cells, touched = scratch
-    columns, counts = out
-    for s in range(offsets.size - 1):
-        place = first[s] + filled[s]
-        n = count_dense(
-            codes, offsets[s], offsets[s + 1], present, group, base, n_levels, cells, touched
-        )
-        for word in touched[:n]:
-            for cell in range(cells.shape[1]):
-                if cells[word, cell] != 0:
-                    columns[place] = start + np.int64(word) * cells.shape[1] + cell
-                    counts[place] = cells[word, cell]
-                    cells[word, cell] = 0
-                    place += 1
-        filled[s] = place - first[s]

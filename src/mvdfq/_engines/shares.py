@@ -1,14 +1,40 @@
-"""Compiled loops over root shares of words: from counts, to sums, to standardized columns.
+"""Compiled loops over root shares of words: counts, their roots, sums, standardized columns.
 
-Sparse shares are lists of (column, value), one list per sequence, as in a CSR matrix. Loops over
-the lists take one pass, where products and slices of sparse matrices copy everything several
-times.
+Shares are lists of (column, value), one list per sequence, as in a CSR matrix: sequence ``s`` has
+the places from ``indptr[s]`` to ``indptr[s + 1]``. Loops over the lists take one pass, where
+products and slices of sparse matrices copy everything several times. The last three functions
+read counts: the value of a word is the root of its count, times the scale of the sequence.
 """
 
 import numpy as np
 from numba import njit
 
-__all__ = ["add_columns", "add_entries", "close_gaps", "standardize", "take_roots"]
+from mvdfq._engines.lookup import count_dense, scratch_dense
+
+
+@njit(nogil=True, cache=True)
+def list_counts(codes, offsets, present, group, base, n_levels, start, n_words, first, filled, out):
+    """Append the counts of the words of one group in one row to the list of every sequence.
+
+    The list of sequence s begins at ``first[s]`` and has ``filled[s]`` entries so far; `out` is
+    (columns, counts). The column of a word in a cell is ``start + word * n_cells + cell``; there
+    are `n_words` possible words.
+    """
+    cells, touched = scratch_dense(n_words, 2**n_levels - 1)
+    columns, counts = out
+    for s in range(offsets.size - 1):
+        place = first[s] + filled[s]
+        n = count_dense(
+            codes, offsets[s], offsets[s + 1], present, group, base, n_levels, cells, touched
+        )
+        for word in touched[:n]:
+            for cell in range(cells.shape[1]):
+                if cells[word, cell] != 0:
+                    columns[place] = start + np.int64(word) * cells.shape[1] + cell
+                    counts[place] = cells[word, cell]
+                    cells[word, cell] = 0
+                    place += 1
+        filled[s] = place - first[s]
 
 
 @njit(nogil=True, cache=True)
@@ -70,8 +96,52 @@ def standardize(lists, places, mean, factor, out):
     indptr, columns, values = lists
     for i in range(out.shape[0]):
         for p in range(out.shape[1]):
+            # the standardized share of a word that does not occur
             out[i, p] = -mean[p] * factor[p]
         for e in range(indptr[i], indptr[i + 1]):
             p = places[columns[e]]
             if p >= 0:
                 out[i, p] = (values[e] - mean[p]) * factor[p]
+
+
+@njit(nogil=True, cache=True)
+def weigh_counts(indptr, columns, counts, scale, weights, out):
+    """Add the weights of the words of every sequence, times their values, to `out`.
+
+    `weights` is (n_words, n_columns), `out` (n_sequences, n_columns), both float32.
+    """
+    for s in range(indptr.size - 1):
+        for e in range(indptr[s], indptr[s + 1]):
+            value = np.float32(np.sqrt(np.float32(counts[e])) * scale[s])
+            word = np.int64(columns[e])
+            for c in range(out.shape[1]):
+                out[s, c] += value * weights[word, c]
+
+
+@njit(nogil=True, cache=True)
+def gather_counts(indptr, columns, counts, scale, slopes, out):
+    """Add to every word its values times the slopes of the sequences: the transposed product.
+
+    `slopes` is (n_sequences, n_columns), `out` (n_words, n_columns), both float32.
+    """
+    for s in range(indptr.size - 1):
+        for e in range(indptr[s], indptr[s + 1]):
+            value = np.float32(np.sqrt(np.float32(counts[e])) * scale[s])
+            word = np.int64(columns[e])
+            for c in range(out.shape[1]):
+                out[word, c] += value * slopes[s, c]
+
+
+@njit(nogil=True, cache=True)
+def sum_counts(indptr, columns, counts, scale, weight, held, total, squares):
+    """Add to every word its number of sequences, the sum of its values and of their squares.
+
+    Sequence ``s`` counts ``weight[s]`` times.
+    """
+    for s in range(indptr.size - 1):
+        for e in range(indptr[s], indptr[s + 1]):
+            value = np.sqrt(np.float32(counts[e])) * scale[s]
+            word = np.int64(columns[e])
+            held[word] += weight[s]
+            total[word] += weight[s] * value
+            squares[word] += weight[s] * (value * value)

@@ -1,26 +1,10 @@
 """Errors in two parts: one sentence that says what is wrong, and a hint that says what to do."""
 
-__all__ = ["HintedError"]
-
 
 class HintedError(Exception):
     """An error with a hint; the command line prints the two on separate lines.
 
-    Parameters
-    ----------
-    message : str
-        What is wrong, and where.
-
-    hint : str, default=""
-        What the user can do about it.
-
-    Examples
-    --------
-    >>> from mvdfq._utils.errors import HintedError
-    >>> error = HintedError("a.ts: the file is empty", "name another file")
-    >>> error.hint
-    'name another file'
-    >>> print(error)
+    >>> print(HintedError("a.ts: the file is empty", "name another file"))
     a.ts: the file is empty; name another file
     """
 

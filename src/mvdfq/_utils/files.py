@@ -51,17 +51,6 @@ else:
                 os.close(number)
 
 
-__all__ = [
-    "LARGEST_HEADER",
-    "cache_folder",
-    "guarded_array",
-    "hold",
-    "locked",
-    "remove_unheld",
-    "replace_file",
-    "replacing",
-]
-
 # Longest header of an array in bytes: numpy does not read longer headers.
 LARGEST_HEADER = 10_000
 # Only POSIX moves a file that is open, and so under a lock.
@@ -123,8 +112,8 @@ def _remove_leftovers(path: Path) -> None:
     """Remove unfinished files of `path` that no living program holds."""
     name = re.compile(re.escape(_beginning(path)) + r"[0-9a-f]{32}\.unfinished")
     with suppress(OSError):  # a folder that may be written to, but not listed
-        for found in filter(name.fullmatch, os.listdir(path.parent)):
-            remove_unheld(path.with_name(found))
+        for leftover in filter(name.fullmatch, os.listdir(path.parent)):
+            remove_unheld(path.with_name(leftover))
 
 
 @contextmanager

@@ -14,8 +14,6 @@ from typing import Any
 
 from mvdfq._utils.threads import Report
 
-__all__ = ["BARS", "Lines", "Progress", "new_bar", "report_to", "rich_bar"]
-
 # Lines of one piece of work.
 LINES = 10
 # Seconds without a line after which a line says that the work goes on.
@@ -39,18 +37,10 @@ class Lines:
         self.writing = Lock()  # or a line of the thread could follow the line of the end
 
     def __enter__(self) -> "Lines":
-        self.start()
+        self.thread.start()
         return self
 
     def __exit__(self, *rest: Any) -> None:
-        self.stop()
-
-    def start(self) -> None:
-        """Begin to watch for silence."""
-        self.thread.start()
-
-    def stop(self) -> None:
-        """End the thread that watches for silence."""
         self.ended.set()
         self.thread.join()
 
@@ -171,12 +161,12 @@ class Progress:
         if self.root is not None:
             self.root.call_on_fit_task_begin(estimator=self.estimator)
         if self.bar is not None:
-            self.bar.start()
+            self.bar.__enter__()
         return self
 
     def __exit__(self, kind: Any, *rest: Any) -> None:
         if self.bar is not None:
-            self.bar.stop()
+            self.bar.__exit__(kind, *rest)
         if self.root is not None and kind is None:
             self.root.call_on_fit_task_end(estimator=self.estimator)
 
@@ -186,8 +176,8 @@ class Progress:
         reports = [report_to(self.bar, name), *self._callback_report(name)]
 
         def report(done: int, total: int) -> None:
-            for one in reports:
-                one(done, total)
+            for tell in reports:
+                tell(done, total)
 
         yield report
         report(1, 1)

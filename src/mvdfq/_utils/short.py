@@ -5,8 +5,6 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-__all__ = ["Short", "bars", "counted", "csv_cell", "in_short", "listed", "table"]
-
 # Longer texts are replaced by what they are texts of.
 LONGEST = 60
 BAR = "background:#0072b2;height:.8em;display:inline-block"
@@ -60,9 +58,9 @@ def listed(numbers: Iterable[int], what: str) -> str:
     >>> listed([3], "sequence"), listed(range(9), "sequence")
     ('sequence 3', 'sequences 0, 1, 2, 3, 4, ...')
     """
-    found = list(numbers)
-    more = ", ..." if len(found) > 5 else ""
-    return f"{what}{'' if len(found) == 1 else 's'} {', '.join(map(str, found[:5]))}{more}"
+    shown = list(numbers)
+    more = ", ..." if len(shown) > 5 else ""
+    return f"{what}{'' if len(shown) == 1 else 's'} {', '.join(map(str, shown[:5]))}{more}"
 
 
 def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str = "") -> str:

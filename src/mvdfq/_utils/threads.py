@@ -19,8 +19,6 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Report", "in_processes", "n_threads", "one_blas_thread", "run_in_order"]
-
 # A function that is told how much is done, and how much there is to do.
 Report = Callable[[int, int], None]
 # Seconds between two looks at the parent process.

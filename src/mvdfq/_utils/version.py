@@ -7,8 +7,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["__version__", "source_digest", "source_files", "version_of"]
-
 PACKAGE = Path(__file__).parents[1]
 
 
@@ -46,18 +44,18 @@ def source_digest(*modules: str, package: Path = PACKAGE) -> str:
 
 def source_files(*modules: str, package: Path = PACKAGE) -> set[Path]:
     """Return the files and the data of some modules and of all modules that they import."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = [*modules]
     while waiting:
         module = waiting.pop()
         path = _file(module, package)
-        if path is not None and path not in found:
+        if path is not None and path not in files:
             # Data of a module lie beside the module, under its name.
             data = [path.with_suffix(ending) for ending in (".csv", ".npz")]
-            found |= {path, *filter(Path.is_file, data)}
+            files |= {path, *filter(Path.is_file, data)}
             # Python runs the folder above a module first.
             waiting += [module.rpartition(".")[0], *_imported(path)]
-    return found
+    return files
 
 
 def _file(module: str, package: Path) -> Path | None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import compute_sample_weight
 
+from mvdfq._engines.spread import client_of, kept_on, run_on_cluster
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.passes import HELD_OUT, SAMPLE, Collection
 from mvdfq.classifier.saving.record import TrainingRecord, digest, fingerprints, record_of
@@ -23,8 +24,6 @@ from mvdfq.sequences.statistics import without_constants
 from mvdfq.terms.feature_blocks import Labelled
 from mvdfq.terms.total import LinearTotal
 from mvdfq.terms.validation import check_targets
-
-__all__ = ["Drawn", "Reading", "block_makers", "class_weights", "cluster_decisions", "draw"]
 
 # Sequences that one task of a cluster predicts.
 PREDICTED = 512
@@ -51,6 +50,7 @@ def _read_block(i: int, block: Any) -> Numbered:
 
 
 def _keys(seed: int, i: int, n: int) -> np.ndarray:
+    # the same in every pass and on every worker, whatever the order of the blocks
     return np.random.default_rng([seed, i]).random(n)
 
 
@@ -103,8 +103,18 @@ def _drawn(block: Numbered, seed: int) -> Drawn:
     classes, counts = np.unique(y, return_counts=True)
     keys = _keys(seed, i, len(y))
     places = np.stack([np.full(len(y), i), np.arange(len(y))], axis=1)
-    known = (len(y),), (digest(X, y),), fingerprints(X)
-    whole = Drawn(X, y, keys, places, X.lengths, classes, counts, *known)
+    whole = Drawn(
+        X=X,
+        y=y,
+        keys=keys,
+        places=places,
+        lengths=X.lengths,
+        classes=classes,
+        counts=counts,
+        sizes=(len(y),),
+        digests=(digest(X, y),),
+        fingerprints=fingerprints(X),
+    )
     return _chosen(whole, np.argsort(keys)[: SAMPLE + HELD_OUT])
 
 
@@ -120,17 +130,14 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
             f"All blocks must have the same channels, got {a.X.n_rows} and {b.X.n_rows} channels."
         )
     classes, places = np.unique(np.concatenate([a.classes, b.classes]), return_inverse=True)
+    names = "y", "keys", "places", "lengths", "fingerprints"
     both = Drawn(
-        a.X.joined(b.X),
-        np.concatenate([a.y, b.y]),
-        np.concatenate([a.keys, b.keys]),
-        np.concatenate([a.places, b.places]),
-        np.concatenate([a.lengths, b.lengths]),
-        classes,
-        np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
-        a.sizes + b.sizes,
-        a.digests + b.digests,
-        np.concatenate([a.fingerprints, b.fingerprints]),
+        X=a.X.joined(b.X),
+        classes=classes,
+        counts=np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
+        sizes=a.sizes + b.sizes,
+        digests=a.digests + b.digests,
+        **{name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names},
     )
     return _chosen(both, np.argsort(both.keys)[: SAMPLE + HELD_OUT])
 
@@ -168,8 +175,6 @@ def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) ->
 
 def cluster_decisions(engine: Any, classifier: Any, X: Any) -> np.ndarray:
     """Return the decision values of sequences, computed block by block on a cluster."""
-    from mvdfq._engines.cluster import client_of, kept_on, run_on_cluster  # Dask is optional
-
     if not isinstance(X, Ragged):
         X = check_sequences(X)
     plain = copy(classifier)

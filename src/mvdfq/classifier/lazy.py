@@ -7,16 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.classifier.choices import one_term_for
 from mvdfq.classifier.learning import ranges_for
+from mvdfq.frames.base import encode, fit_encoders
+from mvdfq.gram.checkpoint import spooled
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.statistics import without_constants
-from mvdfq.symbols.spool import spooled
-from mvdfq.terms.base import Work, encode, fit_encoders
-
-__all__ = ["LazyKernel", "fitted_kernel", "lazily_fitted_kernel"]
+from mvdfq.terms.base import Work
 
 # The numbers that the parts are fitted on take at most this share of the memory limit: fitting a
 # quantizer makes copies of the numbers.
@@ -34,18 +33,15 @@ class LazyKernel(NamedTuple):
 def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: Path) -> LazyKernel:
     """Fit the kernel of a classifier to blocks of sequences; `blocks` starts to read them.
 
-    If all numbers fit into an eighth of the memory limit, the result is that of `fitted_kernel`.
+    If all numbers fit into an eighth of the memory limit, the result equals `fitted_kernel`.
     Otherwise frames and symbols are fitted on every second, fourth ... sequence, whichever fit;
     then the blocks are read again and encoded, and the codes go to a file in `folder`.
     """
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
-    term = one_term_for(clf, sample)
-    ranges = ranges_for([term], sample)
-    sample = without_constants(sample, ranges)
-    encoders, symbols = fit_encoders([term.frames, term.symbols], sample, np.zeros(len(sample)))
-    kernel, n_learned = term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs)), len(sample)
+    n_learned = len(sample)
+    kernel, ranges, encoders, symbols = _fitted_parts(clf, sample)
     if n_learned < n:
-        del sample, symbols
+        del sample, symbols  # their memory is needed for the blocks
         read = (without_constants(check_sequences(X), ranges) for X in blocks())
         symbols = spooled((encode(encoders, X) for X in read), folder)
     return LazyKernel(kernel.fit(symbols), n, n_learned)
@@ -53,11 +49,18 @@ def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: 
 
 def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
     """Return the fitted kernel of one plain term of a classifier: no labels are needed."""
-    X = check_sequences(X)
+    kernel, *_, symbols = _fitted_parts(clf, check_sequences(X))
+    return kernel.fit(symbols)
+
+
+def _fitted_parts(clf: Any, X: Sequences) -> tuple[SequenceKernel, np.ndarray, list[Any], Any]:
+    """Return the kernel, the ranges of the channels, fitted encoders and the symbols of X."""
     term = one_term_for(clf, X)
-    X = without_constants(X, ranges_for([term], X))
-    _, symbols = fit_encoders([term.frames, term.symbols], X, np.zeros(len(X)))
-    return term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs)).fit(symbols)
+    ranges = ranges_for([term], X)
+    varying = without_constants(X, ranges)
+    encoders, symbols = fit_encoders([term.frames, term.symbols], varying, np.zeros(len(X)))
+    kernel = term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs))
+    return kernel, ranges, encoders, symbols
 
 
 def sampled(blocks: Iterable[Any], most_bytes: int) -> tuple[Sequences, int]:

@@ -1,13 +1,13 @@
 """How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
 from mvdfq._utils.threads import Report
 from mvdfq.classifier.blocks import Drawn, Reading, block_makers, class_weights, draw
@@ -24,18 +24,24 @@ from mvdfq.classifier.passes import (
 )
 from mvdfq.classifier.presets import Preset
 from mvdfq.classifier.saving.record import TrainingRecord, fingerprints, training_record
+from mvdfq.explain.importance import Judge, Judged, lost, parts_of
+from mvdfq.frames.base import UnknownShares
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import ranges_of, without_constants
 from mvdfq.terms.base import Term, Work
 from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum, LinearTotal, Total
+from mvdfq.terms.typical import Calibration, Spread, spread_sizes
 from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_targets
-
-__all__ = ["Learned", "Training", "check_training", "learn", "learn_from_blocks", "ranges_for"]
 
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
+# Importance is measured on about this many sequences of the inner folds, and on fewer if they have
+# more sums of channels and classes than this.
+JUDGED, MOST_SUMS = 2000, 2**24
+# Sequences that were held out, and their frames, are read once more to measure importance.
+CHECKED, CHECKED_FRAMES = 300, 2**15
 # A kernel matrix of this many bytes is small, whatever the memory limit.
 SMALL_MATRIX = 2**26
 
@@ -45,8 +51,8 @@ class Training:
     """Checked sequences to learn from, and how to train on them.
 
     `ranges` are the smallest and largest value of each channel. `used` are the indices of the
-    sequences among those that `fit` was given. `often` are their sample weights, without the
-    weights of the classes; `shares` are the shares of the classes in the weight of all.
+    sequences among all sequences that `fit` was given. `often` are their sample weights, without
+    the weights of the classes; `shares` are the shares of the classes in the weight of all.
     """
 
     X: Any
@@ -65,12 +71,14 @@ class Training:
 class Learned:
     """What `learn` found: the sum of terms, and what inner validation said.
 
-    `kept` are the places of the training sequences that the sum keeps.
+    `kept` are the places of the training sequences that the sum keeps. `lost` is what would be
+    lost without each channel and each term, (n_channels + n_terms, 2, 3), or empty.
     """
 
     sum: FittedSum
     trained: Trained
     kept: np.ndarray
+    lost: np.ndarray = field(default_factory=lambda: np.empty((0, 2, 3)))
 
 
 def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Training:
@@ -80,6 +88,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     check_class_weight(clf.class_weight)
     y, often, groups = check_targets(len(X), y, sample_weight, groups)
     used, known = np.flatnonzero(often > 0), np.zeros(len(y), np.uint64)
+    # before anything is learned: a sequence of weight 0 must not move a single bin
     if len(used) < len(y):
         X, y, often = X[used], y[used], often[used]
         groups = None if groups is None else groups[used]
@@ -87,12 +96,20 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     problems = _problems(classes, chosen)
     weight = often * compute_sample_weight(clf.class_weight, y)
     seed = check_random_state(clf.random_state).randint(2**31)
-    trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
-    shares = np.bincount(codes, weight) / weight.sum()
-    record, known[used] = training_record(X, y), fingerprints(X)
+    known[used] = fingerprints(X)
     ranges = ranges_for(chosen.terms, X)
-    X = without_constants(X, ranges)
-    return Training(X, ranges, chosen, classes, used, often, shares, trainer, record, known)
+    return Training(
+        X=without_constants(X, ranges),
+        ranges=ranges,
+        chosen=chosen,
+        classes=classes,
+        used=used,
+        often=often,
+        shares=np.bincount(codes, weight) / weight.sum(),
+        trainer=Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs),
+        record=training_record(X, y),
+        fingerprints=known,
+    )
 
 
 def ranges_for(terms: Sequence[Term], X: Any) -> np.ndarray:
@@ -118,11 +135,33 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
         total = Total(training.chosen.terms, training.X, trainer.y, work)
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
-    return Learned(total.finish(trained.margins), trained, np.arange(len(trainer.y)))
+    found = _lost(total, trained, trainer, training.X.n_rows)
+    fitted = total.finish(trained.margins)
+    if not fitted.knows_means(trainer.problems.n_classes):
+        trained = replace(trained, calibration=None)
+    return Learned(fitted, trained, np.arange(len(trainer.y)), found)
+
+
+def _lost(total: Total, trained: Trained, trainer: Trainer, n_channels: int) -> np.ndarray:
+    """Return what the inner folds would lose without each channel, and without each term."""
+    n, n_columns = sum(len(fold.check) for fold in trained.folds), len(trained.margins.intercepts)
+    step = 1 + max(n // JUDGED, n * n_columns * n_channels // MOST_SUMS)
+    folds = [fold._replace(check=fold.check[::step]) for fold in trained.folds]
+    parts = total.held_out(folds, n_channels) if folds else None
+    if parts is None:
+        return np.empty((0, 2, 3))
+    places = np.concatenate([fold.check for fold in folds])
+    intercepts = np.repeat([fold.intercepts for fold in folds], [len(f.check) for f in folds], 0)
+    # the terms add up to the margins, the channels do so once more
+    margins = intercepts + parts[:, :, n_channels:].sum(axis=2)
+    decide, groups = trainer.problems.decision, trainer.groups
+    judged = Judged(margins, parts, trainer.y[places], decide, trained.temperature)
+    return lost([judged], None if groups is None else groups[places])
 
 
 def _work(clf: Any, training: Training | None, **options: Any) -> Work:
     often = None if training is None else training.often
+    # equal weights are no weights: a common factor must not change a single bit
     if often is not None and (often == often[0]).all():
         often = None
     return Work(clf.memory_limit, clf.n_jobs, often, clf.random_state, **options)
@@ -153,9 +192,8 @@ def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learne
     begin = others[stratified(trainer.y[others], SAMPLE, random)]
     labels = trainer.y, trainer.sample_weight, training.often, is_held
     with progress.stage("kernel") as report:
-        work = _work(clf, training)
-        total = LinearTotal(training.chosen.terms, training.X, trainer.y, work)
-        whole = Collection.of(total, training.X, work.memory)
+        total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, training))
+        whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
         _measure(clf, total, whole.makers(*labels), report)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
     return _train(clf, samples, whole.makers(*labels), training.chosen, begin, progress)
@@ -182,7 +220,51 @@ def _train(
         trained = fit_by_passes(solver, samples, candidates(chosen.C), report)
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
-    return Learned(total.finish(trained.margins, samples.begin.all_read()), trained, begin)
+    fitted = total.finish(trained.margins, samples.begin.all_read())
+    found = _lost_of_check(samples, trained)
+    trained = replace(trained, calibration=_calibrated(fitted, samples, trained))
+    return Learned(fitted, trained, begin, found)
+
+
+def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibration | None:
+    """Return what the held-out sequences say about p values; None if nothing is known.
+
+    The means of classes hold the held-out sequences, too. Without a sequence, the mean of `n`
+    members moves away from the sequence: the difference grows by ``n / (n - 1)``.
+    """
+    y, n_classes = samples.check_trainer.y, samples.check_trainer.problems.n_classes
+    if trained.decision is None:
+        return None
+    near = fitted.nearness(samples.check.all_read(), samples.begin_trainer.y, n_classes)
+    if near is None:
+        return None
+    n = np.maximum(samples.begin.total.class_sizes, 2)
+    distances = near.distances() * (n / (n - 1)) ** 2
+    sizes = spread_sizes(distances[np.arange(len(y)), y], y, n_classes)
+    relative = Spread(sizes, 1 / (n - 1)).relative(distances)
+    return Calibration.of(trained.decision, relative, y, Spread(sizes, 1 / n))
+
+
+def _lost_of_check(samples: Samples, trained: Trained) -> np.ndarray:
+    """Return what some of the sequences that were held out would lose without each part."""
+    X, trainer, linear = samples.check.X, samples.check_trainer, samples.check.total
+    if trained.checked is None:
+        return np.empty((0, 2, 3))
+    total = linear.finish(trained.checked, [None] * len(linear.sources))
+    n = min(len(X), CHECKED, CHECKED_FRAMES * len(X) // max(len(X.data[0]), 1))
+    channels = [str(c) for c in range(X.n_rows)]
+    try:
+        shares = [parts_of(total.terms, channels, by)[1] for by in ("channels", "terms")]
+    except UnknownShares:
+        return np.empty((0, 2, 3))
+    if not n or not all(term.class_means for term in total.terms):
+        return np.empty((0, 2, 3))
+    places = np.arange(n) * len(X) // n
+    counts = np.bincount(trainer.y, trainer.sample_weight, trainer.problems.n_classes)
+    judge = Judge(total, trainer.problems, counts / counts.sum(), trained.temperature)
+    both = [np.hstack(pair) for pair in zip(*shares, strict=True)]
+    groups = None if trainer.groups is None else trainer.groups[places]
+    return lost([judge(total.read(X[places]), trainer.y[places], both)], groups)
 
 
 def learn_from_blocks(
@@ -217,10 +299,18 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
         )
     codes = np.searchsorted(drawn.classes, drawn.y)
     weight = class_weights(clf.class_weight, drawn.classes, drawn.counts)
-    trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
     total = drawn.counts * weight
-    often, shares = np.ones(len(codes)), total / total.sum()
-    about = drawn.index, often, shares, trainer, drawn.record(), drawn.fingerprints
     ranges = ranges_for(chosen.terms, drawn.X)
-    X = without_constants(drawn.X, ranges)
-    return Training(X, ranges, chosen, drawn.classes, *about), weight
+    training = Training(
+        X=without_constants(drawn.X, ranges),
+        ranges=ranges,
+        chosen=chosen,
+        classes=drawn.classes,
+        used=drawn.index,
+        often=np.ones(len(codes)),
+        shares=total / total.sum(),
+        trainer=Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs),
+        record=drawn.record(),
+        fingerprints=drawn.fingerprints,
+    )
+    return training, weight

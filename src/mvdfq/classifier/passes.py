@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import current_engine
-from mvdfq._engines.spread import LocalBlocks
-from mvdfq._utils.memory import parse_memory
+from mvdfq._engines.spread import DaskBlocks, LocalBlocks, client_of
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import Report
 from mvdfq.sequences import Ragged
 from mvdfq.terms.feature_blocks import Labelled
@@ -21,17 +21,6 @@ from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.svm import Margins
 from mvdfq.terms.total import LinearTotal
 from mvdfq.terms.validation import Trained, Trainer, inner_folds
-
-__all__ = [
-    "SAMPLE",
-    "Collection",
-    "Samples",
-    "fit_by_passes",
-    "held_out",
-    "share_of",
-    "spread_blocks",
-    "stratified",
-]
 
 # The penalty C of a hinge is C / 10 of a squared hinge: with these penalties both have the same
 # accuracy on SpokenArabicDigits within 0.1 points. A larger penalty takes many more passes.
@@ -67,6 +56,7 @@ class Collection:
         """Read sequences by every source whose symbols fit into the memory."""
         room, read = memory // KEPT_SHARE, []
         for source in total.sources:
+            # no sequence at all tells the number of rows and the type of the symbols
             one = source.read(X[:0])
             fits = one.n_rows * X.data.shape[1] * one.data.itemsize <= room
             read.append(source.read(X) if fits else None)
@@ -137,8 +127,6 @@ def spread_blocks(
     """Give the blocks where the current engine computes: in this process or on a cluster."""
     engine = current_engine()
     if engine.name == "dask":
-        from mvdfq._engines.cluster import DaskBlocks, client_of  # Dask is optional
-
         with client_of(engine) as client:
             yield DaskBlocks(client, makers)
         return
@@ -159,10 +147,13 @@ def fit_by_passes(
     solver: PassSolver, samples: Samples, candidates: Sequence[float], report: Report
 ) -> Trained:
     """Choose C on the first sample, go on with all blocks, check, and learn the rest, too."""
-    begin = replace(samples.begin_trainer, fit=partial(_fit_sample, solver.memory))
+    begin = replace(
+        samples.begin_trainer, fit=partial(_fit_sample, solver.memory), calibrates=False
+    )
     first = begin.chosen(samples.begin, candidates)
     C = PENALTY * first.C
     reports = [share_of(report, 0, 0.2), share_of(report, 0.2, 0.8)]
+    # the machines of the sample are near the end already, so all blocks take few passes
     margins = first.margins
     is_large = len(solver.blocks) > 2 * STRIDE
     if is_large:
@@ -172,12 +163,13 @@ def fit_by_passes(
     margins = mine(C, margins, everything=False)
     if not len(samples.check):
         return replace(first, margins=margins)
-    checked = samples.check_trainer.checked(margins.of(samples.check))
+    before, checked = margins, samples.check_trainer.checked(margins.of(samples.check))
     if not is_large:  # else the sequences that are held out are too few to matter
         margins = solver(C, margins)
     scores = first.scores.copy() if len(candidates) > 1 else np.empty((1, 1))
     scores[first.best] = checked.score
-    return replace(first, margins=margins, temperature=checked.temperature, scores=scores)
+    first = replace(first, temperature=checked.temperature, decision=checked.decision)
+    return replace(first, margins=margins, scores=scores, checked=before)
 
 
 def share_of(report: Report, start: float, share: float) -> Report:

@@ -10,8 +10,6 @@ from mvdfq import frames, kernels, symbols
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.kernels import Kernel
 
-__all__ = ["EXPORTED", "NAMED", "UNNAMED"]
-
 
 def _exported(room: ModuleType, base: type) -> dict[str, type]:
     """Return the parts that a room exports, by the names of their classes."""

@@ -11,8 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq._utils.progress import Progress
 from mvdfq.classifier.estimator import CallbackSupportMixin, SequenceClassifier, with_callbacks
 
-__all__ = ["SequenceClassifierCV"]
-
 
 class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Choose the parameters of a `SequenceClassifier` by its inner cross-validation.

@@ -10,8 +10,6 @@ from mvdfq.gram.plan import inverse_root
 from mvdfq.sequences import Sequences
 from mvdfq.terms.total import FittedSum
 
-__all__ = ["Neighbour", "compared_terms", "kernel_sum", "nearest"]
-
 
 @dataclass(frozen=True)
 class Neighbour:
@@ -57,8 +55,8 @@ def nearest(
     term = total.keeper
     if term is None:
         raise ValueError("The terms of this classifier keep no training sequences to compare with.")
-    mine = read[total.terms.index(term)]
-    similar = np.minimum(term.compare(mine, term.train)[0], 1)  # not 1 + rounding error
+    own = read[total.terms.index(term)]
+    similar = np.minimum(term.compare(own, term.train)[0], 1)  # not 1 + rounding error
     order = others[np.argsort(-similar[others], kind="stable")[:n]].tolist()
     return [(i, float(similar[i])) for i in order]
 
@@ -71,7 +69,7 @@ def kernel_sum(
     .. math:: K(x, y) = \sum_v s_v K_v(x, y) \, \Big/ \sqrt{\sum_v s_v K_v(x, x)
               \sum_v s_v K_v(y, y)}
 
-    with the shares of the terms. The time of the filters is about that of `predict`, the time of
+    with the shares of the terms. The filters take about the time of `predict`, and the time of
     the products is ``len(rows) * len(columns)`` per word.
     """
     columns, X = np.arange(len(X)) if columns is None else columns, clf.varying(X)
@@ -105,8 +103,8 @@ def _add(
 def compared_terms(total: FittedSum) -> list[Any]:
     """Return the terms that `kernel_sum` adds up.
 
-    A model file does not hold the mean and the deviation of all words: if those of one term are
-    not known, the term that keeps training sequences is compared alone.
+    A model file does not hold the mean and the deviation of all words. If a term does not know
+    them, the term that keeps training sequences is compared alone.
     """
     if all(term.can_compare for term in total.terms) or total.keeper is None:
         return [term for term in total.terms if term.can_compare]

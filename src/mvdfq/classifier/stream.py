@@ -7,9 +7,8 @@ import numpy as np
 from mvdfq.frames.base import reach_of
 from mvdfq.sequences.check import as_array, check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
+from mvdfq.sequences.windows import frames_of
 from mvdfq.symbols.base import Symbols
-
-__all__ = ["Stream"]
 
 
 class Stream:
@@ -19,17 +18,21 @@ class Stream:
     all frames so far, with the same result to the last bit as for one sequence of these frames.
     `update` encodes the new frames and the few frames before them that can still change (all
     frames, if a transformer such as `Centre` reads whole sequences). `predict` takes as long as
-    classifying one sequence of all frames so far.
+    classifying one sequence of all frames so far. With a `window`, the stream forgets: the methods
+    classify the last frames, and time and memory do not grow.
 
     Parameters
     ----------
     classifier : SequenceClassifier
         A fitted classifier of sequences of numbers.
 
+    window : int or str, default=None
+        Number of the last frames to classify, or a duration such as ``"5s"``.
+
     Attributes
     ----------
     n_frames : int
-        Number of frames so far.
+        Number of frames so far, without forgotten frames.
 
     Examples
     --------
@@ -43,8 +46,10 @@ class Stream:
     True
     """
 
-    def __init__(self, classifier: Any) -> None:
+    def __init__(self, classifier: Any, window: int | str | None = None) -> None:
         self._classifier = classifier
+        rate = classifier.training_["sampling_rate"]
+        self._window = None if window is None else frames_of(window, rate, "window")
         first = classifier.terms_[0]
         if first.symbolic_in is None:
             raise ValueError(
@@ -53,7 +58,8 @@ class Stream:
             )
         self._symbolic = first.symbolic_in
         # several terms encode the frames each in its own way, and filters read numbers
-        alone = len(classifier.terms_) == 1 and first.encoders
+        # and symbols of a window change at its first frames
+        alone = len(classifier.terms_) == 1 and first.encoders and window is None
         self._reach = reach_of(*first.encoders) if alone else None
         n_channels = classifier.n_channels_in_
         self._tail = np.empty((n_channels, 0))  # their symbols may change
@@ -65,7 +71,7 @@ class Stream:
 
     @property
     def n_frames(self) -> int:
-        """Number of frames so far."""
+        """Number of frames so far, without forgotten frames."""
         return self._n_settled + self._tail.shape[1] - self._before + self._gap.shape[1]
 
     def update(self, frames: Any) -> "Stream":
@@ -89,6 +95,10 @@ class Stream:
             self._tail = np.concatenate([self._tail, frames[:, :n]], axis=1)
             self._ending = None
             self._settle()
+        if self._window is not None:
+            self._gap = self._gap[:, -self._window :]
+            kept = self._window - self._gap.shape[1]
+            self._tail = self._tail[:, max(self._tail.shape[1] - kept, 0) :]
         return self
 
     def decision_function(self) -> np.ndarray:

@@ -4,9 +4,11 @@ Commands import what they need when they run, so that ``mvdfq --help`` answers a
 """
 
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
+from itertools import zip_longest
 from typing import Annotated, Any
 
 import typer
@@ -19,10 +21,12 @@ from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
+from mvdfq.cli.mutate import mutate
 from mvdfq.cli.output import note
-from mvdfq.cli.predict import predict
+from mvdfq.cli.predict import USUAL_P, predict
 from mvdfq.cli.remarks import one_line_warnings, watched_interrupts
 from mvdfq.cli.reproduce import reproduce
+from mvdfq.cli.scan import scan
 from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train
 
@@ -46,7 +50,19 @@ class _Flags:
 
 
 class Command(_Flags, TyperCommand):
-    """A command."""
+    """A command. ``--unknown`` may stand without its number."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, with a number after every ``--unknown``."""
+        return super().parse_args(ctx, list(_with_number(args)))
+
+
+def _with_number(args: list[str]) -> Iterator[str]:
+    """Yield arguments; the p value of ``--unknown`` is the usual one unless a number follows."""
+    for arg, following in zip_longest(args, args[1:], fillvalue=""):
+        yield arg
+        if arg == "--unknown" and not re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", following):
+            yield USUAL_P
 
 
 class Group(_Flags, TyperGroup):
@@ -130,7 +146,9 @@ def _drop_output() -> None:
 
 
 app.command(cls=Command)(_guarded(version))
-COMMANDS = demo, inspect, train, predict, evaluate, explain, gram, reproduce, cache, doctor
+COMMANDS = (
+    demo, inspect, train, predict, evaluate, explain, mutate, scan, gram, reproduce, cache, doctor,
+)  # fmt: skip
 for command in COMMANDS:
     app.command(cls=Command)(_guarded(with_shared(command)))
 

@@ -7,11 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.explain import Reasons
 from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
-
-__all__ = ["demo"]
+from mvdfq.cli.reasons import Reasons
 
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
@@ -52,11 +50,12 @@ def demo(
         rows.append(row)
     clf = fitted[None]
     reasons = Reasons(clf, clf.explain(test[0][0]), "utterance 1", 5)
-    channels = _channels(clf)
+    shares = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])
+    channels = [{"channel": c, "log_loss_rise": round(x, 4)} for c, x in shares[:3]]
     written = _report(clf, train, test, report)
     if format is Format.json:
-        show_json({"classifiers": rows, "why": {**reasons.facts(), "channels": channels},
-                   "report": str(written)})  # fmt: skip
+        why = {**reasons.facts(), "channels": channels}
+        show_json({"classifiers": rows, "why": why, "report": str(written)})
         return
     _show(rows, reasons, channels, test[1])
     note(f"The same as a page, to open in a browser: {written}", quiet)
@@ -70,7 +69,7 @@ def _show(rows: list[Any], reasons: Reasons, channels: list[Any], truth: Any) ->
     show_text(f"\nWhy is utterance 1 by speaker {reasons.explanation.predicted}? It is truly by "
               f"speaker {truth[0]}.\n{reasons.verdict()}")  # fmt: skip
     for rows, heading in reasons.tables():
-        table(rows, f"\n{heading}")
+        (table(rows, f"\n{heading}") if rows else show_text(f"\n{heading}"))
     table(channels, "\nchannels that matter most for all speakers")
     show_text(NEXT)
 
@@ -121,9 +120,3 @@ def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
     about = {"title": "Japanese vowels: nine speakers", "command": command_line()}
     finish(run, about, path=path)
     return path.absolute()
-
-
-def _channels(clf: Any) -> list[dict[str, Any]]:
-    """Return the three channels with the largest shares in what was learned."""
-    ranked = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])[:3]
-    return [{"channel": c, "share_percent": round(100 * share, 1)} for c, share in ranked]

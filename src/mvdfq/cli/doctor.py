@@ -12,8 +12,6 @@ import typer
 from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, show_facts
 
-__all__ = ["cache", "doctor"]
-
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "soundfile", "rich", "typer")
 OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
 
@@ -37,15 +35,11 @@ def _machine() -> dict[str, Any]:
 
 
 def _versions() -> dict[str, Any]:
-    from importlib.metadata import PackageNotFoundError, version
+    from mvdfq._utils.version import version_of
 
-    found = {}
-    for name in ("mvdfq", *PACKAGES, *OPTIONAL):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed" + (", optional" if name in OPTIONAL else "")
-    return found
+    known = {name: version_of(name) for name in ("mvdfq", *PACKAGES, *OPTIONAL)}
+    absent = {name: "not installed" + ", optional" * (name in OPTIONAL) for name in known}
+    return {name: absent[name] if text == "unknown" else text for name, text in known.items()}
 
 
 def _compiler() -> dict[str, Any]:
@@ -83,11 +77,8 @@ def _further() -> dict[str, Any]:
     return {"GPU": gpu, "cluster": cluster}
 
 
-class Action(StrEnum):
-    """What to do with the cache."""
-
-    show = "show"
-    clear = "clear"
+# What to do with the cache.
+Action = StrEnum("Action", ["show", "clear"])
 
 
 def cache(

@@ -8,17 +8,6 @@ from typing import Any, NamedTuple
 from mvdfq._utils.errors import HintedError
 from mvdfq.cli import INTERRUPTED
 
-__all__ = [
-    "CANNOT_READ_MODEL",
-    "CANNOT_WRITE",
-    "USAGE",
-    "Described",
-    "Refused",
-    "as_flags",
-    "check_name",
-    "described",
-]
-
 USAGE = 2
 CANNOT_READ_DATA = 3
 CANNOT_READ_MODEL = 4

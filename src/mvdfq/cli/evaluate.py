@@ -2,70 +2,83 @@
 
 import re
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.model_options import Parts
-from mvdfq.cli.output import (
-    Format,
-    note,
-    progress_bar,
-    show_json,
-    show_rows,
-    working,
-)
+from mvdfq.cli.output import Format, note, progress_bar, show_json, show_rows, working
 from mvdfq.cli.page import PageOptions
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.scores import show_scores
-from mvdfq.cli.values import PROTOCOLS, completed
+from mvdfq.cli.shared import option
+from mvdfq.cli.values import PROTOCOLS
 
-__all__ = ["evaluate"]
-
-TEST = "What is tested"
 # Seconds of work left that are worth an estimate.
 LONG = 60.0
+
+_tested = partial(option, panel="What is tested")
+
+
+@dataclass(frozen=True)
+class Testing:
+    """The options that say what is tested, and how the data are cut into folds."""
+
+    protocol: str = option(
+        "",
+        "5-fold (or another number), group (at most ten folds of whole groups), leave-group-out "
+        "(one training per group), group-per-class, split or homology.",
+        values=("5-fold", "10-fold", *PROTOCOLS),
+    )
+    seeds: int = option(1, "Number of repetitions with other folds.", min=1)
+    positive: str | None = option(
+        None, "The positive of two classes; default: the second by the alphabet."
+    )
+    splits: Path | None = option(
+        None, "Table with the columns family, role, id, for --protocol homology."
+    )
+    model: Path | None = _tested(None, "Test this model file on DATA, instead of training.")
+    test: Path | None = _tested(None, "Train on DATA and test on this file or folder.")
+
+    def check(self) -> None:
+        """Raise an error for options that do not go together, before data are read."""
+        protocol = self.protocol
+        is_k_fold = re.fullmatch(r"\d+-fold", protocol) is not None
+        if protocol and not is_k_fold and protocol not in PROTOCOLS:
+            hint = f"use 5-fold (or another number), {', '.join(PROTOCOLS)}"
+            raise Refused(f"--protocol {protocol} is not known.", hint, USAGE)
+        if protocol == "homology" and self.splits is None:
+            hint = "name a CSV file with the columns family, role and id"
+            raise Refused("--protocol homology needs --splits.", hint, USAGE)
+        if self.test is not None and protocol not in ("", "split"):
+            message = f"--test does not work with --protocol {protocol}."
+            raise Refused(message, "leave out --test or --protocol", USAGE)
+        if self.seeds > 1 and protocol not in ("", "group") and not is_k_fold:
+            message = f"--seeds does not work with --protocol {protocol}."
+            raise Refused(message, "leave out --seeds", USAGE)
+
+    def check_groups(self, groups: Any) -> None:
+        """Raise an error if the protocol needs groups and the data have none."""
+        if "group" in self.protocol and groups is None:
+            hint = (
+                "--group names the column of a table that holds the groups; --group-pattern "
+                "'_(.+)_' finds the group in the name of a file, here between two underscores"
+            )
+            message = f"--protocol {self.protocol} needs groups, but the data have none."
+            raise Refused(message, hint)
 
 
 def evaluate(
     data: o.DataPaths,
-    *,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="5-fold (or another number), group (at most ten folds of whole groups), "
-            "leave-group-out (one training per group), group-per-class, split or homology.",
-            autocompletion=completed(("5-fold", "10-fold", *PROTOCOLS)),
-        ),
-    ] = "",
-    seeds: Annotated[int, typer.Option(help="Number of repetitions with other folds.", min=1)] = 1,
-    positive: Annotated[
-        str | None,
-        typer.Option(help="The positive of two classes; default: the second by the alphabet."),
-    ] = None,
-    splits: Annotated[
-        Path | None,
-        typer.Option(help="Table with the columns family, role, id, for --protocol homology."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            help="Test this model file on DATA, instead of training.", rich_help_panel=TEST
-        ),
-    ] = None,
-    test: Annotated[
-        Path | None,
-        typer.Option(help="Train on DATA and test on this file or folder.", rich_help_panel=TEST),
-    ] = None,
+    testing: Testing,
     parts: Parts,
     reading: o.DataOptions,
-    format: o.Output = Format.human,
     page: PageOptions,
+    format: o.Output = Format.human,
 ) -> None:
     """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 
@@ -73,74 +86,56 @@ def evaluate(
     --model tests a saved model, --test trains on DATA and tests on other data.
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
-    if model is not None:
-        given = {
-            "--positive": positive,
-            "--protocol": protocol,
-            "--seeds": seeds > 1,
-            "--splits": splits,
-            "--test": test,
-        }
-        given |= {"--report": page.report, "--recipe": reading.recipe}
-        given |= {"--group-pattern": reading.group_pattern, **parts.given()}
-        _refuse_with_model(given)
-        show_scores(*_tested(model, data, reading), format)
+    if testing.model is not None:
+        _refuse_with_model(testing, parts, reading, page)
+        show_scores(*_scores_of_model(testing.model, data, reading), format)
         return
     where = o.one_or_all(data)
     reading = parts.reading(reading, data)
     parts.check()
-    _check_protocol(protocol, splits, seeds, test)
-    if page.report is not None and protocol == "homology":
+    testing.check()
+    is_homology = testing.protocol == "homology"
+    if page.report is not None and is_homology:
         raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
     page.check()
     clf = parts.classifier(verbose=False)
-    if protocol == "homology":
-        _homology(clf, reading.read(where), splits, format, reading.quiet)
+    if is_homology:
+        _homology(clf, reading.read(where), testing.splits, format, reading.quiet)
         return
-    read = reading.labelled(where)
-    if test is not None:
-        read = _with_test_part(read, reading.labelled(test), o.shown_paths(where))
-    _check_groups(protocol, read.groups)
+    read, settings = reading.labelled(where), {"data": o.shown_paths(where)}
+    if testing.test is not None:
+        read = _with_test_part(read, reading.labelled(testing.test), o.shown_paths(where))
+        settings["test"] = str(testing.test)
+    testing.check_groups(read.groups)
     rules = {
-        "protocol": protocol or None,
+        "protocol": testing.protocol or None,
         "groups": read.groups,
         "split": read.split,
-        "seeds": range(parts.seed, parts.seed + seeds),
+        "seeds": range(parts.seed, parts.seed + testing.seeds),
         "names": read.names,
-        "positive": positive,
+        "positive": testing.positive,
     }
-    settings = {"data": o.shown_paths(where), **({} if test is None else {"test": str(test)})}
-    _measured(clf, read, data[0], rules, settings, page, format, reading.quiet)
+    result, recorder = _measured(clf, read, rules, page, reading.quiet)
+    classifier = " ".join(repr(clf).split())
+    show_scores(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
+    note(f"classifier: {classifier}", reading.quiet or format is not Format.human)
+    if page.report is not None:
+        with working("page", reading.quiet):
+            page.write(clf, read, data[0], result, recorder, rules)
+        note(f"report: {page.report}", reading.quiet)
 
 
-def _measured(
-    clf: Any,
-    read: Any,
-    data: Path,
-    rules: dict[str, Any],
-    settings: dict[str, Any],
-    wanted: PageOptions,
-    format: Format,
-    quiet: bool,
-) -> None:
-    """Train and test by the rules of a protocol; show the results and write the page."""
+def _measured(clf: Any, read: Any, rules: dict[str, Any], page: PageOptions, quiet: bool) -> Any:
+    """Train and test by the rules of a protocol; return the result and what the page needs."""
     from mvdfq.evaluation import evaluate as measure, usual_protocol
 
-    recorder = wanted.recorder()
     if rules["protocol"] is None:
         for remark in usual_protocol(read.y, read.groups, read.split)[1]:
             note(as_flags(remark), quiet)
+    recorder = page.recorder()
     with progress_bar("evaluating", quiet) as progress:
-        told = _telling(progress, wanted.n_removed(read.X))
-        result = measure(clf, read.X, read.y, progress=told, visit=recorder, **rules)
-    classifier = " ".join(repr(clf).split())
-    show_scores(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
-    if format is Format.human:
-        note(f"classifier: {classifier}", quiet)
-    with working("page", quiet or wanted.report is None):
-        written = wanted.write(clf, read, data, result, recorder, rules)
-    if written is not None:
-        note(f"report: {written}", quiet)
+        told = _telling(progress, page.n_removed(read.X))
+        return measure(clf, read.X, read.y, progress=told, visit=recorder, **rules), recorder
 
 
 def _telling(progress: Any, n_removed: int) -> Any:
@@ -163,18 +158,30 @@ def _telling(progress: Any, n_removed: int) -> Any:
     return report
 
 
-def _refuse_with_model(given: dict[str, Any]) -> None:
+def _refuse_with_model(
+    testing: Testing, parts: Parts, reading: o.DataOptions, page: PageOptions
+) -> None:
     """Raise an error for options that do not apply to a trained model."""
-    wrong = [name for name, value in given.items() if value]
-    if wrong:
+    given = {
+        "--protocol": testing.protocol,
+        "--seeds": testing.seeds > 1,
+        "--splits": testing.splits,
+        "--test": testing.test,
+        "--report": page.report,
+        "--recipe": reading.recipe,
+        "--group-pattern": reading.group_pattern,
+    }
+    for wrong in (name for name, value in (given | parts.given()).items() if value):
         raise Refused(
-            f"--model tests a model that is trained already; {wrong[0]} does not work with it.",
-            f"leave out {wrong[0]} or --model",
+            f"--model tests a model that is trained already; {wrong} does not work with it.",
+            f"leave out {wrong} or --model",
             USAGE,
         )
 
 
-def _tested(model: Path, data: list[Path], reading: o.DataOptions) -> tuple[Any, dict[str, Any]]:
+def _scores_of_model(
+    model: Path, data: list[Path], reading: o.DataOptions
+) -> tuple[Any, dict[str, Any]]:
     """Test a model file on data; return the result and the settings."""
     from mvdfq.evaluation import evaluate_fitted
 
@@ -206,32 +213,6 @@ def _with_test_part(train: Any, test: Any, path: str) -> Any:
         )
     parts = np.repeat(["train", "test"], [len(train), len(test)])
     return replace(train.joined(test), split=parts)
-
-
-def _check_protocol(protocol: str, splits: Path | None, seeds: int, test: Path | None) -> None:
-    """Raise an error for options that do not go together, before data are read."""
-    is_k_fold = re.fullmatch(r"\d+-fold", protocol) is not None
-    if protocol and not is_k_fold and protocol not in PROTOCOLS:
-        hint = f"use 5-fold (or another number), {', '.join(PROTOCOLS)}"
-        raise Refused(f"protocol={protocol!r} is not known.", hint, USAGE)
-    if protocol == "homology" and splits is None:
-        hint = "name a CSV file with the columns family, role and id"
-        raise Refused("--protocol homology needs --splits.", hint, USAGE)
-    if test is not None and protocol not in ("", "split"):
-        message = f"--test does not work with --protocol {protocol}."
-        raise Refused(message, "leave out --test or --protocol", USAGE)
-    if seeds > 1 and protocol not in ("", "group") and not is_k_fold:
-        message = f"--seeds does not work with --protocol {protocol}."
-        raise Refused(message, "leave out --seeds", USAGE)
-
-
-def _check_groups(protocol: str, groups: Any) -> None:
-    if "group" in protocol and groups is None:
-        hint = (
-            "--group names the column of a table that holds the groups; --group-pattern '_(.+)_' "
-            "finds the group in the name of a file, here between two underscores"
-        )
-        raise Refused(f"--protocol {protocol} needs groups, but the data have none.", hint)
 
 
 def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> None:

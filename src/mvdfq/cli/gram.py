@@ -17,21 +17,17 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, 
 from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
-__all__ = ["gram"]
-
-
-class Number(StrEnum):
-    """Types of the stored values."""
-
-    float64 = "float64"
-    float32 = "float32"
+# Types of the stored values.
+Number = StrEnum("Number", ["float64", "float32"])
 
 
 def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
     parts: Annotated[Parts, Without("C", "balanced", "seed")],
-    reading: Annotated[o.DataOptions, Without("labels", "group_pattern", "strands")],
+    reading: Annotated[
+        o.DataOptions, Without("labels", "group_pattern", "strands", "windows", "step")
+    ],
     format: o.Output = Format.human,
     dtype: Annotated[
         Number, typer.Option(help="Type of the stored values; float32 takes half the space.")
@@ -78,15 +74,15 @@ def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
 
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
     """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
-    from mvdfq._utils.memory import parse_memory
+    from mvdfq._utils.checks import parse_memory
     from mvdfq.classifier.lazy import fitted_kernel, lazily_fitted_kernel
     from mvdfq.io import Dataset
 
     blocks = options.blocks(data, parse_memory(clf.memory_limit))
     if blocks is None:
-        found = options.read(data)
+        data_set = options.read(data)
         with working("symbols", options.quiet):
-            return fitted_kernel(clf, found.X), list(found.names)
+            return fitted_kernel(clf, data_set.X), list(data_set.names)
     read: list[Any] = []
 
     def reading() -> Iterator[Any]:
@@ -96,10 +92,10 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
                 yield block.X
                 read.append(replace(block, X=block.X[:0]))  # all but the numbers
 
-    found = lazily_fitted_kernel(clf, reading, output.parent)
+    fitted = lazily_fitted_kernel(clf, reading, output.parent)
     facts = reduce(Dataset.joined, read)
     options.tell(facts)
-    if found.n_learned < found.n_sequences:
-        shares = f"{found.n_learned} of {found.n_sequences} sequences"
+    if fitted.n_learned < fitted.n_sequences:
+        shares = f"{fitted.n_learned} of {fitted.n_sequences} sequences"
         note(f"Bins and codebooks are learned on {shares}, which fit into the memory limit.")
-    return found.kernel, list(facts.names)
+    return fitted.kernel, list(facts.names)

@@ -25,22 +25,20 @@ from mvdfq.cli.output import (
 from mvdfq.cli.predict import load
 from mvdfq.cli.shared import Without
 
-__all__ = ["class_counts", "inner_facts", "inspect", "inspect_model", "is_model"]
-
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
 MOST_NAMES = 6
 # Letters of a kernel that people see: a kernel of many layouts would fill the screen.
 MOST_LETTERS = 150
+# What inspecting does not need.
+NEVER = "skip_bad", "strands", "cache", "n_jobs", "windows", "step", "profile_values"
 # Facts that hold one number per class.
 IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
     data: o.DataPaths,
-    reading: Annotated[
-        o.DataOptions, Without("skip_bad", "strands", "cache", "n_jobs", "profile_values")
-    ],
+    reading: Annotated[o.DataOptions, Without(*NEVER)],
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
     ] = False,
@@ -140,7 +138,7 @@ def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _listed(names: list[str]) -> str:
     """Return names as text; a name that could be read as two names stands in quotes."""
-    return ", ".join(f'"{one}"' if "," in one or one == "none" else one for one in names)
+    return ", ".join(f'"{name}"' if "," in name or name == "none" else name for name in names)
 
 
 def is_model(path: Path) -> bool:
@@ -292,28 +290,24 @@ def _lengths(training: dict[str, Any], unit: str) -> str:
     return f"{seconds} ({shown}, {rate:g} frames per second)"
 
 
-def _inner_accuracy(clf: Any) -> dict[str, Any]:
-    """Return `inner_accuracy`, and `inner_accuracy_remark` if it is None or not of all classes."""
+def inner_facts(clf: Any, format: Format) -> dict[str, Any]:
+    """Return the inner accuracy, None if it is not known, and a remark if it is not of all classes.
+
+    For people, the remark stands beside the number.
+    """
     score, counts = float(clf.validation_score_), class_counts(clf)
     single = [label for label, n in counts.items() if n == 1]
     is_known = score == score and len(counts) - len(single) > 1  # NaN is not equal to itself
-    facts: dict[str, Any] = {"inner_accuracy": score if is_known else None}
+    if is_known and not single:
+        return {"inner_accuracy": score}
+    remark = "the groups do not allow two inner folds"
     if single:
         names = ", ".join(single[:3]) + (" ..." if len(single) > 3 else "")
         who = f"class {names} has" if len(single) == 1 else f"classes {names} have"
-        facts["inner_accuracy_remark"] = f"{who} one training sequence, which cannot be tested"
-    elif not is_known:
-        facts["inner_accuracy_remark"] = "the groups do not allow two inner folds"
-    return facts
-
-
-def inner_facts(clf: Any, format: Format) -> dict[str, Any]:
-    """Return the inner accuracy as facts; for people, the remark stands beside the number."""
-    facts = _inner_accuracy(clf)
-    if format is not Format.human or "inner_accuracy_remark" not in facts:
-        return facts
-    score, remark = facts.values()
-    return {"inner_accuracy": f"{'unknown' if score is None else f'{score:.4f}'}: {remark}"}
+        remark = f"{who} one training sequence, which cannot be tested"
+    if format is Format.human:
+        return {"inner_accuracy": f"{f'{score:.4f}' if is_known else 'unknown'}: {remark}"}
+    return {"inner_accuracy": score if is_known else None, "inner_accuracy_remark": remark}
 
 
 def class_counts(clf: Any) -> dict[str, int]:

@@ -15,8 +15,6 @@ from mvdfq.cli.options import Jobs, Memory, Seed
 from mvdfq.cli.shared import option
 from mvdfq.cli.values import in_words
 
-__all__ = ["Parts"]
-
 MODEL = "The classifier"
 
 
@@ -101,8 +99,8 @@ def _sentence(doc: str) -> str:
 
 def _meaning(doc: str, name: str) -> str:
     """Return the first sentence about a parameter in a docstring of numpy's form."""
-    found = re.search(rf"^{name} : .*\n((?:    .*\n?)+)", doc, re.MULTILINE)
-    return _sentence(textwrap.dedent(found[1])) if found else ""
+    section = re.search(rf"^{name} : .*\n((?:    .*\n?)+)", doc, re.MULTILINE)
+    return _sentence(textwrap.dedent(section[1])) if section else ""
 
 
 def _part(kind: str, values: tuple[str, ...], help: str) -> Any:

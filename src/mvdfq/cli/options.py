@@ -2,20 +2,17 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mvdfq.cli.errors import Refused, as_flags
+from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.output import Format, note, note_some, progress_bar
 from mvdfq.cli.shared import option
 from mvdfq.cli.values import FORMATS, RECIPES, in_words
 
-__all__ = ["DataOptions", "DataPath", "Jobs", "Memory", "Output", "Quiet", "Seed", "processes"]
-
-READ = "Reading data"
-COLUMNS = "Columns of tables, by name or number (0 is the first)"
 # Bytes of audio that one process reads in about a second.
 MANY_BYTES = 50_000_000
 
@@ -42,104 +39,93 @@ Memory = Annotated[
 ]
 
 
+_reading = partial(option, panel="Reading data")
+_column = partial(option, panel="Columns of tables, by name or number (0 is the first)")
+
+
 @dataclass(frozen=True)
 class DataOptions:
     """The options that say how data are read; `with_shared` makes an option of every field."""
 
-    as_: str | None = option(
+    as_: str | None = _reading(
         None,
         f"Format of the data: {in_words(FORMATS)}; default: recognised by content.",
         "--as",
-        panel=READ,
         values=FORMATS,
     )
-    recipe: str | None = option(
+    recipe: str | None = _reading(
         None,
         f"How sound becomes numbers: {in_words(RECIPES)}; +delta and +fft64 after the name add "
         f"rows.",
-        panel=READ,
         values=RECIPES,
     )
-    label: str | None = option(
+    label: str | None = _reading(
         None,
         "Column of labels, also of --labels: its name or number, or none. For FASTA: the number "
         "of a word in the header, or a regular expression.",
-        panel=READ,
     )
-    labels: Path | None = option(
+    labels: Path | None = _reading(
         None,
         "Table of names and labels, for any data; names with or without endings, or one label "
         "per line in order.",
-        panel=READ,
     )
-    label_pattern: str | None = option(
+    label_pattern: str | None = _reading(
         None,
         "Regular expression whose first group finds the label in a name, such as /([^/.]+) .",
-        panel=READ,
     )
-    group_pattern: str | None = option(
-        None,
-        "Regular expression whose first group finds the group in a name, such as _(.+)_ .",
-        panel=READ,
+    group_pattern: str | None = _reading(
+        None, "Regular expression whose first group finds the group in a name, such as _(.+)_ ."
     )
-    skip_bad: bool = option(
-        False, "Leave out files that cannot be read, and list them.", "--skip-bad", panel=READ
+    skip_bad: bool = _reading(
+        False, "Leave out files that cannot be read, and list them.", "--skip-bad"
     )
-    strands: str = option(
+    strands: str = _reading(
         "one",
         "one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
-        panel=READ,
         values=("one", "both"),
     )
-    cache: Path | None = option(
-        None,
-        "Folder that keeps audio features; default: the folder that mvdfq cache shows.",
-        panel=READ,
+    cache: Path | None = _reading(
+        None, "Folder that keeps audio features; default: the folder that mvdfq cache shows."
     )
-    silence: str | None = option(
+    silence: str | None = _reading(
         None,
         "Frames of digital silence in sound: missing or keep; default: as the recipe says.",
-        panel=READ,
         values=("missing", "keep"),
     )
-    profile_values: str | None = option(
+    profile_values: str | None = _reading(
         None,
         "Numbers of profiles: log-odds or probabilities; default: what --kernel needs.",
-        panel=READ,
         values=("log-odds", "probabilities"),
     )
-    no_cache: bool = option(
-        False,
-        "Do not use or keep audio features in the cache; see mvdfq cache.",
-        "--no-cache",
-        panel=READ,
+    no_cache: bool = _reading(
+        False, "Do not use or keep audio features in the cache; see mvdfq cache.", "--no-cache"
     )
-    id: str | None = option(None, "Column that names the sequence of each row.", panel=COLUMNS)
-    time: str | None = option(
-        None,
-        "Column of times, or none: rows in order; NAME:ms says the unit: s, ms, us or ns.",
-        panel=COLUMNS,
+    id: str | None = _column(None, "Column that names the sequence of each row.")
+    time: str | None = _column(
+        None, "Column of times, or none: rows in order; NAME:ms says the unit: s, ms, us or ns."
     )
-    group: str | None = option(
-        None, "Column of groups (subjects, devices), or none.", panel=COLUMNS
-    )
-    channels: str | None = option(
+    group: str | None = _column(None, "Column of groups (subjects, devices), or none.")
+    channels: str | None = _column(
         None,
         "Columns that are channels, such as x,y,z; default: all columns without another role.",
-        panel=COLUMNS,
     )
-    drop: str | None = option(None, "Columns that are left out, such as note,index.", panel=COLUMNS)
-    categories: str | None = option(
-        None, "Columns of states, such as gear,mode, also if they hold numbers.", panel=COLUMNS
+    drop: str | None = _column(None, "Columns that are left out, such as note,index.")
+    categories: str | None = _column(
+        None, "Columns of states, such as gear,mode, also if they hold numbers."
     )
-    missing: str | None = option(
-        None, "Values that stand for a missing value, such as -999 or -1,-999.", panel=COLUMNS
+    missing: str | None = _column(
+        None, "Values that stand for a missing value, such as -999 or -1,-999."
     )
-    resample: float | None = option(
+    resample: float | None = _column(
+        None, "Rows per second that all sequences are brought to; gaps stay gaps.", min=0
+    )
+    windows: str | None = _reading(
         None,
-        "Rows per second that all sequences are brought to; gaps stay gaps.",
-        panel=COLUMNS,
-        min=0,
+        "Cut recordings into windows of this length, such as 5s, 500ms or 250 (rows); windows of "
+        "one recording are one group.",
+    )
+    step: str | None = _reading(
+        None, "From the start of a window to the next, such as 2.5s; default: --windows."
     )
     n_jobs: Jobs = -1
     quiet: Quiet = False
@@ -193,7 +179,14 @@ class DataOptions:
         from mvdfq.io import read
 
         with progress_bar("reading", self.quiet) as progress:
-            return read(path, self.as_, progress=progress, **self._keywords(path))
+            data = read(path, self.as_, progress=progress, **self._keywords(path))
+        if self.windows is None:
+            if self.step is not None:
+                raise Refused("--step needs --windows.", "name the length of a window", USAGE)
+            return data
+        from mvdfq.io.windows import windows
+
+        return windows(data, self.windows, self.step)
 
     def blocks(self, path: Path, limit: int) -> Any:
         """Return what reads a folder of more than `limit` bytes block by block; None for others."""
@@ -252,7 +245,7 @@ def _parsed(name: str, value: Any) -> Any:
     if name in ("categories", "missing"):
         return [one.strip() for one in value.split(",") if one.strip()]
     if name in ("channels", "drop"):
-        return [number_or_name(one.strip()) for one in value.split(",") if one.strip()]
+        return [number_or_name(name.strip()) for name in value.split(",") if name.strip()]
     return number_or_name(value)
 
 
@@ -264,9 +257,8 @@ def number_or_name(text: str) -> str | int:
 def processes(path: Any) -> int:
     """Return -1, all processors, for many bytes; else 1, since starting processes takes longer."""
     total = 0
-    for one in path if isinstance(path, list) else [path]:
-        files = [one] if one.is_file() else (file for file in one.rglob("*") if file.is_file())
-        for file in files:
+    for place in path if isinstance(path, list) else [path]:
+        for file in [place] if place.is_file() else filter(Path.is_file, place.rglob("*")):
             total += file.stat().st_size
             if total > MANY_BYTES:
                 return -1

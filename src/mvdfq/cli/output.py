@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import os
 import shutil
 import sys
@@ -15,23 +14,6 @@ from typing import Any
 
 from mvdfq._utils.short import csv_cell
 
-__all__ = [
-    "Format",
-    "key_of",
-    "note",
-    "note_some",
-    "printable",
-    "progress_bar",
-    "screen_width",
-    "show_confusion",
-    "show_facts",
-    "show_json",
-    "show_rows",
-    "show_text",
-    "table",
-    "working",
-]
-
 # Longer lists of remarks are cut off; --format json shows everything.
 MOST_LINES, MOST_LETTERS = 10, 300
 # Lines of a pipe are never wrapped: no table is as wide as this.
@@ -43,12 +25,8 @@ MOST_CLASSES = 40
 LARGEST = 10
 
 
-class Format(StrEnum):
-    """How results are shown."""
-
-    human = "human"
-    json = "json"
-    csv = "csv"
+# How results are shown.
+Format = StrEnum("Format", ["human", "json", "csv"])
 
 
 def show_json(value: Any) -> None:
@@ -58,7 +36,7 @@ def show_json(value: Any) -> None:
     sys.stdout.write("\n")
 
 
-def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
+def show_rows(rows: Sequence[dict[str, Any]], output: Format) -> None:
     """Print rows of results in the given format; the keys of a row are the columns."""
     if output is Format.json:
         show_json(list(rows))
@@ -67,22 +45,21 @@ def show_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -
         for line in ([*rows[0]] if rows else [], *(row.values() for row in rows)):
             writer.writerow([csv_cell(printable(v) if isinstance(v, str) else v) for v in line])
     else:
-        table(rows, title)
+        table(rows)
 
 
 def show_facts(facts: dict[str, Any], output: Format) -> None:
     """Print facts, one name and value per line, in the given format."""
     if output is Format.json:
-        show_json({key_of(name): _plain(value) for name, value in facts.items()})
+        nan = {name for name, v in facts.items() if isinstance(v, float) and v != v}
+        # JSON does not have NaN
+        show_json({key_of(name): None if name in nan else v for name, v in facts.items()})
     elif output is Format.csv:
         show_rows([{"fact": key_of(name), "value": value} for name, value in facts.items()], output)
     else:
-        rows = [{"": name.replace("_", " "), " ": _fact(value)} for name, value in facts.items()]
+        texts = {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in facts.items()}
+        rows = [{"": name.replace("_", " "), " ": text} for name, text in texts.items()]
         table(rows, header=False)
-
-
-def _fact(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def key_of(name: str) -> str:
@@ -95,11 +72,6 @@ def key_of(name: str) -> str:
     """
     words = name.lower().replace("%", " percent ").replace("-", " ").replace(",", " ").split()
     return "_".join(words)
-
-
-def _plain(value: Any) -> Any:
-    """Return the value, or None for NaN, since JSON does not have NaN."""
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def screen_width() -> int | None:
@@ -245,6 +217,6 @@ def _largest(names: list[str], counts: list[list[int]]) -> list[dict[str, Any]]:
     return [
         {"true": names[i], "predicted": names[j], "times": n,
          "share": f"{n / sum(counts[i]):.1%}"}
-        for n, i, j in sorted(errors, key=lambda one: (-one[0], one[1:]))[:LARGEST]
+        for n, i, j in sorted(errors, key=lambda error: (-error[0], error[1:]))[:LARGEST]
         if n
     ]  # fmt: skip

@@ -11,11 +11,28 @@ from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
 from mvdfq.cli.shared import Without
 
-__all__ = ["ModelPath", "NewData", "load", "new_data", "predict", "warn_of_training_data"]
+__all__ = [
+    "NEVER", "UNKNOWN", "USUAL_P", "ModelPath", "NewData", "Unknown", "load", "new_data", "predict",
+    "warn_of_training_data",
+]  # fmt: skip
 
 # What a model remembers is no option where new data are read.
-NewData = Annotated[o.DataOptions, Without("recipe", "strands", "profile_values")]
+NEVER = "recipe", "strands", "profile_values"
+NewData = Annotated[o.DataOptions, Without(*NEVER)]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
+Unknown = Annotated[
+    float | None,
+    typer.Option(
+        "--unknown",
+        help="Show the typicality, and print unknown where it is at most P: a p value, the share "
+        "of sequences of the class that are at least as strange. Without P: 0.05.",
+        metavar="[P]",
+        min=0,
+        max=1,
+    ),
+]
+# What is printed for a sequence that is like no class, and the p value that says so.
+UNKNOWN, USUAL_P = "unknown", "0.05"
 
 
 def predict(
@@ -25,6 +42,7 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
     ] = False,
+    unknown: Unknown = None,
     format: o.Output = Format.human,
 ) -> None:
     """Predict the classes of new sequences.
@@ -35,12 +53,19 @@ def predict(
     quiet, read = reading.quiet, new_data(clf, data, reading)
     warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
-        chances = clf.predict_proba(read.X)
+        decision = clf.decision_function(read.X)
+        typical = None if unknown is None else clf.typicality(read.X)
+    chances, values = clf.probabilities(decision), _of_predicted(decision)
     labels = clf.classes_[chances.argmax(axis=1)]
     truth = _known_labels(read, clf, quiet)
     rows = []
     for i, (name, chosen) in enumerate(zip(read.names, labels.tolist(), strict=True)):
         row = {"name": name, "label": chosen, "probability": round(float(chances[i].max()), 4)}
+        if typical is not None and unknown is not None:
+            row["typicality"] = round(float(typical[i]), 4)
+            row["label"] = UNKNOWN if typical[i] <= unknown else chosen
+        if format is not Format.human:
+            row["decision_value"] = round(values[i], 6)
         if truth is not None:
             row["true"] = truth[i]
         if probabilities:
@@ -48,7 +73,15 @@ def predict(
         rows.append(row)
     show_rows(rows, format)
     if truth is not None:
+        known = {str(label) for label in clf.classes_.tolist()}
+        if unknown is not None:  # a class that the model does not know is rightly unknown
+            truth = [one if str(one) in known else UNKNOWN for one in truth]
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
+
+
+def _of_predicted(decision: Any) -> list[float]:
+    """Return the decision value of the predicted class of each sequence."""
+    return (abs(decision) if decision.ndim == 1 else decision.max(axis=1)).tolist()
 
 
 def _all_chances(clf: Any, chances: Any, format: Format) -> dict[str, Any]:

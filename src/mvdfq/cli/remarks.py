@@ -11,8 +11,6 @@ from typing import Any
 from mvdfq.cli.errors import as_flags
 from mvdfq.cli.output import note
 
-__all__ = ["one_line_warnings", "watched_interrupts"]
-
 # Seconds until a Ctrl-C that had to wait is tried again.
 PAUSE = 0.02
 
@@ -20,12 +18,12 @@ PAUSE = 0.02
 @contextmanager
 def one_line_warnings() -> Iterator[None]:
     """Print every warning as one line, without the path and the source line of the warning."""
-    said: set[str] = set()
+    shown: set[str] = set()
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         text = as_flags(" ".join(str(message).split()))
-        if text not in said:
-            said.add(text)
+        if text not in shown:
+            shown.add(text)
             note(f"warning: {text}")
 
     with warnings.catch_warnings():

@@ -2,7 +2,8 @@
 
 import os
 import textwrap
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +13,36 @@ from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
+from mvdfq.cli.shared import option
 from mvdfq.cli.values import READINGS, TABLES, completed
 
-__all__ = ["reproduce"]
-
-RUN = "Running it again"
 MORE = "finished folds are stored: the same command continues where it stopped"
+
+_running = partial(option, panel="Running it again")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a table is computed; the names of the fields are options and keywords of `run`."""
+
+    reading: list[str] | None = _running(
+        None,
+        "Readings of the paper to run: text, comment, tuned, inferred; default all.",
+        values=READINGS,
+    )
+    protocol: list[str] | None = _running(None, "Protocols to run; default all of the table.")
+    seeds: int | None = _running(None, "Number of repetitions with other folds; default 5.", min=1)
+    quick: bool = _running(
+        False, "A short test run of a few clips; the figures mean nothing.", "--quick"
+    )
+    kept: bool = _running(False, "Only show the stored results.", "--kept")
+    cache: Path | None = _running(None, "Folder for finished folds.")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that the user gives, as keywords of `mvdfq.reproduce.run`."""
+        keywords = {"reading": "readings", "protocol": "protocols"}
+        return {keywords.get(key, key): value for key, value in asdict(self).items() if value}
 
 
 def reproduce(
@@ -33,42 +58,11 @@ def reproduce(
         Path | None,
         typer.Option(
             help="Folder that holds gtzan, artist20, ismir2004 or proteins, or one of the four.",
-            rich_help_panel=RUN,
+            rich_help_panel="Running it again",
         ),
     ] = None,
-    reading: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Readings of the paper to run: text, comment, tuned, inferred; default all.",
-            autocompletion=completed(READINGS),
-            rich_help_panel=RUN,
-        ),
-    ] = None,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option(help="Protocols to run; default all of the table.", rich_help_panel=RUN),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of repetitions with other folds; default 5.", min=1, rich_help_panel=RUN
-        ),
-    ] = None,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="A short test run of a few clips; the figures mean nothing.",
-            rich_help_panel=RUN,
-        ),
-    ] = False,
-    kept: Annotated[
-        bool,
-        typer.Option("--kept", help="Only show the stored results.", rich_help_panel=RUN),
-    ] = False,
-    cache: Annotated[
-        Path | None, typer.Option(help="Folder for finished folds.", rich_help_panel=RUN)
-    ] = None,
+    *,
+    options: RunOptions,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Folder for TABLE.csv, .json and .html."),
@@ -83,57 +77,45 @@ def reproduce(
     Without TABLE, list the tables. Every finished fold is stored, so a run can be interrupted.
     Example: mvdfq reproduce genre --data sets/ -o results/
     """
-    options: dict[str, Any] = {
-        "readings": reading or None,
-        "protocols": protocol or None,
-        "seeds": seeds,
-        "quick": quick or None,
-        "kept": kept or None,
-        "cache": cache,
-    }
-    given = {key: value for key, value in options.items() if value is not None}
-    _check(name, data, output, given)
+    from mvdfq.reproduce.api import TABLES
+
+    can_be_run = name in TABLES
+    _check(name, options.given, data is not None and can_be_run, output)
     if not name:
         _list_tables(format)
-    elif data is None:
+    elif data is None or not can_be_run:
         _show_published(name, format)
-        note("Published figures only; --data FOLDER computes the figures again.", quiet)
-    elif not _can_be_run(name):
-        _show_published(name, format)
-        note("Published figures only; this table cannot be computed.", quiet)
+        why = (
+            "this table cannot be computed" if data else "--data FOLDER computes the figures again"
+        )
+        note(f"Published figures only; {why}.", quiet)
     else:
         means = {"n_jobs": n_jobs, "memory_limit": memory_limit}
-        result = _run(name, data, given | means, quiet)
+        result = _run(name, data, options.given | means, quiet)
         if output is not None:  # first, since a pipe may close before all output is shown
             _write(result, output, quiet)
         _show(result, format)
-        if quick:
+        if options.quick:
             note("This was a short test run: the figures mean nothing.", quiet)
 
 
-def _check(name: str, data: Path | None, output: Path | None, given: dict[str, Any]) -> None:
+def _check(name: str, given: dict[str, Any], is_run: bool, output: Path | None) -> None:
     """Raise an error for wrong options, before the work."""
+    from mvdfq.reproduce.api import check_request
     from mvdfq.reproduce.published import TITLES
 
     if name and name not in TITLES:
         raise Refused(f"TABLE={name!r} is not known.", f"use one of {', '.join(TITLES)}", USAGE)
-    is_run = bool(name) and data is not None and _can_be_run(name)
     if (given or output is not None) and not is_run:
         hint = "name a table that can be computed, and --data"
         raise Refused("These options only work when a table is computed.", hint, USAGE)
     if is_run:
-        _check_names(name, given)
+        try:
+            check_request(name, given.get("readings", []), given.get("protocols", []))
+        except ValueError as error:
+            raise Refused(str(error), "", USAGE) from None
     if output is not None:
         _check_folder(output)
-
-
-def _check_names(name: str, given: dict[str, Any]) -> None:
-    from mvdfq.reproduce.api import check_request
-
-    try:
-        check_request(name, given.get("readings", []), given.get("protocols", []))
-    except ValueError as error:
-        raise Refused(str(error), "", USAGE) from None
 
 
 def _check_folder(path: Path) -> None:
@@ -154,34 +136,24 @@ def _list_tables(format: Format) -> None:
     show_rows(rows, format)
 
 
-def _can_be_run(name: str) -> bool:
-    from mvdfq.reproduce.api import TABLES
-
-    return name in TABLES
-
-
 def _show_published(name: str, format: Format) -> None:
+    """Print the figures of the paper; for people, columns of equal values stand above the table."""
     from mvdfq.reproduce.published import TITLES, figures
 
-    found = figures(name)
-    if format is Format.human:
-        rows, alike = _without_alike([_figure_row(figure) for figure in found])
-        above = ", ".join(f"{key} {value}" for key, value in alike.items() if value)
-        table(rows, f"{TITLES[name]}\n{above}".rstrip())
-    else:
-        show_rows([asdict(figure) for figure in found], format)
-
-
-def _figure_row(figure: Any) -> dict[str, Any]:
-    keys = ("kernel", "manifold", "setting", "metric", "status", "line")
-    parts = {key: getattr(figure, key) for key in keys}
-    return {"method": figure.name, **parts, "published": figure.text}
-
-
-def _without_alike(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return rows without the columns that are equal in all rows, and these columns."""
-    alike = {key: rows[0][key] for key in rows[0] if len({row[key] for row in rows}) == 1}
-    return [{k: v for k, v in row.items() if k not in alike} for row in rows], alike
+    printed = figures(name)
+    if format is not Format.human:
+        show_rows([asdict(figure) for figure in printed], format)
+        return
+    keys = ("name", "kernel", "manifold", "setting", "metric", "status", "line", "text")
+    heads = {"name": "method", "text": "published"}
+    columns = {heads.get(key, key): [getattr(each, key) for each in printed] for key in keys}
+    alike = {head: values[0] for head, values in columns.items() if len(set(values)) == 1}
+    above = ", ".join(f"{head} {value}" for head, value in alike.items() if value)
+    rows = [
+        {head: values[i] for head, values in columns.items() if head not in alike}
+        for i in range(len(printed))
+    ]
+    table(rows, f"{TITLES[name]}\n{above}".rstrip())
 
 
 def _run(name: str, data: Path, options: dict[str, Any], quiet: bool) -> Any:
@@ -230,7 +202,7 @@ def _write(result: Any, folder: Path, quiet: bool) -> None:
         folder.mkdir(exist_ok=True)
         write_csv(result, folder / f"{result.table}.csv")
         write_json(result, folder / f"{result.table}.json")
-        replace_file(folder / f"{result.table}.html", page([result]))
+        replace_file(folder / f"{result.table}.html", page(result))
     except OSError as error:
         reason = f"{folder} cannot be written to: {error.strerror or error}."
         raise Refused(reason, f"the figures are not lost; {MORE}", CANNOT_WRITE) from None

@@ -3,17 +3,8 @@
 from typing import Any
 
 from mvdfq._utils.short import counted
-from mvdfq.cli.output import (
-    Format,
-    screen_width,
-    show_confusion,
-    show_facts,
-    show_json,
-    show_rows,
-    table,
-)
-
-__all__ = ["show_scores"]
+from mvdfq.cli import output
+from mvdfq.cli.output import Format, show_facts, show_json, show_rows, table
 
 # A terminal shows no more groups than these.
 MOST_GROUPS = 20
@@ -41,14 +32,14 @@ def show_scores(result: Any, settings: dict[str, Any], format: Format) -> None:
     show_facts(_measures(plain, settings), format)
     table(plain["classes"], "\nclasses")
     _show_groups(plain["groups"])
-    show_confusion([row["label"] for row in plain["classes"]], plain["confusion"])
+    output.show_confusion([row["label"] for row in plain["classes"]], plain["confusion"])
 
 
 def _show_groups(groups: list[dict[str, Any]]) -> None:
     """Print the accuracy of each group; a terminal shows the lowest of many groups."""
     if not groups:
         return
-    if screen_width() is None or len(groups) <= MOST_GROUPS:
+    if output.screen_width() is None or len(groups) <= MOST_GROUPS:
         table(groups, "\ngroups")
         return
     title = f"the {MOST_GROUPS} of {len(groups)} groups with the lowest accuracy"
@@ -59,9 +50,10 @@ def _show_groups(groups: list[dict[str, Any]]) -> None:
 def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]:
     """Return the measures of an evaluation as text, by name."""
     low, high = plain["interval_95"]
+    seeds = f"seed{'s' * (len(plain['seeds']) > 1)} {', '.join(map(str, plain['seeds']))}"
     facts = {
         "protocol": f"{plain['protocol']}, {counted(len(plain['folds']), 'fold')}, "
-        f"{counted(plain['n'], 'prediction')}, {_seeds(plain['seeds'])}",
+        f"{counted(plain['n'], 'prediction')}, {seeds}",
         "accuracy": f"{plain['accuracy']:.2%} ({plain['right']} of {plain['n']} right)",
         "95 % interval": f"{low:.2%} to {high:.2%}, {plain['interval_name']}",
         "error": f"{plain['error']:.2%}",
@@ -77,14 +69,8 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
     if "positive_class" in plain:
         facts["positive class"] = plain["positive_class"]
         for name, key in TWO_CLASSES.items():
-            value = plain[key]
-            how = (
-                ", pooled over the test parts" if key in POOLED and len(plain["folds"]) > 1 else ""
-            )
-            known = value is not None
-            facts[name] = f"{value:.4f}{how}" if known else "unknown: the test parts lack a class"
+            is_pooled = key in POOLED and len(plain["folds"]) > 1
+            how = ", pooled over the test parts" if is_pooled else ""
+            known = None if plain[key] is None else f"{plain[key]:.4f}{how}"
+            facts[name] = known or "unknown: the test parts lack a class"
     return facts
-
-
-def _seeds(seeds: list[int]) -> str:
-    return f"seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"

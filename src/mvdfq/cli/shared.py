@@ -19,52 +19,9 @@ import typer
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.values import completed
 
-__all__ = ["Without", "option", "with_shared"]
-
-
-class Mode(StrEnum):
-    """How progress is shown."""
-
-    auto = "auto"
-    bar = "bar"
-    lines = "lines"
-    none = "none"
-
-
-ProgressMode = Annotated[
-    Mode,
-    typer.Option(
-        "--progress",
-        help="How progress is shown. lines: one line per 10 % or 30 s. auto: a bar in a terminal, "
-        "else lines for work of more than 2 s.",
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose cluster computes; "
-        "default: this computer.",
-    ),
-]
-
-
-class Device(StrEnum):
-    """Where a command computes."""
-
-    cpu = "cpu"
-    gpu = "gpu"
-    auto = "auto"
-
-
-EngineName = Annotated[
-    Device,
-    typer.Option(
-        "--engine",
-        help="Where to compute. cpu: the processor; gpu: a graphics card; auto: the graphics card "
-        "if there is one.",
-    ),
-]
+# How progress is shown, and where a command computes.
+Mode = StrEnum("Mode", ["auto", "bar", "lines", "none"])
+Device = StrEnum("Device", ["cpu", "gpu", "auto"])
 # The commands that a cluster or a graphics card can work for, and those that only a card can.
 ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 ON_CARD = (*ON_CLUSTER, "reproduce")
@@ -79,7 +36,12 @@ class Without(tuple[str, ...]):
 
 
 def option(
-    default: Any, help: str, *names: str, panel: str, values: Iterable[str] = (), **more: Any
+    default: Any,
+    help: str,
+    *names: str,
+    panel: str | None = None,
+    values: Iterable[str] = (),
+    **more: Any,
 ) -> Any:
     """Return a field of a dataclass that is an option; `values` are what the tab key offers."""
     if values:
@@ -88,34 +50,60 @@ def option(
     return field(default=default, metadata={"option": info})
 
 
+@dataclass(frozen=True)
+class Whole:
+    """The options that hold for a whole command, where they fit."""
+
+    progress: Mode = option(
+        Mode.auto,
+        "How progress is shown. lines: one line per 10 % or 30 s. auto: a bar in a terminal, else "
+        "lines for work of more than 2 s.",
+    )
+    scheduler: str | None = option(
+        None,
+        "Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose cluster computes; "
+        "default: this computer.",
+    )
+    engine: Device = option(
+        Device.cpu,
+        "Where to compute. cpu: the processor; gpu: a graphics card; auto: the graphics card if "
+        "there is one.",
+    )
+
+
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the options that hold for whole commands, where they fit.
 
     A parameter that is a dataclass becomes one option for each field; equal names are one option.
     """
     own = signature(command).parameters
-    records = {name: found for name, one in own.items() if (found := _Record.of(one.annotation))}
+    records = {
+        name: record
+        for name, parameter in own.items()
+        if (record := _Record.of(parameter.annotation))
+    }
     options: dict[str, Parameter] = {}
-    for name, one in own.items():
-        for each in records[name].parameters() if name in records else [one]:
+    for name, parameter in own.items():
+        for each in records[name].parameters() if name in records else [parameter]:
             options.setdefault(each.name, each.replace(kind=Parameter.KEYWORD_ONLY))
     added = _added(command.__name__, options)
 
     @wraps(command)
     def run(**given: Any) -> None:
-        whole = {each.name: given.pop(each.name, each.default) for each in added}
+        whole = added.filled(given)
         arguments = {
             name: records[name].filled(given) if name in records else given[name] for name in own
         }
 
         def carry_out() -> None:
-            _show_progress(whole.get("progress", Mode.none))
-            with _card(whole.get("engine")), _cluster(whole.get("scheduler")):
+            _show_progress(whole.progress if "progress" in added.names else Mode.none)
+            with _card(whole.engine), _cluster(whole.scheduler):
                 command(**arguments)
 
         copy_context().run(carry_out)  # the settings end with the command
 
-    every = [*options.values(), *added]
+    every = [*options.values(), *added.parameters()]
+    # typer reads the options from the signature and their help from the annotations
     run.__signature__ = Signature(every)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in every}
     return run
@@ -135,45 +123,39 @@ class _Record:
         kind, *notes = get_args(annotation) if is_noted else (annotation,)
         if not is_dataclass(kind):
             return None
-        without = {name for one in notes if isinstance(one, Without) for name in one}
-        return cls(kind, [one.name for one in fields(kind) if one.name not in without])
+        without = {name for note in notes if isinstance(note, Without) for name in note}
+        return cls(kind, [each.name for each in fields(kind) if each.name not in without])
 
     def parameters(self) -> list[Parameter]:
         """Return the fields as parameters of a command."""
-        known = {one.name: one for one in fields(self.cls)}
-        return [_parameter(name, known[name].default, _annotation(known[name]))
-                for name in self.names]  # fmt: skip
+        known = {each.name: each for each in fields(self.cls)}
+        return [_parameter(known[name]) for name in self.names]
 
     def filled(self, given: dict[str, Any]) -> Any:
         """Return the dataclass with the values that the user gives."""
         return self.cls(**{name: given[name] for name in self.names})
 
 
-def _annotation(one: Field[Any]) -> Any:
-    info = one.metadata.get("option")
-    return one.type if info is None else Annotated[one.type, info]
+def _parameter(each: Field[Any]) -> Parameter:
+    info = each.metadata.get("option")
+    kind = each.type if info is None else Annotated[each.type, info]
+    return Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=kind)
 
 
-def _parameter(name: str, default: Any, annotation: Any) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _added(command: str, options: dict[str, Parameter]) -> list[Parameter]:
+def _added(command: str, options: dict[str, Parameter]) -> _Record:
     """Return the options that hold for a whole command."""
-    found = []
-    if "quiet" in options:
-        found.append(_parameter("progress", Mode.auto, ProgressMode))
-    if command in ON_CLUSTER:
-        found.append(_parameter("scheduler", None, Scheduler))
-    if command in ON_CARD:
-        found.append(_parameter("engine", Device.cpu, EngineName))
-    return found
+    fitting = {
+        "progress": "quiet" in options,
+        "scheduler": command in ON_CLUSTER,
+        "engine": command in ON_CARD,
+    }
+    return _Record(Whole, [name for name, fits in fitting.items() if fits])
 
 
 @contextmanager
-def _card(engine: Device | None) -> Iterator[None]:
+def _card(engine: Device) -> Iterator[None]:
     """Let a graphics card compute; raise an error at once if no card is found."""
-    if engine in (None, Device.cpu):
+    if engine is Device.cpu:
         yield
         return
     from mvdfq._engines.choice import use_engine
@@ -198,7 +180,7 @@ def _cluster(address: str | None) -> Iterator[None]:
         yield
         return
     from mvdfq._engines.choice import Engine, use_engine
-    from mvdfq._engines.cluster import client_of
+    from mvdfq._engines.spread import client_of
 
     with ExitStack() as stack:
         try:

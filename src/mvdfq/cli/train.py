@@ -14,8 +14,6 @@ from mvdfq.cli.inspect import inner_facts
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, show_facts
 
-__all__ = ["check_output", "train"]
-
 
 def train(
     data: o.DataPaths,
@@ -41,22 +39,17 @@ def train(
         read = read.take((read.split == "train").nonzero()[0])
     clf = parts.classifier(verbose=not reading.quiet)
     groups = useful_groups(read.groups, read.y)
-    if read.groups is not None:
-        _tell_groups(groups, reading.quiet)
+    if groups is not None:
+        n_groups = len(set(groups.tolist()))
+        note(f"The inner folds hold {n_groups} groups apart.", reading.quiet)
+    elif read.groups is not None:
+        note("The inner folds mix groups: fewer than two classes have sequences of two groups.",
+             reading.quiet)  # fmt: skip
     clf.fit(read.X, read.y, groups=groups)
     clf.source_ = read.source | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
     _show(clf, read, output, format, reading.quiet)
-
-
-def _tell_groups(groups: Any, quiet: bool) -> None:
-    """Say whether the inner folds hold known groups apart."""
-    if groups is None:
-        text = "The inner folds mix groups: fewer than two classes have sequences of two groups."
-    else:
-        text = f"The inner folds hold {len(set(groups.tolist()))} groups apart."
-    note(text, quiet)
 
 
 def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> None:
@@ -81,10 +74,8 @@ def check_output(path: Path, data: Path) -> None:
     check_name(path)
     problem, hint = "", "name another output"
     if not path.parent.is_dir():
-        problem, hint = (
-            f"{path.parent} is not a folder.",
-            "create the folder, or name another output",
-        )
+        problem = f"{path.parent} is not a folder."
+        hint = "create the folder, or name another output"
     elif path.exists() and not path.is_file():
         problem = f"{path} exists and is not an ordinary file."
     elif path.exists() and data.exists() and path.samefile(data):

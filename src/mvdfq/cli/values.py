@@ -6,20 +6,6 @@ The values are written out here because the tab key must answer before the libra
 from collections.abc import Callable, Iterable
 from itertools import product
 
-__all__ = [
-    "FORMATS",
-    "FRAMES",
-    "KERNELS",
-    "PRESETS",
-    "PROTOCOLS",
-    "READINGS",
-    "RECIPES",
-    "SYMBOLS",
-    "TABLES",
-    "completed",
-    "in_words",
-]
-
 FRAMES = ("centre", "delta", "filters", "lags", "rotate", "smooth", "standardize")
 SYMBOLS = ("codebook", "direct", "hashing", "joint", "letters", "threshold")
 KERNELS = (

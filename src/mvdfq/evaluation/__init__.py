@@ -3,8 +3,8 @@
 A classifier learns from the training part of each fold alone. No data set is named here.
 """
 
+from mvdfq.evaluation.measures import roc50
 from mvdfq.evaluation.protocols import folds_of, usual_protocol
-from mvdfq.evaluation.ranking import roc50
 from mvdfq.evaluation.results import Evaluation, Fold
 from mvdfq.evaluation.running import evaluate, evaluate_fitted, useful_groups
 

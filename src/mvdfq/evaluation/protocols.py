@@ -10,15 +10,15 @@ from sklearn.model_selection import LeaveOneGroupOut, StratifiedGroupKFold, Stra
 
 from mvdfq.terms.validation import check_groups
 
-__all__ = ["can_be_apart", "folds_of", "shuffles", "usual_protocol"]
-
+# The folds of a protocol: name, training indices, test indices.
+Folds = Iterator[tuple[str, np.ndarray, np.ndarray]]
 # Folds of whole groups: more groups share folds, so that many groups do not take many trainings.
 MOST_FOLDS = 10
 
 
 def folds_of(
     protocol: str, y: np.ndarray, *, groups: Any = None, split: Any = None, seed: int = 0
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+) -> Folds:
     """Yield the folds of a protocol: name, training indices, test indices.
 
     Parameters
@@ -65,15 +65,16 @@ def folds_of(
         if protocol == "group" and n_groups > MOST_FOLDS:
             yield from _groups_together(y, groups, seed)
         else:
-            yield from _group_fold(y, groups)
+            for train, test in LeaveOneGroupOut().split(y, y, groups):
+                yield str(groups[test[0]]), train, test
     elif protocol == "group-per-class":
         yield from _group_per_class(y, _needed(groups, protocol, "groups"))
     elif protocol == "split":
         split = _needed(split, protocol, "a split into train and test")
         train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
         if not train.size or not test.size:
-            found = sorted(set(split.tolist()))
-            raise ValueError(f"split must name 'train' and 'test' sequences, got {found}.")
+            names = sorted(set(split.tolist()))
+            raise ValueError(f"split must name 'train' and 'test' sequences, got {names}.")
         yield "test", train, test
     else:
         raise ValueError(
@@ -88,7 +89,7 @@ def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
     return np.asarray(values)
 
 
-def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _k_fold(k: int, y: np.ndarray, seed: int) -> Folds:
     labels, sizes = np.unique(y, return_counts=True)
     if k < 2:
         raise ValueError(f"protocol='{k}-fold' must have at least two folds, such as '5-fold'.")
@@ -103,14 +104,7 @@ def _k_fold(k: int, y: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray,
         yield f"fold {i}", train, test
 
 
-def _group_fold(y: np.ndarray, groups: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    for train, test in LeaveOneGroupOut().split(y, y, groups):
-        yield str(groups[test[0]]), train, test
-
-
-def _groups_together(
-    y: np.ndarray, groups: np.ndarray, seed: int
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _groups_together(y: np.ndarray, groups: np.ndarray, seed: int) -> Folds:
     """Cut folds of whole groups in which the classes have like shares, as far as groups allow."""
     k = max(min(MOST_FOLDS, int(np.unique(y, return_counts=True)[1].max())), 2)
     cutter = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
@@ -121,15 +115,13 @@ def _groups_together(
         yield f"fold {i}", train, test
 
 
-def _group_per_class(
-    y: np.ndarray, groups: np.ndarray
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _group_per_class(y: np.ndarray, groups: np.ndarray) -> Folds:
     """The i-th test part is the i-th group of every class, in the order of the group names."""
     place = np.empty(len(y), dtype=int)
     n_folds = len(y)
     for label in np.unique(y):
-        mine = y == label
-        names, place[mine] = np.unique(groups[mine], return_inverse=True)
+        members = y == label
+        names, place[members] = np.unique(groups[members], return_inverse=True)
         n_folds = min(n_folds, len(names))
     if n_folds < 2:
         raise ValueError("protocol='group-per-class' needs at least two groups in every class.")

@@ -8,10 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, recall_score
 
 from mvdfq._utils.short import Short, table
-from mvdfq.evaluation.intervals import interval_name, share_interval
-from mvdfq.evaluation.ranking import ranking_of
-
-__all__ = ["Evaluation", "Fold"]
+from mvdfq.evaluation.measures import interval_name, ranking_of, share_interval
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,11 +180,12 @@ class Evaluation(Short):
 
         The author of the paper reported the second F1 in 2008.
         """
-        said = set(self.predicted.tolist())
-        table = [row for row in self.per_class if row["n"] or row["label"] in said]
+        predicted = set(self.predicted.tolist())
+        table = [row for row in self.per_class if row["n"] or row["label"] in predicted]
         precision, recall = (
             np.mean([row[key] for row in table]) for key in ("precision", "recall")
         )
+        # without a right prediction both means are 0, and so is F1
         harmonic = 2 * precision * recall / max(precision + recall, 1e-300)
         return float(np.mean([row["f1"] for row in table])), float(harmonic)
 
@@ -245,11 +243,8 @@ class Evaluation(Short):
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and text, ready for JSON.
 
-        Returns
-        -------
-        result : dict
-            Metrics, folds, groups, the table of classes and the confusion matrix; for two
-            classes also `two_classes`.
+        Metrics, folds, groups, the table of classes and the confusion matrix; for two classes also
+        `two_classes`.
         """
         mean_f1, harmonic_f1 = self.f1
         return {

@@ -3,6 +3,7 @@
 The classifier learns from the training part of each fold alone.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
-from mvdfq.evaluation.cuts import check_cuts
 from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
 from mvdfq.evaluation.results import Evaluation, Fold
 from mvdfq.terms.validation import check_groups
 
-__all__ = ["evaluate", "evaluate_fitted", "useful_groups"]
+# Name, seed, training indices and test indices of a fold.
+Cut = tuple[str, int, np.ndarray, np.ndarray]
 
 
 def evaluate(
@@ -98,7 +100,7 @@ def evaluate(
         for seed in (seeds if shuffles(protocol, groups) else seeds[:1])
         for name, train, test in folds_of(protocol, y, groups=groups, split=split, seed=seed)
     ]
-    check_cuts(cuts, y, groups, protocol)
+    _check_cuts(cuts, y, groups, protocol)
     labels = np.unique(y).tolist()
     if positive is not None and (len(labels) != 2 or str(positive) not in map(str, labels)):
         raise ValueError(f"positive must be one of two classes, got {positive!r} of {labels[:20]}.")
@@ -110,7 +112,8 @@ def evaluate(
         clf = clone(estimator)
         clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner, y[train]))
         part = _take(X, test)
-        result.folds.append(_fold(clf, part, y, name, seed, test))
+        scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
+        result.folds.append(Fold(name, seed, test, y[test], clf.predict(part), scores))
         if visit is not None:
             visit(clf, part, result.folds[-1], train)
         if progress is not None:
@@ -119,27 +122,10 @@ def evaluate(
 
 
 def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
-    """Test a fitted classifier on sequences with labels.
+    """Test a fitted classifier on sequences with labels; the result has one fold.
 
-    Parameters
-    ----------
-    clf : classifier
-        The fitted classifier.
-
-    X : Sequences, list or array
-        The sequences.
-
-    y : array-like of shape (n_sequences,)
-        The labels. Text and whole numbers are compared as text. A label that the classifier does
-        not know counts as an error.
-
-    groups : array-like of shape (n_sequences,), default=None
-        The group of each sequence, for the interval and the accuracy of each group.
-
-    Returns
-    -------
-    evaluation : Evaluation
-        One fold, and its metrics.
+    Text and whole numbers are compared as text. A label that the classifier does not know counts as
+    an error. `groups` serve the interval and the accuracy of each group.
 
     Examples
     --------
@@ -162,10 +148,45 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     return Evaluation("saved model", labels, [fold], check_groups(groups, len(y)))
 
 
-def _fold(clf: Any, part: Any, y: np.ndarray, name: str, seed: int, test: np.ndarray) -> Fold:
-    """Test a fitted classifier on the test part of one fold."""
-    scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
-    return Fold(name, seed, test, y[test], clf.predict(part), scores)
+def _check_cuts(
+    cuts: Sequence[Cut], y: np.ndarray, groups: np.ndarray | None, protocol: str
+) -> None:
+    """Refuse folds that cannot be learned; warn of classes that are new, and of mixed groups."""
+    _check_classes(cuts, y, protocol)
+    n_groups = 0 if groups is None else len(np.unique(groups))
+    if groups is None or n_groups < 2:
+        return
+    pairs = (np.intersect1d(groups[train], groups[test]) for _, _, train, test in cuts)
+    mixed = {group for both in pairs for group in both.tolist()}
+    if mixed:
+        advice = "; protocol='group' holds groups apart" if can_be_apart(y, groups) else ""
+        warnings.warn(
+            f"{len(mixed)} of {n_groups} groups are both in the training "
+            f"part and in the test part of a fold: the accuracy may be lower for new groups"
+            f"{advice}.",
+            stacklevel=3,
+        )
+
+
+def _check_classes(cuts: Sequence[Cut], y: np.ndarray, protocol: str) -> None:
+    lacking, n_wrong = [], 0
+    for name, _, train, test in cuts:
+        learned = np.unique(y[train])
+        if len(learned) < 2 <= len(np.unique(y)):
+            raise ValueError(
+                f"protocol={protocol!r} leaves class {learned[0]!s} alone in the training part of "
+                f"{name}, but a classifier needs two classes; pass another protocol, such as "
+                f"'5-fold'."
+            )
+        new = ~np.isin(y[test], learned)
+        lacking += [name] if new.any() else []
+        n_wrong += int(new.sum())
+    if lacking:
+        warnings.warn(
+            f"The training part of {counted(len(lacking), 'fold')} (the first is {lacking[0]}) "
+            f"lacks a class of the test part: {counted(n_wrong, 'prediction')} cannot be right.",
+            stacklevel=4,
+        )
 
 
 def _inner_groups(estimator: Any, groups: np.ndarray | None, y: np.ndarray) -> dict[str, Any]:

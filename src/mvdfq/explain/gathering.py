@@ -9,9 +9,9 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import TermRows
 from mvdfq.terms.baseline import Baselines, View
 from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.fitted import TermRows
 from mvdfq.terms.total import FittedSum
 
 __all__ = ["explanations"]
@@ -82,6 +82,7 @@ class _One:
             row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
             group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
             contrast=self.contrast,
+            curves=next((one.curves for one in rows if one.curves is not None), None),
         )  # fmt: skip
 
     @property

@@ -10,16 +10,12 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq.frames.learned import learned_names, require
 from mvdfq.sequences import Sequences, check_sequences
-
-__all__ = ["MOST_CHANNELS", "SequenceTransformer", "UnknownShares", "channel_index",
-           "channel_names", "combined_reach", "reach_of", "renamed", "shares_of",
-           "steps_of"]  # fmt: skip
 
 # Most channels of a part that was read from a file; a part without learned arrays may claim any
 # number, and names of all channels would fill the memory.
@@ -228,6 +224,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         names = X.channel_names or known
         if names is not None and known is not None and names != known:
             raise ValueError(f"X must have the channels of fit, {list(known)}, got {list(names)}.")
+        # a plain list has neither names nor flags: then the names and flags of `fit` hold
         as_in_fit = replace(X, channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
             raise ValueError(f"Channel {j} of X must hold numbers, as in fit, got symbols.")
@@ -251,6 +248,18 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+class PerChannel(SequenceTransformer):
+    """Base of the transformers whose rows are the channels, each made of one channel alone."""
+
+    def reach(self) -> int | None:
+        """Return 0: a frame is read without its neighbours."""
+        return 0
+
+    def channel_shares(self) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(self.n_channels_in_)
 
 
 def channel_names(X: Any) -> tuple[str, ...]:
@@ -303,6 +312,37 @@ def steps_of(*parts: Any) -> list[Any]:
     return steps
 
 
+def passes(part: Any) -> bool:
+    """Tell whether a part leaves the sequences as they are."""
+    return part is None or (isinstance(part, str) and part == "passthrough")
+
+
+def fit_encoders(parts: list[Any], X: Any, y: np.ndarray) -> tuple[list[Any], Any]:
+    """Fit transformers one after the other; return the transformers and the encoded sequences.
+
+    None and "passthrough" stand for a part that is left out.
+    """
+    fitted: list[Any] = []
+    for step in parts:
+        if passes(step):
+            continue
+        if not hasattr(step, "fit") or not hasattr(step, "transform"):
+            raise TypeError(
+                f"{step!r} is not a transformer; pass a name or an object such as mvdfq.Delta() or "
+                f"mvdfq.DirectQuantizer()."
+            )
+        fitted.append(clone(step))
+        X = fitted[-1].fit_transform(X, y)
+    return fitted, X
+
+
+def encode(encoders: list[Any], X: Any) -> Any:
+    """Return new sequences as fitted transformers make them."""
+    for step in encoders:
+        X = step.transform(X)
+    return X
+
+
 def reach_of(*parts: Any) -> int | None:
     """Return how many frames on either side an output frame depends on; None means all frames.
 
@@ -341,8 +381,8 @@ def _shares_of_step(step: Any, n_rows_in: int) -> np.ndarray:
     if not hasattr(step, "channel_shares"):
         raise UnknownShares(
             f"{name} does not say which channels its rows are made of, so importance and "
-            f"evidence by channel are not known; use row_importance_ and by_row, or give {name} "
-            f"a method channel_shares."
+            f"evidence by channel are not known; use by_row, or give {name} a method "
+            f"channel_shares."
         )
     shares = np.asarray(step.channel_shares(), dtype=float)
     sums_to_one = shares.ndim == 2 and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()

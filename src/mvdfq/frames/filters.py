@@ -2,23 +2,20 @@
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mvdfq._engines.filters import N_TAPS, filter_responses
+from mvdfq._engines.row_loops import N_TAPS, filter_responses
 from mvdfq._utils.checks import check_several
-from mvdfq._utils.rounding import is_constant
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Ragged, Sequences
-from mvdfq.sequences.statistics import ranges_of
-
-__all__ = ["Filters", "auto_dilations"]
+from mvdfq.sequences.statistics import is_constant, ranges_of
 
 # The taps of weight +2: all choices of three taps out of nine.
 TAPS = np.array(list(combinations(range(N_TAPS), 3)))
@@ -28,6 +25,7 @@ MOST_CHANNELS = 9
 LONGEST = 2**20
 
 
+@dataclass(eq=False, repr=False)
 class Filters(SequenceTransformer):
     r"""Respond to short shapes: 84 fixed filters, stretched by dilations, one row per response.
 
@@ -84,21 +82,14 @@ class Filters(SequenceTransformer):
     array([-1., -1., -1., -1., -1., -1.,  2.,  2.,  2.])
     """
 
-    dilations_: np.ndarray
-    members_: np.ndarray
+    dilations: Any = "auto"
+    _: KW_ONLY
+    keep_symbolic: bool = True
+    random_state: Any = 0
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        dilations: Any = "auto",
-        *,
-        keep_symbolic: bool = True,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.dilations = dilations
-        self.keep_symbolic = keep_symbolic
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    dilations_: np.ndarray = field(init=False)
+    members_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Choose the dilations and draw the channels of every filter."""
@@ -162,7 +153,7 @@ class Filters(SequenceTransformer):
         filter_responses(data, offsets[a : b + 1], self.compiled(i), out[rows])
 
     def compiled(self, i: int) -> tuple[Any, ...]:
-        """Return the filters of dilation `i` as the compiled loops of `_engines.filters` read them.
+        """Return the filters of dilation `i` as compiled loops (`_engines.row_loops`) read them.
 
         Parameters
         ----------
@@ -176,6 +167,7 @@ class Filters(SequenceTransformer):
         """
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
         members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
+        # channels that no filter of a kind of padding reads need not be padded
         used = np.zeros((2, int((~self._symbolic_mask).sum())), dtype=bool)
         for kind in range(2):
             listed = members[zero_padded == bool(kind)]

@@ -6,18 +6,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "LearnedError",
-    "check_array",
-    "learned_names",
-    "require",
-    "require_array",
-    "require_axes",
-]
-
 
 class LearnedError(ValueError):
-    """The learned values of a part do not belong together."""
+    """The values of a part do not belong together, or no file can hold the part."""
 
 
 def require(condition: Any, problem: str) -> None:
@@ -64,4 +55,5 @@ def learned_names(cls: Any) -> tuple[str, ...]:
     A class declares these attributes by annotations in its body: ``mean_: np.ndarray``.
     """
     declared = [name for base in reversed(cls.__mro__) for name in get_annotations(base)]
-    return tuple(name for name in dict.fromkeys(declared) if name.endswith("_"))
+    # "_" alone separates the parameters of a dataclass
+    return tuple(name for name in dict.fromkeys(declared) if name.endswith("_") and name != "_")

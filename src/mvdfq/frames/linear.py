@@ -11,13 +11,11 @@ from sklearn.utils import check_scalar
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import moments, project, shift_and_scale
 from mvdfq._utils.checks import check_spread
-from mvdfq._utils.rounding import SAME, is_constant
-from mvdfq.frames.base import SequenceTransformer, channel_names, renamed
+from mvdfq.frames.base import PerChannel, SequenceTransformer, channel_names, renamed
 from mvdfq.frames.learned import require, require_array, require_axes
 from mvdfq.frames.time import gradient
 from mvdfq.sequences import Sequences
-
-__all__ = ["Centre", "Rotate", "Standardize", "centred", "principal_axes"]
+from mvdfq.sequences.statistics import SAME, is_constant
 
 # Frames per block of the covariance, so that long collections need little memory.
 BLOCK = 2**16
@@ -25,7 +23,7 @@ BLOCK = 2**16
 SMALL = 1e-9
 
 
-class Standardize(SequenceTransformer):
+class Standardize(PerChannel):
     r"""Give every channel mean 0 and standard deviation 1 over the training frames.
 
     .. math:: z = (x - \mu_c) / \sigma_c
@@ -68,14 +66,6 @@ class Standardize(SequenceTransformer):
         shift_and_scale(X.data, self.mean_, self.scale_, scaled)
         return X.with_data(scaled)
 
-    def reach(self) -> int:
-        """Return 0: a frame is scaled without its neighbours."""
-        return 0
-
-    def channel_shares(self) -> np.ndarray:
-        """Return the identity: every row is one channel."""
-        return np.eye(self.n_channels_in_)
-
     def check_learned(self) -> None:
         """Raise an error unless there is one mean and one positive scale per channel."""
         super().check_learned()
@@ -85,7 +75,7 @@ class Standardize(SequenceTransformer):
         require((self.scale_ > 0).all(), f"scale_ must be positive, got {self.scale_}")
 
 
-class Centre(SequenceTransformer):
+class Centre(PerChannel):
     r"""Subtract from every sequence the mean of each of its channels.
 
     .. math:: z_t = x_t - \frac{1}{n} \sum_u x_u
@@ -117,10 +107,6 @@ class Centre(SequenceTransformer):
 
     def reach(self) -> None:
         """Return None: the mean depends on the whole sequence."""
-
-    def channel_shares(self) -> np.ndarray:
-        """Return the identity: every row is one channel."""
-        return np.eye(self.n_channels_in_)
 
 
 class Rotate(SequenceTransformer):
@@ -261,10 +247,12 @@ def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
             covariance += centred @ centred.T
     check_spread(covariance, "X")
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
+    # eigenvalues come in ascending order; rounding may leave one just below 0
     variances, axes = np.maximum(variances[::-1], 0), _with_signs(axes.T[::-1])
     whole = np.zeros((len(axes), len(data)))
     whole[:, varies] = axes
     kept = variances > SMALL * variances[0]
+    # a small variance may be a true signal beside a much larger one: look at the products
     kept[~kept] = [not _is_rounding(data, mean, axis) for axis in whole[~kept]]
     return mean, whole[kept], variances[kept]
 

@@ -12,6 +12,7 @@ from mvdfq.frames.base import (
     SequenceTransformer,
     channel_names,
     combined_reach,
+    passes,
     reach_of,
     shares_of,
     steps_of,
@@ -19,8 +20,6 @@ from mvdfq.frames.base import (
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.containers import check_lengths
-
-__all__ = ["Stack", "named_views"]
 
 
 class Stack(SequenceTransformer):
@@ -109,9 +108,9 @@ class Stack(SequenceTransformer):
             for step in steps:
                 is_fitted, kind = hasattr(step, "n_channels_in_"), type(step).__name__
                 require(is_fitted, f"view {name!r} must be fitted, but {kind} is not")
-            n, found = self.n_channels_in_, steps[0].n_channels_in_ if steps else None
-            fits = found in (None, n)
-            require(fits, f"view {name!r} must read {n} channels, got {found}")
+            n, n_read = self.n_channels_in_, steps[0].n_channels_in_ if steps else None
+            fits = n_read in (None, n)
+            require(fits, f"view {name!r} must read {n} channels, got {n_read}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the stack and, if `deep`, of its views.
@@ -170,7 +169,7 @@ def named_views(views: Any) -> list[tuple[str, Any]]:
                 f"A view name must be unique, without '__' and not 'views', got {name!r}."
             )
         unique = f"{name}-{seen[name]}" if total[name] > 1 else name
-        named.append((unique, None if _passes(view) else view))
+        named.append((unique, None if passes(view) else view))
     if not named:
         raise ValueError("views must hold at least one view, got an empty list.")
     return named
@@ -184,16 +183,12 @@ def _check_view(pair: tuple[Any, ...]) -> None:
         )
     view = pair[1]
     is_transformer = hasattr(view, "fit") and hasattr(view, "transform")
-    if not _passes(view) and (isinstance(view, type) or not is_transformer):
+    if not passes(view) and (isinstance(view, type) or not is_transformer):
         raise TypeError(f"A view must be a transformer, 'passthrough' or None, got {view!r}.")
 
 
-def _passes(view: Any) -> bool:
-    return view is None or (isinstance(view, str) and view == "passthrough")
-
-
 def _class_name(view: Any) -> str:
-    return "passthrough" if _passes(view) else type(view).__name__.lower()
+    return "passthrough" if passes(view) else type(view).__name__.lower()
 
 
 def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:
@@ -215,6 +210,7 @@ def _kept_rows(parts: dict[str, Sequences]) -> list[tuple[str, int, str, bool]]:
     for view, part in parts.items():
         pairs = zip(channel_names(part), part.symbolic_mask.tolist(), strict=True)
         for row, (name, flag) in enumerate(pairs):
+            # several views may pass the same symbolic channel through
             if flag and name in names:
                 continue
             unique = f"{view}: {name}" if name in names else name

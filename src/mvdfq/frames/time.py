@@ -8,11 +8,9 @@ from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import moving_average
-from mvdfq.frames.base import MOST_CHANNELS, SequenceTransformer, channel_names, renamed
+from mvdfq.frames.base import MOST_CHANNELS, PerChannel, SequenceTransformer, channel_names, renamed
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences
-
-__all__ = ["Delta", "Lags", "Smooth", "gradient"]
 
 
 class Delta(SequenceTransformer):
@@ -60,11 +58,11 @@ class Delta(SequenceTransformer):
 
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: kept channels, then the slopes of the numeric channels."""
-        one, symbolic = np.eye(self.n_channels_in_), self._symbolic_mask
-        return np.concatenate([one[symbolic | self.keep], one[~symbolic]])
+        identity, symbolic = np.eye(self.n_channels_in_), self._symbolic_mask
+        return np.concatenate([identity[symbolic | self.keep], identity[~symbolic]])
 
 
-class Smooth(SequenceTransformer):
+class Smooth(PerChannel):
     r"""Moving average of every channel.
 
     .. math:: z_t = \frac{1}{|W_t|} \sum_{u \in W_t} x_u
@@ -103,10 +101,6 @@ class Smooth(SequenceTransformer):
     def reach(self) -> int:
         """Return half the window."""
         return self.window // 2
-
-    def channel_shares(self) -> np.ndarray:
-        """Return the identity: every row is one channel."""
-        return np.eye(self.n_channels_in_)
 
 
 class Lags(SequenceTransformer):

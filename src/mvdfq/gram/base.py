@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -21,34 +21,41 @@ from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.symbols.letters import Letters
 
-__all__ = ["SequenceMap", "are_letters", "warn_wordless"]
+# Frames of a row to look at before all of them.
+GLANCE = 2**12
 
 # Bytes of features in a data frame.
 MOST_DENSE = 2**31
 
 
+@dataclass(eq=False, repr=False)
 class SequenceMap(TransformerMixin, BaseEstimator):
     """The base class of kernel and features: reads sequences and plans the computation."""
 
-    kernel: Kernel | None
-    manifold: bool
-    normalize: bool
-    row_norm: str
-    row_weights: Sequence[float] | None
-    group_weights: Sequence[float] | None
-    word_weights: str | None
-    min_share: float | None
-    pyramid: int
-    n_symbols: int | Sequence[int] | None
-    constant_rows: str
+    kernel: Kernel | None = None
+    _: KW_ONLY
+    manifold: bool = False
+    normalize: bool = True
+    row_norm: str = "none"
+    row_weights: Sequence[float] | None = None
+    group_weights: Sequence[float] | None = None
+    word_weights: str | None = None
+    min_share: float | None = None
+    pyramid: int = 1
+    n_symbols: int | Sequence[int] | None = None
+    constant_rows: str = "drop"
+    memory_limit: int | str | None = None
+    n_jobs: int | None = None
+    engine: str | None = None
+
     # What `fit` learns: a model file must hold these.
-    kernel_: Kernel
-    letters_: Letters | None
-    n_rows_in_: int
-    n_symbols_: np.ndarray
-    row_names_: tuple[str, ...]
-    rows_: np.ndarray
-    plan_: Plan
+    kernel_: Kernel = field(init=False)
+    letters_: Letters | None = field(init=False)
+    n_rows_in_: int = field(init=False)
+    n_symbols_: np.ndarray = field(init=False)
+    row_names_: tuple[str, ...] = field(init=False)
+    rows_: np.ndarray = field(init=False)
+    plan_: Plan = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the alphabets, and the words that have a column or a weight.
@@ -145,11 +152,11 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             kernel,
             self.n_symbols_[self.rows_],
             weights[self.rows_],
-            self.manifold,
-            self.row_norm,
-            self._checked_group_weights(),
-            self.pyramid,
-            listed,
+            root=self.manifold,
+            row_norm=self.row_norm,
+            group_weights=self._checked_group_weights(),
+            n_levels=self.pyramid,
+            listed=listed,
         ).with_vocabularies(collection)
         return collection
 
@@ -173,8 +180,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if isinstance(X, Symbols):
             return X
         if are_letters(X) != (self.letters_ is not None):
-            fitted, found = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
-            raise TypeError(f"fit was given {fitted}, but X holds {found}; pass {fitted}.")
+            fitted, given = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
+            raise TypeError(f"fit was given {fitted}, but X holds {given}; pass {fitted}.")
         return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
 
     def read_new(self, X: Any) -> Ragged:
@@ -208,6 +215,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
                 f"{self.n_symbols_.tolist()}; use the same fitted quantizer for both."
             )
         if isinstance(collection, Symbols):
+            # with the alphabets of `fit`, codes beyond them are symbols that `fit` did not see
             collection = replace(collection, n_symbols=self.n_symbols_)
         return self._in_use(collection)
 
@@ -268,14 +276,19 @@ def are_letters(X: Any) -> bool:
         return bool(X.symbolic_mask.all())
     if isinstance(X, Ragged | str):
         return False
+    # the first sequence decides; reading refuses a list that mixes strings and numbers
     first = next(iter(X), None)
     rows = first if isinstance(first, list | tuple) else [first]
     return len(rows) > 0 and all(isinstance(row, str) for row in rows)
 
 
 def _is_constant(codes: np.ndarray, missing: int) -> bool:
-    present = codes[codes != missing]
-    return bool((present == present[:1]).all())  # also True without any symbol
+    # the first frames of nearly every row differ already
+    for part in (codes[:GLANCE], codes):
+        present = part[part != missing]
+        if (present != present[:1]).any():
+            return False
+    return True  # also without any symbol
 
 
 def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:

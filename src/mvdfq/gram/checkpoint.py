@@ -2,15 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mvdfq._engines.choice import current_engine, engine_of
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.files import locked
-from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import __version__
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.kernel import SequenceKernel
@@ -18,9 +20,8 @@ from mvdfq.gram.plan import Tile, plan_tiles
 from mvdfq.gram.sums import Gram, mirror_upper
 from mvdfq.gram.tiles import compute_tiles, gram
 from mvdfq.gram.unfinished import Unfinished, remove_others
-from mvdfq.symbols.spool import spooled
-
-__all__ = ["Stored", "store_gram", "write_gram"]
+from mvdfq.sequences import offsets_of
+from mvdfq.symbols.base import Symbols
 
 DTYPES = ("float32", "float64")
 Report = Callable[[int, int], None]
@@ -43,7 +44,7 @@ def write_gram(
 ) -> np.memmap:
     """Fit a kernel and write the kernel matrix of all pairs of sequences to a .npy file.
 
-    The values are those of ``kernel.fit_transform(X)``. The matrix is never held in memory: tiles
+    The values equal ``kernel.fit_transform(X)``. The matrix is never held in memory: tiles
     of about a thousand sequences are written to a hidden file beside `path`. The file becomes
     `path` when it is complete. After an interruption of any kind the same call goes on after the
     last tile, and the result is the same to the last bit.
@@ -188,3 +189,43 @@ def _key(kernel: SequenceKernel, tiles: list[Tile], dtype: str) -> str:
 def _plain(value: Any) -> Any:
     """Return a parameter in full: the text of a long array would leave out its middle."""
     return value.tolist() if isinstance(value, np.ndarray) else str(value)
+
+
+def spooled(blocks: Iterable[Symbols], folder: Path) -> Symbols:
+    """Write blocks of symbols one after the other to a file; return all as one collection.
+
+    The codes are a memory map of a file without a name in `folder`, so that the file disappears
+    with the process, also after ``kill -9``. Blocks must have the same rows and alphabets.
+    """
+    lengths: list[np.ndarray] = []
+    first: Any = None
+    with TemporaryFile(dir=folder) as file:
+        for block in blocks:
+            first = block[:0] if first is None else first
+            _check_block(block, first)
+            # frame after frame, since the number of frames of all blocks is not known yet
+            np.ascontiguousarray(block.codes.T).tofile(file)
+            lengths.append(block.lengths)
+        if not lengths:
+            raise ValueError("X holds no sequences; pass at least one block of sequences.")
+        file.flush()
+        offsets = offsets_of(np.concatenate(lengths))
+        shape = int(offsets[-1]), first.n_rows
+        codes = first.codes.T
+        if codes.dtype.itemsize * shape[0] * shape[1]:  # an empty file cannot be mapped
+            codes = np.memmap(file, first.codes.dtype, "r", 0, shape)
+    return replace(first, data=codes.T, offsets=offsets)
+
+
+def _check_block(block: Any, first: Symbols) -> None:
+    if not isinstance(block, Symbols):
+        raise TypeError(
+            f"Blocks must be Symbols, got {type(block).__name__}; a fitted quantizer turns a block "
+            f"of sequences into Symbols."
+        )
+    same = block.codes.dtype == first.codes.dtype and block.n_rows == first.n_rows
+    if not same or not np.array_equal(block.n_symbols, first.n_symbols):
+        raise ValueError(
+            f"All blocks must have the rows and alphabets of the first block, "
+            f"{first.n_symbols.tolist()}, got {block.n_symbols.tolist()}; use one fitted quantizer."
+        )

@@ -1,6 +1,7 @@
 """SequenceFeatures: sequences in, a sparse matrix of counted words out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,10 @@ from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.portions import portions, stacked, vocabulary_of
 from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
 from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted, weigh_words
-from mvdfq.kernels import Kernel
 from mvdfq.sequences import Ragged
 
-__all__ = ["SequenceFeatures"]
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class SequenceFeatures(SequenceMap):
     r"""Count words into a sparse matrix whose inner products are the kernel.
 
@@ -60,15 +59,11 @@ class SequenceFeatures(SequenceMap):
         gives all words the weight 1.
 
     min_share : float, default=None
-        Words have the weight 0 unless more than this share of the training sequences hold the
-        word. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
+        Words have the weight 0 unless the words occur in more than this share of the training
+        sequences. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid.
-
-    n_features : int, default=None
-        Hash words to this many columns, so that no vocabulary is kept; words in the same column
-        add their counts. None gives every word its own column, which `word_weights` needs.
 
     n_symbols : int or sequence of int, default=None
         Size of the alphabet if X holds plain integers. `Mismatch` depends on this size.
@@ -90,6 +85,10 @@ class SequenceFeatures(SequenceMap):
     engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
         Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
         the processor.
+
+    n_features : int, default=None
+        Hash words to this many columns, so that no vocabulary is kept; words in the same column
+        add their counts. None gives every word its own column, which `word_weights` needs.
 
     Attributes
     ----------
@@ -114,40 +113,7 @@ class SequenceFeatures(SequenceMap):
            [1.   , 0.   , 1.405]])
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        *,
-        manifold: bool = False,
-        normalize: bool = True,
-        row_norm: str = "none",
-        row_weights: Sequence[float] | None = None,
-        group_weights: Sequence[float] | None = None,
-        word_weights: str | None = None,
-        min_share: float | None = None,
-        pyramid: int = 1,
-        n_features: int | None = None,
-        n_symbols: int | Sequence[int] | None = None,
-        constant_rows: str = "drop",
-        memory_limit: int | str | None = None,
-        n_jobs: int | None = None,
-        engine: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.manifold = manifold
-        self.normalize = normalize
-        self.row_norm = row_norm
-        self.row_weights = row_weights
-        self.group_weights = group_weights
-        self.word_weights = word_weights
-        self.min_share = min_share
-        self.pyramid = pyramid
-        self.n_features = n_features
-        self.n_symbols = n_symbols
-        self.constant_rows = constant_rows
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.engine = engine
+    n_features: int | None = None
 
     def _fit_transform(self, X: Any) -> sp.csr_array:
         collection, counted = self._fit(X)
@@ -213,6 +179,7 @@ class SequenceFeatures(SequenceMap):
     def _fit_vocabulary(self, collection: Ragged) -> list[WordCounts] | None:
         cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
         kind = None if self.word_weights is None else WORD_WEIGHTS[self.word_weights]
+        # too much for one pass: list the words first; the caller counts them again for the result
         if len(cuts) > 1:
             if kind is not None:
                 options = self.min_share, self.n_jobs, self.memory_limit
@@ -269,6 +236,7 @@ class SequenceFeatures(SequenceMap):
     def _scaled(self, features: sp.csr_array, own: np.ndarray) -> sp.csr_array:
         """Normalize embedded counts in place."""
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
+        # one number for all sequences, or one number per sequence
         scale = np.broadcast_to(scale, own.shape)
         features.data *= np.repeat(scale, np.diff(features.indptr))
         features.eliminate_zeros()  # of rows with the weight 0

@@ -1,4 +1,4 @@
-"""The Gram matrix on a graphics card: batches of rows and tasks instead of tiles and threads."""
+"""The Gram matrix and explicit features on a graphics card: batches of rows and tasks, no tiles."""
 
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from mvdfq._engines.cpu import EXACT_SINGLE
 from mvdfq._engines.gpu.counts import (
     KEY_BITS,
     histogram,
@@ -16,16 +17,14 @@ from mvdfq._engines.gpu.counts import (
     runs_of,
 )
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
-from mvdfq._engines.gpu.halves import EXACT_SINGLE, Kind, Sums
+from mvdfq._engines.gpu.halves import Kind, Sums
 from mvdfq._engines.gpu.products import Factors, add_dense, add_runs
 from mvdfq._engines.gpu.reading import Reading, Rows
 from mvdfq.gram.plan import Plan
-from mvdfq.kernels.counting import GroupTask
-from mvdfq.kernels.keys import word_keys
+from mvdfq.kernels.counting import Columns, GroupTask
+from mvdfq.kernels.keys import word_codes, word_keys
 from mvdfq.kernels.neighbours import NeighbourTask
 from mvdfq.symbols.base import Symbols
-
-__all__ = ["CannotCount", "device_rows", "gpu_gram", "reading_of"]
 
 # Bytes of the card that one word takes: entries, two copies in the sort, runs, values, columns.
 BYTES_PER_WORD = 80
@@ -300,11 +299,11 @@ class _Tile:
     def _dense_factors(self, read: Rows, rows: list[int], tasks: list[Task]) -> np.ndarray:
         assert self.plan.word_factors is not None
         sizes = [task.reading.n_words(read.base) for task in tasks]
-        found = [
+        by_task = [
             [self.plan.word_factors[r, task.number].of_all(size, read.base) for r in rows]
             for task, size in zip(tasks, sizes, strict=True)
         ]
-        return np.concatenate([np.stack(one) for one in found], axis=1)
+        return np.concatenate([np.stack(factors) for factors in by_task], axis=1)
 
     def _listed_factors(
         self, read: Rows, rows: list[int], tasks: list[Task], n_words: int
@@ -313,10 +312,10 @@ class _Tile:
         words, values = [np.empty(0, np.int64)], [np.empty(0)]
         for i, r in enumerate(rows):
             for j, task in enumerate(tasks):
-                mine = self.plan.word_factors[r, task.number]
-                keys = word_keys(mine.words, read.base).astype(np.int64)
+                factors = self.plan.word_factors[r, task.number]
+                keys = word_keys(factors.words, read.base).astype(np.int64)
                 words.append((i * len(tasks) + j) * n_words + keys)
-                values.append(mine.values)
+                values.append(factors.values)
         device = str(read.codes.device)
         return Factors(*(to_device(np.concatenate(part), device) for part in (words, values)))
 
@@ -337,3 +336,45 @@ class _Tile:
             own = own * factors[:, None]
         self.values += sums.values.sum(dim=0)
         self.own += own.sum(dim=0)
+
+
+def count_tasks(collection: Any, plan: Plan, device: str) -> Iterator[tuple[int, int, Columns]]:
+    """Yield row, number and counts of every task; words are rows of codes.
+
+    Raises `CannotCount` before the first result if the card cannot count the words.
+    """
+    if not isinstance(collection, Symbols):
+        raise CannotCount("the kernel reads numbers")
+    if not plan.counts_groups:
+        raise CannotCount("the kernel has its own way of counting")
+    readings = [
+        [(reading_of(task), float(task.group.layout_weights[0])) for _, task in plan.tasks(r)]
+        for r in range(len(plan.row_weights))
+    ]
+    codes, offsets = device_rows([collection], device)
+    geometry = Rows.of(codes, offsets)
+    rows = []
+    for r, listed in enumerate(readings):
+        n_symbols = int(plan.n_symbols[r])
+        missing = n_symbols if plan.kernel.is_closed else collection.missing
+        rows.append(geometry.chosen([r], n_symbols, missing))
+        if any(run_bits(rows[-1], [reading]) > KEY_BITS for reading, _ in listed):
+            raise CannotCount("words of this length do not fit into 64 bits")
+    for r, listed in enumerate(readings):
+        for t, (reading, weight) in enumerate(listed):
+            yield r, t, _columns(rows[r], reading, weight)
+
+
+def _columns(row: Rows, reading: Any, weight: float) -> Columns:
+    """Count the words of one reading in one row."""
+    runs = runs_of(row, [reading])
+    words, sizes = torch.unique_consecutive(runs.word, return_counts=True)
+    counts = to_host(runs.count) * weight
+    # as on the processor: whole numbers that single precision holds exactly
+    single = counts.max(initial=0) < EXACT_SINGLE and weight % 1 == 0
+    return Columns(
+        np.concatenate([[0], np.cumsum(to_host(sizes))]),
+        to_host(runs.sequence).astype(np.uint32),
+        counts.astype(np.float32 if single else np.float64),
+        word_codes(to_host(words).astype(np.uint64), row.base, reading.length),
+    )

@@ -1,6 +1,7 @@
 """SequenceKernel: sequences in, a Gram matrix out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,10 @@ from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.sums import Gram
 from mvdfq.gram.tiles import gram
 from mvdfq.gram.weights import WORD_WEIGHTS, weigh_words
-from mvdfq.kernels import Kernel
 from mvdfq.sequences import Ragged
 
-__all__ = ["SequenceKernel"]
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class SequenceKernel(SequenceMap):
     r"""Compare every sequence with the sequences of `fit`: a Gram matrix as a transformer.
 
@@ -62,16 +61,13 @@ class SequenceKernel(SequenceMap):
         gives all words the weight 1.
 
     min_share : float, default=None
-        Words have the weight 0 unless more than this share of the training sequences hold the
-        word. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
+        Words have the weight 0 unless the words occur in more than this share of the training
+        sequences. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
 
     pyramid : int, default=1
         Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
         ... of each sequence. The frames at which a word of a layout can begin are cut into equal
         parts, and the word belongs to the part in which the word begins.
-
-    gamma : float, default=None
-        Return the Hellinger RBF :math:`\exp(-\gamma (2 - 2 K))` of the normalized kernel.
 
     n_symbols : int or sequence of int, default=None
         Size of the alphabet if X holds plain integers; None means one more than the largest symbol
@@ -92,6 +88,9 @@ class SequenceKernel(SequenceMap):
     engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
         Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
         the processor.
+
+    gamma : float, default=None
+        Return the Hellinger RBF :math:`\exp(-\gamma (2 - 2 K))` of the normalized kernel.
 
     Attributes
     ----------
@@ -125,42 +124,9 @@ class SequenceKernel(SequenceMap):
     np.float64(0.642)
     """
 
-    train_: Ragged
+    gamma: float | None = None
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        *,
-        manifold: bool = False,
-        normalize: bool = True,
-        row_norm: str = "none",
-        row_weights: Sequence[float] | None = None,
-        group_weights: Sequence[float] | None = None,
-        word_weights: str | None = None,
-        min_share: float | None = None,
-        pyramid: int = 1,
-        gamma: float | None = None,
-        n_symbols: int | Sequence[int] | None = None,
-        constant_rows: str = "drop",
-        memory_limit: int | str | None = None,
-        n_jobs: int | None = None,
-        engine: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.manifold = manifold
-        self.normalize = normalize
-        self.row_norm = row_norm
-        self.row_weights = row_weights
-        self.group_weights = group_weights
-        self.word_weights = word_weights
-        self.min_share = min_share
-        self.pyramid = pyramid
-        self.gamma = gamma
-        self.n_symbols = n_symbols
-        self.constant_rows = constant_rows
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.engine = engine
+    train_: Ragged = field(init=False)
 
     def _fit(self, X: Any) -> None:
         self.train_ = self._fit_plan(X, listed=self.word_weights is not None)
@@ -275,6 +241,7 @@ class SequenceKernel(SequenceMap):
         _scale(K, inverse_root(result.left), inverse_root(result.right))
         if is_square:
             np.fill_diagonal(K, result.left > 0)  # exactly 1, without rounding errors
+        # 2 - 2 K is the squared distance of two normalized sequences
         return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
 
 

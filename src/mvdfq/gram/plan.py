@@ -12,8 +12,6 @@ from mvdfq.kernels.counting import GroupTask
 from mvdfq.kernels.keys import find_sorted, find_words, word_keys
 from mvdfq.sequences import Ragged
 
-__all__ = ["Plan", "Tile", "WordFactors", "inverse_root", "plan_tiles"]
-
 # Bytes per word that a task reads, measured: entries, a copy for the sort, keys, columns, counts
 # and their square roots.
 BYTES_PER_WORD = 64
@@ -151,6 +149,14 @@ class Plan(Short):
             return [(1, task) for task in own]
         return [(g.weight, GroupTask(g, cell)) for g in self.groups(r) for cell in self.cells]
 
+    def first_slots(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Return, for each group of layouts, the first dense slot of each row, and the last end.
+
+        In a dense table every possible word of a row has a slot, in the order of the keys.
+        """
+        bases = np.maximum(self.n_symbols[rows], 1)
+        return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in self.groups(0)]
+
     def row_scale(self, own: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Return the factors that scale a row of each sequence to unit length, or counts to sum 1.
 
@@ -175,9 +181,9 @@ class Plan(Short):
         if not self.kernel.needs_vocabulary:
             return self
         words = {
-            (r, d): found
+            (r, d): words
             for r in range(len(self.row_weights))
-            for d, found in self.kernel.vocabulary(self.row([collection], r)).items()
+            for d, words in self.kernel.vocabulary(self.row([collection], r)).items()
         }
         return replace(self, vocabularies=words)
 
@@ -187,9 +193,21 @@ def inverse_root(own: np.ndarray) -> np.ndarray:
     return np.divide(1, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
 
 
-def _of_row(found: dict[tuple[int, int], Any], r: int) -> dict[tuple[int, int], Any]:
+def spread_of_sums(
+    n: float, total: np.ndarray, squares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance over sequences of total weight `n`, given sums of values.
+
+    `squares` are the sums of the squared values. In doubles; rounding may leave the variance of a
+    constant just below 0, which becomes 0.
+    """
+    mean = total / n
+    return mean, np.maximum(squares / n - mean**2, 0)
+
+
+def _of_row(by_task: dict[tuple[int, int], Any], r: int) -> dict[tuple[int, int], Any]:
     """Return the entries of row `r`, as entries of the only row."""
-    return {(0, number): value for (row, number), value in found.items() if row == r}
+    return {(0, number): value for (row, number), value in by_task.items() if row == r}
 
 
 def plan_tiles(
@@ -201,22 +219,26 @@ def plan_tiles(
     """
     per_frame = plan.bytes_per_frame
     other = left if right is None else right
+    # the dynamic program over pairs of sequences is the only kernel without memory per frame
     size = TILE if per_frame else TILE_OF_PAIRS
     while True:
         rows = _cut(left, size)
         columns = rows if right is None else _cut(right, size)
         frames = _most_frames(left, rows)
+        # a tile reads two blocks, unless the only block is compared with itself
         if right is not None or len(rows) > 1:
             frames += _most_frames(other, columns)
         need = per_frame * frames + 3 * 8 * min(size, len(left)) * min(size, len(other))
         if need * 2 <= budget or size == 1:
             break
+        # halves, rounded up, so that tiles stay alike in size
         size = -(-size // 2)
     if need > budget:
         raise ValueError(
             f"memory_limit must be at least about {need} bytes, which the longest pair of "
             f"sequences needs, got {budget} bytes; pass a larger memory_limit."
         )
+    # of a symmetric matrix the upper tiles alone
     tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
     return tiles, max(need, 1)
 

@@ -5,14 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._utils.memory import available_memory, parse_memory
+from mvdfq._utils.checks import available_memory, parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.gram.plan import Plan
 from mvdfq.gram.vocabulary import Vocabulary, WordCounts, count_words
 from mvdfq.kernels.keys import rank_words
 from mvdfq.sequences import Ragged
-
-__all__ = ["portions", "stacked", "vocabulary_of"]
 
 # Bytes per count while features are put together, measured on 18 million counts of Spectrum(6):
 # columns, coordinates, their concatenation, and the matrix before and after scaling.
@@ -91,12 +89,13 @@ def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
     words: dict[tuple[int, int], np.ndarray] = {}
     for counted in parts:
         for part in counted:
-            place, found = (part.row, part.task), part.words
+            # words of two rows or tasks are never the same word
+            place, known = (part.row, part.task), part.words
             if place in words:
-                found = np.concatenate([words[place], found])
+                known = np.concatenate([words[place], known])
                 # one of each word, in ascending order, as `find_words` needs them
-                found = found[rank_words(found)[1]]
-            words[place] = found
+                known = known[rank_words(known)[1]]
+            words[place] = known
     return Vocabulary.of_words(words, plan)
 
 

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines import product_loops
+from mvdfq._engines import cpu
 from mvdfq.gram.plan import Plan, Tile, WordFactors
-from mvdfq.kernels.counting import EXACT_SINGLE, Columns
-
-__all__ = ["Gram", "Products", "add_row", "mirror_tiles", "mirror_upper"]
+from mvdfq.kernels.counting import Columns
 
 # A column takes (left degree * right degree) steps as an outer product and (n_left * n_right) steps
 # in a dense matrix product, but one step of a matrix product is about 48 times faster (measured on
@@ -50,23 +48,25 @@ class Products:
         if columns.multiplicity is not None:
             times = np.repeat(np.sqrt(columns.multiplicity), np.diff(columns.indptr))
             value = value * times.astype(value.dtype)
-        product_loops.add_squares(columns.sequence, value, self.total)
+        # before factors: a row is scaled by all that was counted in it, whatever weighs how much
+        cpu.add_squares(columns.sequence, value, self.total)
         degree = np.diff(columns.indptr)
         used = np.full(len(degree), True)
         if self.factors is not None:
             factors = self.factors.of(columns.words, self.base)
             used = factors > 0
             value = value * np.repeat(factors, degree).astype(self._precision(bound))
-            product_loops.add_squares(columns.sequence, value, self.own)
+            cpu.add_squares(columns.sequence, value, self.own)
+        # within one collection every entry is both left and right
         left = degree
         if not self.symmetric:
-            left = product_loops.left_degrees(columns.indptr, columns.sequence, self.n_left)
+            left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
         work = left * (degree if self.symmetric else degree - left) * used
         dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
         # the diagonal is known, so a word of only one sequence adds nothing
         is_shared = work > (1 if self.symmetric else 0)
         self._add_frequent(columns, value, np.flatnonzero(dense), bound)
-        product_loops.add_outer_products(
+        cpu.add_outer_products(
             columns.indptr,
             columns.indptr[:-1] + left,
             columns.sequence,
@@ -92,14 +92,14 @@ class Products:
 
     def _precision(self, bound: float) -> np.dtype:
         """Return float32 if products of whole numbers are exact in float32, else float64."""
-        whole = bound**2 < EXACT_SINGLE and self.factors is None
+        whole = bound**2 < cpu.EXACT_SINGLE and self.factors is None
         return np.dtype("f4" if self.root or whole else "f8")
 
     def _add_frequent(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:
         for first in range(0, len(which), DENSE_COLUMNS):
             part = which[first : first + DENSE_COLUMNS]
             block = np.zeros((len(part), self.n_sequences), dtype=self._precision(bound))
-            product_loops.fill_dense(columns.indptr, columns.sequence, value, part, block)
+            cpu.fill_dense(columns.indptr, columns.sequence, value, part, block)
             self._add_product(block.T)
 
     def _add_product(self, block: np.ndarray) -> None:

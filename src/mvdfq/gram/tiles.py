@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.choice import current_engine, use_engine
-from mvdfq._utils.memory import parse_memory
+from mvdfq._engines.spread import client_of, kept_on, run_on_cluster
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, Tile, plan_tiles
 from mvdfq.gram.sums import Gram, Products, add_row, mirror_tiles
 from mvdfq.kernels.base import Row
 from mvdfq.kernels.counting import Counted, GroupTask
 from mvdfq.sequences import Ragged
-
-__all__ = ["KeptCounts", "compute_tiles", "gram"]
 
 # Pieces per tile, so that threads can share the work; each piece costs one addition of a whole
 # tile.
@@ -60,9 +59,9 @@ def gram(
     """
     engine = current_engine()
     if engine.name == "gpu":
-        found = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
-        if found is not None:
-            return found
+        result = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
+        if result is not None:
+            return result
         # tiles ask for the engine again, and must not find the card that gave up
         with use_engine("cpu"):
             return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
@@ -152,8 +151,6 @@ def _on_cluster(
     engine: Any, left: Ragged, right: Ragged | None, plan: Plan, tiles: list[Tile], budget: int
 ) -> Generator[tuple[Tile, Gram], None, None]:
     """Yield every tile; one task of a cluster computes one tile."""
-    from mvdfq._engines.cluster import client_of, kept_on, run_on_cluster  # Dask is optional
-
     with client_of(engine) as client:
         rows = {a.start: a for a, _ in tiles}
         blocks = {a: kept_on(client, left[cut]) for a, cut in rows.items()}

@@ -13,8 +13,7 @@ from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, word_codes
 from mvdfq.sequences import Ragged
-
-__all__ = ["Buckets", "Vocabulary", "WordCounts", "all_words", "assemble", "count_words"]
+from mvdfq.symbols.base import letter_name
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,15 +51,16 @@ class Vocabulary(Short):
 
     def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
         """Return the column of each word, -1 for a word without a column."""
-        found = find_words(self.words[row, task], words)
-        return np.where(found < 0, -1, found + self.first[row, task])
+        places = find_words(self.words[row, task], words)
+        return np.where(places < 0, -1, places + self.first[row, task])
 
     def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
         """Return a name for every column; `rows` and `alphabets` describe the rows in use."""
         names = np.empty(self.size, dtype=object)
         for (r, t), words in self.words.items():
             title = f"{rows[r]}, {_describe(plan.tasks(r)[t][1])}: "
-            symbols = words if alphabets is None else _letters(alphabets[r])[words]
+            letters = None if alphabets is None else np.array([*map(letter_name, alphabets[r])])
+            symbols = words if letters is None else letters[words]
             texts = [title + " ".join(map(str, word)) for word in symbols]
             names[self.first[r, t] : self.first[r, t] + len(texts)] = texts
         return names
@@ -104,9 +104,9 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
     """Count the words of every task."""
     engine = current_engine()
     if engine.name == "gpu":
-        found = _on_gpu(collection, plan, engine.device)
-        if found is not None:
-            return found
+        counted = _on_gpu(collection, plan, engine.device)
+        if counted is not None:
+            return counted
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
     done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
@@ -115,13 +115,12 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
 
 def _on_gpu(collection: Ragged, plan: Plan, device: str) -> list[WordCounts] | None:
     """Count on the card, or return None for what only the processor can count."""
-    from mvdfq.gram.counts_on_gpu import count_tasks  # torch is optional, and slow to import
-    from mvdfq.gram.gram_on_gpu import CannotCount
+    from mvdfq.gram.gram_on_gpu import CannotCount, count_tasks  # torch is slow to import
 
     try:
         return [
-            WordCounts(r, t, plan.tasks(r)[t][0], found.words, found, int(plan.n_symbols[r]))
-            for r, t, found in count_tasks(collection, plan, device)
+            WordCounts(r, t, plan.tasks(r)[t][0], columns.words, columns, int(plan.n_symbols[r]))
+            for r, t, columns in count_tasks(collection, plan, device)
         ]
     except CannotCount:
         return None
@@ -134,7 +133,7 @@ def assemble(
     own, pieces = np.zeros(n_sequences), []
     factors = None
     if plan.word_factors is not None:
-        factors = np.concatenate([found.values for found in plan.word_factors.values()])
+        factors = np.concatenate([weighed.values for weighed in plan.word_factors.values()])
     for r, row_weight in enumerate(plan.row_weights):
         squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
         embedded = []
@@ -208,11 +207,6 @@ def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.n
         words,
     )
     return words, columns
-
-
-def _letters(alphabet: str) -> np.ndarray:
-    """Return the letters as names; the name of an unprintable letter is its code point."""
-    return np.array([c if c.isprintable() else str(ord(c)) for c in alphabet])
 
 
 def _describe(task: Any) -> str:

@@ -1,7 +1,7 @@
 r"""Weights of words, measured on the training sequences.
 
 With :math:`\phi_u(x)` the embedded count of the word `u` (the count, or the root of its share of
-the row), `n` the number of training sequences and :math:`n_u` the number of those that hold `u`,
+the row), `n` the number of training sequences and :math:`n_u` the number of sequences with `u`,
 
 .. math:: s_u = 1 / \sigma_u \ (\text{std}), \qquad
           s_u = \ln \frac{1 + n}{1 + n_u} + 1 \ (\text{idf}),
@@ -20,21 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.plan import Plan, WordFactors, inverse_root, plan_tiles
+from mvdfq.gram.plan import Plan, WordFactors, inverse_root, plan_tiles, spread_of_sums
 from mvdfq.gram.tiles import gram
 from mvdfq.gram.vocabulary import WordCounts
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import rank_words, word_codes
 from mvdfq.sequences import Ragged
-
-__all__ = [
-    "WORD_WEIGHTS",
-    "WordWeights",
-    "weigh_counted",
-    "weigh_words",
-]
 
 # A deviation below this share of the mean is rounding: the word is constant.
 SMALLEST = 1e-6
@@ -44,35 +37,23 @@ SMALLEST = 1e-6
 class Moments:
     """How the values of `words` spread over `n` sequences.
 
-    `held` counts the sequences that hold a word; `mean` is the mean of its values over all
-    sequences, `squares` the sum of the squared differences from the mean.
+    `held` counts the sequences with a word, `total` sums up its values, and `squares` their
+    squares.
     """
 
     n: int
     words: np.ndarray
     held: np.ndarray
-    mean: np.ndarray
+    total: np.ndarray
     squares: np.ndarray
 
     def joined(self, other: "Moments") -> "Moments":
-        """Return the moments over the sequences of both (Chan, Golub, LeVeque 1983)."""
-        ranks, first = rank_words(np.concatenate([self.words, other.words]))
-        mine, its = np.split(ranks.astype(np.int64), [len(self.words)])
-
-        def spread(name: str) -> tuple[np.ndarray, np.ndarray]:
-            values = np.zeros((2, len(first)))
-            values[0, mine], values[1, its] = getattr(self, name), getattr(other, name)
-            return values[0], values[1]
-
-        n = self.n + other.n
-        a, b = spread("mean")
-        return Moments(
-            n,
-            np.concatenate([self.words, other.words])[first],
-            np.add(*spread("held")),
-            (self.n * a + other.n * b) / n,
-            np.add(*spread("squares")) + (a - b) ** 2 * (self.n * other.n / n),
-        )
+        """Return the moments over the sequences of both."""
+        words = np.concatenate([self.words, other.words])
+        ranks, first = rank_words(words)
+        pairs = [(getattr(self, k), getattr(other, k)) for k in ("held", "total", "squares")]
+        sums = [np.bincount(ranks.astype(np.int64), np.concatenate(pair)) for pair in pairs]
+        return Moments(self.n + other.n, words[first], *sums)
 
 
 class Spread:
@@ -93,13 +74,8 @@ class Spread:
         if self.scale is not None:
             value = np.sqrt(value) * self.scale[columns.sequence]
         # every column has an entry, so `reduceat` meets no empty column
-        held, first = np.diff(columns.indptr), columns.indptr[:-1]
-        mean = np.add.reduceat(value, first) / self.n
-        # squares of differences: the difference of two large sums would lose its digits
-        value -= np.repeat(mean, held)
-        # sequences that do not hold the word differ from the mean by the mean
-        squares = np.add.reduceat(value**2, first) + (self.n - held) * mean**2
-        self._add(columns.words, held, mean, squares)
+        sums = (np.add.reduceat(power, columns.indptr[:-1]) for power in (value, value**2))
+        self._add(columns.words, np.diff(columns.indptr), *sums)
 
     def add_dense(self, counts: np.ndarray, bound: float = 0) -> None:
         """Add all words with their counts as a dense (n_sequences, n_words) matrix."""
@@ -109,10 +85,8 @@ class Spread:
         value = counts[:, seen].astype(float)
         if self.scale is not None:
             value = np.sqrt(value) * self.scale[:, None]
-        mean = value.mean(axis=0)
-        value -= mean
-        squares = np.einsum("ij,ij->j", value, value)
-        self._add(seen.astype(np.uint64), held[seen], mean, squares)
+        sums = value.sum(axis=0), np.einsum("ij,ij->j", value, value)
+        self._add(seen.astype(np.uint64), held[seen], *sums)
 
     def _add(self, words: np.ndarray, *measured: np.ndarray) -> None:
         self.parts.append((word_codes(words, self.base, self.length), *measured))
@@ -138,16 +112,16 @@ class WordWeights:
 
 
 def _inverse_deviations(moments: Moments) -> np.ndarray:
-    deviation = np.sqrt(moments.squares / moments.n)
-    varies = deviation > SMALLEST * moments.mean
-    return np.divide(1, deviation, out=np.zeros_like(deviation), where=varies)
+    mean, variance = spread_of_sums(moments.n, moments.total, moments.squares)
+    deviation = np.sqrt(variance)
+    return np.divide(1, deviation, out=np.zeros_like(mean), where=deviation > SMALLEST * mean)
 
 
 def _inverse_frequencies(moments: Moments) -> np.ndarray:
     return np.log((1 + moments.n) / (1 + moments.held)) + 1
 
 
-# The kinds of weight by their names. The floor of "std" is the one of the standardized words that
+# The kinds of weight by their names. The floor of "std" is the floor of the standardized words that
 # were measured on the UEA sets; "idf" has none, as in scikit-learn.
 WORD_WEIGHTS = {
     "std": WordWeights(_inverse_deviations, 0.1),
@@ -202,9 +176,9 @@ def weigh_words(
 
 def _weighed(plan: Plan, factors: dict[tuple[int, int], WordFactors]) -> Plan:
     """Return the plan with factors; warn if no word has a factor."""
-    if not any(found.values.size for found in factors.values()):
+    if not any(weighed.values.size for weighed in factors.values()):
         warnings.warn(
-            "No word has a weight, so all kernel values are 0: no word is held by more than "
+            "No word has a weight, so all kernel values are 0: no word occurs in more than "
             "min_share of the training sequences, or all words are constant; pass a smaller "
             "min_share or word_weights=None.",
             stacklevel=5,

@@ -13,9 +13,6 @@ from sklearn.base import BaseEstimator
 from mvdfq._utils.checks import check_whole
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["LONGEST_WORD", "MOST_LAYOUTS", "Group", "Kernel", "Layout", "Row", "check_count",
-           "check_mismatches", "check_subsets", "check_window", "subsets"]  # fmt: skip
-
 # Each layout is counted by itself. With more layouts than this, a kernel matrix takes days and the
 # list of layouts takes gigabytes.
 MOST_LAYOUTS = 10**5
@@ -164,6 +161,7 @@ def _row_of(symbols: Symbols, closed: bool = False) -> Row:
     codes = np.ascontiguousarray(symbols.codes[0])
     n_symbols = int(symbols.n_symbols[0])
     present = codes < n_symbols if closed else codes != symbols.missing
+    # unseen symbols have codes from n_symbols on, so the keys of words need a larger base
     base = max(n_symbols, int(codes.max(where=present, initial=0)) + 1)
     return Row(codes, symbols.offsets, n_symbols, base, present[: 0 if present.all() else None])
 

@@ -2,18 +2,8 @@
 
 import numpy as np
 
+from mvdfq._engines.cpu import bits
 from mvdfq.symbols.base import code_dtype
-
-__all__ = [
-    "KEY_BITS",
-    "bits",
-    "find_sorted",
-    "find_words",
-    "pack_words",
-    "rank_words",
-    "word_codes",
-    "word_keys",
-]
 
 # Keys, and everything that is packed together with a key, are 64 bits wide.
 KEY_BITS = 64
@@ -107,8 +97,3 @@ def pack_words(words: np.ndarray) -> np.ndarray:
         prefix = prefix * np.uint64(base) + digit.astype(np.uint64)
         n_prefixes *= base
     return prefix
-
-
-def bits(n: int) -> int:
-    """Return the number of bits for numbers below `n`."""
-    return max(int(n) - 1, 0).bit_length()

@@ -1,6 +1,7 @@
 """Kernels of words that differ in a few positions, as weighted matches of gapped words."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -15,8 +16,6 @@ from mvdfq.kernels.neighbours import (
     observed_words,
 )
 
-__all__ = ["Mismatch", "MismatchPairs"]
-
 # Bytes per frame, measured: first entries, their copy for the sort, keys and columns; then the
 # counts of each set of positions; then the words that are near several of these sets.
 BYTES_PER_WORD = 64
@@ -27,6 +26,7 @@ BYTES_PER_LISTED_WORD = 160
 LARGE_ALPHABET = 256
 
 
+@dataclass(eq=False, repr=False)
 class Mismatch(Kernel):
     r"""Count words of length `k` allowing up to `m` mismatches (neighbourhood version).
 
@@ -69,16 +69,13 @@ class Mismatch(Kernel):
     np.float64(29.0)
     """
 
+    k: int = 5
+    m: int = 1
+    neighbourhood: str = "full"
+    dilation: int | Sequence[int] = 1
+
     has_groups = False  # the weights of the groups are fixed by k and m
     is_closed = True
-
-    def __init__(
-        self, k: int = 5, m: int = 1, neighbourhood: str = "full", dilation: int | Sequence[int] = 1
-    ) -> None:
-        self.k = k
-        self.m = m
-        self.neighbourhood = neighbourhood
-        self.dilation = dilation
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return the gapped words whose weighted matches make up the kernel."""
@@ -105,14 +102,7 @@ class Mismatch(Kernel):
         """Tell whether the closed form over gapped words is enough."""
         return not (needs_counts or self.needs_vocabulary)
 
-    def own_tasks(
-        self,
-        n_symbols: int,
-        cells: list[tuple[int, int]],
-        needs_counts: bool,
-        listed: bool,
-        vocabulary: dict[int, np.ndarray],
-    ) -> list[Any] | None:
+    def own_tasks(self, n_symbols, cells, needs_counts, listed, vocabulary) -> list[Any] | None:
         """Return the tasks that count neighbours, where they are needed or cheaper."""
         if self.counts_groups(needs_counts) and not self._has_few_words(n_symbols):
             return None

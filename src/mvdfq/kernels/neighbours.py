@@ -22,8 +22,6 @@ from mvdfq.kernels.base import Group, Layout, Row
 from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import find_words, pack_words, word_codes
 
-__all__ = ["FEW_WORDS", "NeighbourTask", "intersection_size", "observed_words"]
-
 # Counts in one block of columns; a block takes about 16 bytes for each count.
 BLOCK_COUNTS = 2**21
 # Largest number of words to list one by one; more words would take hours.
@@ -52,8 +50,8 @@ class GappedCounts:
         """Return the column of each word in each set, -1 for a word without a column."""
         ids = np.empty((len(words), len(self.kept)), dtype=np.int32)
         for j, kept in enumerate(self.kept):
-            found = find_words(self.words[j], words[:, kept])
-            ids[:, j] = np.where(found < 0, -1, found + self.starts[j])
+            places = find_words(self.words[j], words[:, kept])
+            ids[:, j] = np.where(places < 0, -1, places + self.starts[j])
         return ids
 
 
@@ -121,6 +119,7 @@ class NeighbourTask:
         for place in range(self.k):
             inner = row.n_symbols ** (self.k - 1 - place) * row.n_sequences
             at = near.reshape(self.m + 1, -1, row.n_symbols, inner)
+            # downwards: the smaller distance must not know this place yet
             for distance in range(self.m, 0, -1):
                 at[distance] += at[distance - 1].sum(axis=1, keepdims=True) - at[distance - 1]
         return near.sum(axis=0).reshape(-1, row.n_sequences).T
@@ -221,19 +220,20 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
     Such a word occurs itself, or position `p` of one word and position `q` of another word were
     changed to make it. The two words agree elsewhere, so the word mixes their symbols at `p`, `q`.
     """
-    found = [words]
+    near = [words]
     for p, q in combinations(range(words.shape[1]), 2):
         group = pack_words(np.delete(words, (p, q), axis=1))
         order = np.argsort(group, kind="stable")
         size = kernel_loops.count_grid(words, order, group, p, q, words[:0])
         grid = np.empty((size, words.shape[1]), dtype=words.dtype)
         kernel_loops.count_grid(words, order, group, p, q, grid)
-        found.append(_distinct(grid))
-    return _distinct(np.concatenate(found))
+        near.append(_distinct(grid))
+    return _distinct(np.concatenate(near))
 
 
 def near_words(words: np.ndarray, m: int, n_symbols: int, first: int) -> np.ndarray:
     """Return all words that begin with `first` and lie within `m` of one of `words`."""
+    # how many more symbols of each word may change, after its first symbol
     left = m - (words[:, 0] != first)
     origin = np.flatnonzero(left >= 0)
     left, near = left[origin], np.full((len(origin), 1), first, dtype=words.dtype)

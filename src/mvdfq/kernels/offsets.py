@@ -1,6 +1,7 @@
 """Kernels of words at fixed offsets: k-mers, spatial samples, any offsets."""
 
 from collections.abc import Iterable, Sequence, Sized
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -8,8 +9,6 @@ import numpy as np
 
 from mvdfq._utils.checks import check_several, check_whole
 from mvdfq.kernels.base import LONGEST_WORD, MOST_LAYOUTS, Group, Kernel, Layout, check_count
-
-__all__ = ["Spatial", "Spectrum", "Words"]
 
 
 class Spectrum(Kernel):
@@ -96,6 +95,7 @@ class Words(Kernel):
         return [Group((Layout(offsets, offsets, float(w)),)) for offsets, w in pairs]
 
 
+@dataclass(eq=False, repr=False)
 class Spatial(Kernel):
     r"""Sparse spatial sample kernel (SSSK): `t` k-mers with up to `d` - 1 symbols between.
 
@@ -130,13 +130,10 @@ class Spatial(Kernel):
     np.float64(8.0)
     """
 
-    def __init__(
-        self, t: int = 3, k: int = 1, d: int = 5, dilation: int | Sequence[int] = 1
-    ) -> None:
-        self.t = t
-        self.k = k
-        self.d = d
-        self.dilation = dilation
+    t: int = 3
+    k: int = 1
+    d: int = 5
+    dilation: int | Sequence[int] = 1
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each combination of gaps."""
@@ -147,6 +144,7 @@ class Spatial(Kernel):
         groups = []
         for dilation in dilations:
             for gaps in product(range(d), repeat=t - 1):
+                # a k-mer begins behind the k-mer before it and the symbols that are skipped
                 starts = np.concatenate([[0], np.cumsum([k + g for g in gaps], dtype=int)])
                 offsets = tuple(int(s + i) * dilation for s in starts for i in range(k))
                 groups.append(Group((Layout(offsets, offsets),)))

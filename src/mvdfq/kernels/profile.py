@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import kernel_loops
+from mvdfq._engines.cpu import bits
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.kernels.base import LONGEST_WORD, Kernel, Row
 from mvdfq.kernels.counting import Columns, count_entries
-from mvdfq.kernels.keys import KEY_BITS, bits
+from mvdfq.kernels.keys import KEY_BITS
 from mvdfq.sequences.check import refuse
 from mvdfq.sequences.containers import Ragged, Sequences
-
-__all__ = ["Profile", "ProfileTask"]
 
 # Bytes per frame, measured: with the default threshold, about a hundred likely words start at a
 # frame, and each word takes 64 bytes.
@@ -123,6 +122,7 @@ class ProfileTask:
                 f"Profile words of k={self.k} letters out of {row.n_symbols} for "
                 f"{row.n_sequences} sequences do not fit into 64 bits; pass a smaller k."
             )
+        # once to count the hits, once to write them
         entries = self._emit(row, key_shift, 0)
         entries = self._emit(row, key_shift, len(entries))
         yield count_entries(entries, (key_shift, 0), None, np.ones(1))

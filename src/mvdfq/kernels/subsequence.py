@@ -11,9 +11,8 @@ from mvdfq._engines import kernel_loops
 from mvdfq._utils.checks import check_decay, check_whole
 from mvdfq.kernels.base import LONGEST_WORD, MOST_LAYOUTS, Group, Kernel, Layout, Row, check_count
 
-__all__ = ["Subsequence", "SubsequenceTask"]
 
-
+@dataclass(eq=False, repr=False)
 class Subsequence(Kernel):
     r"""Count common subsequences of length `k`; longer gaps have smaller weights.
 
@@ -48,10 +47,9 @@ class Subsequence(Kernel):
            [0.0625  , 0.140625]])
     """
 
-    def __init__(self, k: int = 2, decay: float = 0.5, max_span: int | None = None) -> None:
-        self.k = k
-        self.decay = decay
-        self.max_span = max_span
+    k: int = 2
+    decay: float = 0.5
+    max_span: int | None = None
 
     def check(self) -> None:
         """Raise an error if a parameter has a wrong value."""

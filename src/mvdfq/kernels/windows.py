@@ -1,6 +1,7 @@
 """Kernels that read some positions of a window: gaps and wildcards."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mvdfq._utils.checks import check_decay, check_several
 from mvdfq.kernels.base import (
@@ -13,9 +14,8 @@ from mvdfq.kernels.base import (
     subsets,
 )
 
-__all__ = ["Gapped", "Gappy", "Wildcard"]
 
-
+@dataclass(eq=False, repr=False)
 class Gapped(Kernel):
     r"""Count the words left when `g` - `k` positions of a window of `g` are ignored.
 
@@ -48,10 +48,9 @@ class Gapped(Kernel):
     np.float64(9.0)
     """
 
-    def __init__(self, g: int = 5, k: int = 3, dilation: int | Sequence[int] = 1) -> None:
-        self.g = g
-        self.k = k
-        self.dilation = dilation
+    g: int = 5
+    k: int = 3
+    dilation: int | Sequence[int] = 1
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions."""
@@ -61,6 +60,7 @@ class Gapped(Kernel):
         return [Group((layout,)) for dilation in dilations for layout in subsets(g, k, dilation)]
 
 
+@dataclass(eq=False, repr=False)
 class Gappy(Kernel):
     r"""Count the subsequences of length `k` of every window of `g` symbols.
 
@@ -95,13 +95,10 @@ class Gappy(Kernel):
     np.float64(16.0)
     """
 
-    def __init__(
-        self, g: int = 5, k: int = 3, distinct: bool = True, dilation: int | Sequence[int] = 1
-    ) -> None:
-        self.g = g
-        self.k = k
-        self.distinct = distinct
-        self.dilation = dilation
+    g: int = 5
+    k: int = 3
+    distinct: bool = True
+    dilation: int | Sequence[int] = 1
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each dilation, of all sets of positions."""
@@ -113,6 +110,7 @@ class Gappy(Kernel):
         ]
 
 
+@dataclass(eq=False, repr=False)
 class Wildcard(Kernel):
     r"""Count patterns of `k` positions with at most `m` wildcards.
 
@@ -147,13 +145,10 @@ class Wildcard(Kernel):
     np.float64(4.25)
     """
 
-    def __init__(
-        self, k: int = 5, m: int = 1, decay: float = 1.0, dilation: int | Sequence[int] = 1
-    ) -> None:
-        self.k = k
-        self.m = m
-        self.decay = decay
-        self.dilation = dilation
+    k: int = 5
+    m: int = 1
+    decay: float = 1.0
+    dilation: int | Sequence[int] = 1
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions, weighted by its wildcards."""

@@ -11,8 +11,6 @@ import numpy as np
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.run import Run
 
-__all__ = ["clips_of", "sound_clips", "sound_files"]
-
 # Together the clips stay below 1.5 MB: a page with sound still travels by mail.
 MOST_CLIPS, MOST_BYTES = 80, 1_500_000
 SECONDS, RATE = 4.0, 16_000

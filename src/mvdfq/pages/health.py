@@ -10,8 +10,6 @@ from mvdfq.pages.run import Run
 from mvdfq.pages.similar import similarities
 from mvdfq.sequences.statistics import bounds_of, constant_channels
 
-__all__ = ["health"]
-
 # Kernel value of near duplicates: no pair of different utterances of the bundled vowels reaches it.
 NEAR = 0.99
 LISTED = 50

@@ -9,16 +9,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from mvdfq.classifier.typicality import in_set
 from mvdfq.pages.run import Run
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import mean_and_variance
-
-__all__ = ["confusions", "describe", "trust", "verdict"]
 
 # Penalties that the inner folds of a baseline choose from.
 PENALTIES = [1.0, 10.0, 100.0]
 BINS = 10
 LISTED = 10
+# The share of sets of classes that must hold the true class.
+COVERAGE = 0.9
 
 
 def verdict(run: Run) -> dict[str, Any]:
@@ -117,6 +118,22 @@ def trust(run: Run) -> dict[str, Any]:
         "confidently_wrong": wrong[:LISTED].tolist(),
         "without_doubtful_tenth": {"accuracy": float(right[kept].mean()), "n": len(kept)},
         "coverage": _coverage(right[order]),
+        "sets": None if run.p_values is None else _sets(run, run.p_values),
+    }
+
+
+def _sets(run: Run, p: np.ndarray) -> dict[str, Any]:
+    """Return how often sets of classes at 90 % hold the true class, and how large they are."""
+    inside = in_set(p, COVERAGE)
+    hits, sizes = inside[np.arange(len(p)), run.truth], inside.sum(axis=1)
+    members = [run.truth == c for c in range(len(run.labels))]
+    return {
+        "asked": COVERAGE,
+        "coverage": float(hits.mean()),
+        "by_class": [float(hits[mine].mean()) if mine.any() else None for mine in members],
+        "mean_size": float(sizes.mean()),
+        "empty": float((sizes == 0).mean()),
+        "several": float((sizes > 1).mean()),
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq.evaluation import Evaluation, Fold, useful_groups
-from mvdfq.evaluation.intervals import share_interval
+from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import Sequences
 
 __all__ = ["Recorder", "Run", "unit_of"]
@@ -41,16 +41,19 @@ class Recorder:
     """Keeps what a report needs of every fold; an argument `visit` of `mvdfq.evaluate`."""
 
     probabilities: list[np.ndarray] = field(default_factory=list)
+    p_values: list[np.ndarray | None] = field(default_factory=list)
     classes: list[np.ndarray] = field(default_factory=list)
     trains: list[np.ndarray] = field(default_factory=list)
     kept: dict[int, Any] = field(default_factory=dict)
 
     def __call__(self, clf: Any, X: Any, fold: Fold, train: np.ndarray) -> None:
-        """Note the probabilities of one fold, given its classifier and its test part."""
+        """Note the probabilities and p values of one fold, given classifier and test part."""
         clf = getattr(clf, "best_estimator_", clf)
         if len(self.kept) < MOST_KEPT:
             self.kept[len(self.trains)] = clf
         self.probabilities.append(clf.predict_proba(X))
+        has_p_values = getattr(clf, "has_p_values", False)
+        self.p_values.append(clf.p_values(X) if has_p_values else None)
         self.classes.append(clf.classes_)
         self.trains.append(train)
 
@@ -128,13 +131,22 @@ class Run:
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Probability of each class for each judged sequence, (n_judged, n_classes)."""
+        return self._by_class(self.recorder.probabilities)
+
+    @cached_property
+    def p_values(self) -> np.ndarray | None:
+        """The p value of each class for each judged sequence; None if a fold has no p values."""
+        recorded = self.recorder.p_values[: self.n_folds]
+        return None if any(p is None for p in recorded) else self._by_class(recorded)
+
+    def _by_class(self, recorded: list[Any]) -> np.ndarray:
+        """Return what the folds say of their classes, (n_judged, n_classes)."""
         parts = []
-        recorded = zip(self.recorder.probabilities, self.recorder.classes, strict=True)
-        for proba, classes in list(recorded)[: self.n_folds]:
-            full = np.zeros((len(proba), len(self.labels)))
-            full[:, self._codes([classes])] = proba  # a fold may miss a class
+        for values, classes in zip(recorded, self.recorder.classes, strict=False):
+            full = np.zeros((len(values), len(self.labels)))
+            full[:, self._codes([classes])] = values  # a fold may miss a class
             parts.append(full)
-        return np.concatenate(parts)
+        return np.concatenate(parts[: self.n_folds])
 
     @cached_property
     def confidence(self) -> np.ndarray:

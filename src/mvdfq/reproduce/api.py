@@ -22,8 +22,6 @@ from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store
 from mvdfq.reproduce.timing import processor, timed
 
-__all__ = ["TABLES", "check_request", "run"]
-
 GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
 # Clips that methods are chosen on in a smoke run.
 QUICK_CHOICE = 30
@@ -126,8 +124,9 @@ def run(
     existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
     store = Store(cache_folder("reproduce") if cache is None else cache)
     asked = Request(
-        table, Path(folder), readings, protocols, 1 if quick else seeds, quick, kept, store,
-        n_jobs, memory_limit, progress,
+        table=table, folder=Path(folder), readings=readings, protocols=protocols,
+        seeds=1 if quick else seeds, quick=quick, kept=kept, store=store, n_jobs=n_jobs,
+        memory_limit=memory_limit, progress=progress,
     )  # fmt: skip
     rows, facts = WORK.get(table, _music)(asked)
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
@@ -142,11 +141,11 @@ def check_request(table: str, readings: Sequence[str], protocols: Sequence[str])
     _check_known("reading", readings, READINGS)
     _check_known("protocol", protocols, TABLES[table].protocols)
     # no reading asked for means all readings; some tables have none
-    found = dict.fromkeys(cell.reading for cell in cells(table))
-    if found and readings and not found.keys() & set(readings):
+    known = dict.fromkeys(cell.reading for cell in cells(table))
+    if known and readings and not known.keys() & set(readings):
         raise ValueError(
             f"The table {table!r} has no cells of the reading {', '.join(map(repr, readings))}; "
-            f"one of {', '.join(found)}."
+            f"one of {', '.join(known)}."
         )
 
 
@@ -205,9 +204,9 @@ def _music(asked: Request) -> tuple[list[Row], dict[str, Any]]:
 def _times(asked: Request, ready: list[Cell], data: MusicSet) -> list[Row]:
     """Return the rows of seconds; every cell of a timed table has one string method."""
     methods = [cell.methods[0] for cell in ready]
-    found = timed(methods, data, asked.store, asked.memory_limit, asked.kept)
+    times = timed(methods, data, asked.store, asked.memory_limit, asked.kept)
     rows = []
-    for cell, seconds in zip(ready, found, strict=True):
+    for cell, seconds in zip(ready, times, strict=True):
         known: dict[str, Any] = {"note": NOT_YET}
         if seconds:
             value, label = seconds["count"] + seconds["gram"], cell.methods[0].label
@@ -238,8 +237,8 @@ def _datasets(asked: Request) -> tuple[list[Row], dict[str, Any]]:
     rows = []
     for task, key in SETS.items():
         try:
-            found: Any = LOADERS[key](asked.folder)
-            sizes: list[float | None] = [float(len(found)), float(len(found.classes))]
+            data: Any = LOADERS[key](asked.folder)
+            sizes: list[float | None] = [float(len(data)), float(len(data.classes))]
         except NotThere:
             sizes = [None, None]
         for metric, size in zip(("n_sequences", "n_classes"), sizes, strict=True):

@@ -7,10 +7,6 @@ from typing import Any
 from mvdfq.reproduce.published import SECONDS, Figure
 from mvdfq.reproduce.result import Result, Row
 
-__all__ = ["COUNTS", "METRICS", "NEAR", "READING_WORDS", "SCHEME_WORDS", "STRICTER", "difference",
-           "f1", "fact_words", "grouped", "is_rooted", "label", "missing", "number", "ours",
-           "published", "run_name", "runs", "verdict", "with_spread"]  # fmt: skip
-
 READING_WORDS = {
     "text": "settings of the text",
     "comment": "settings in comments",
@@ -38,8 +34,8 @@ METRICS = {
 def label(row: Row) -> str:
     """Return the method with its kernel, in the words of the paper."""
     rooted = "manifold" if is_rooted(row) else ""
-    said = row.name.casefold()
-    more = [part for part in (row.kernel, rooted) if part and part.casefold() not in said]
+    name = row.name.casefold()
+    more = [part for part in (row.kernel, rooted) if part and part.casefold() not in name]
     return ", ".join([row.name, *more])
 
 
@@ -108,18 +104,20 @@ def runs(row: Row) -> str:
 
 def fact_words(facts: dict[str, Any]) -> str:
     """Return in words what was used: data, versions, processor."""
-    return " · ".join(f"{key}: {_flat(value)}" for key, value in facts.items())
+    flat = {
+        key: " ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        for key, value in facts.items()
+    }
+    return " · ".join(f"{key}: {value}" for key, value in flat.items())
 
 
-def _flat(value: Any) -> str:
-    return " ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
-
-
-def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
-    """Return the measured rows by a key, in their order."""
+def grouped(
+    rows: Iterable[Row], key: Callable[[Row], Any], measured: bool = True
+) -> dict[Any, list[Row]]:
+    """Return the rows that were measured, or those that were not, by a key, in their order."""
     groups: dict[Any, list[Row]] = {}
     for row in rows:
-        if row.value is not None:
+        if measured == (row.value is not None):
             groups.setdefault(key(row), []).append(row)
     return groups
 
@@ -128,11 +126,8 @@ def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
     """Return every place that was not measured, and in which readings and protocols."""
     rows = [*rows]
     n_protocols = len({row.protocol for row in rows if row.protocol})
-    found: dict[Any, list[Row]] = {}
-    for row in rows:
-        if row.value is None:
-            found.setdefault((row.place, row.note), []).append(row)
-    return [(same[0], _where(same, n_protocols)) for same in found.values()]
+    places = grouped(rows, lambda row: (row.place, row.note), measured=False)
+    return [(same[0], _where(same, n_protocols)) for same in places.values()]
 
 
 def _where(rows: Iterable[Row], n_protocols: int) -> str:
@@ -142,8 +137,8 @@ def _where(rows: Iterable[Row], n_protocols: int) -> str:
         if row.protocol:
             readings.setdefault(row.reading, []).append(row.protocol)
     return "; ".join(
-        name if len(found) == n_protocols else f"{name} {', '.join(found)}"
-        for name, found in readings.items()
+        name if len(protocols) == n_protocols else f"{name} {', '.join(protocols)}"
+        for name, protocols in readings.items()
     )
 
 

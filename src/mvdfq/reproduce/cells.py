@@ -11,8 +11,6 @@ from sklearn.pipeline import Pipeline
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.kernels import Kernel
 
-__all__ = ["READINGS", "Cell", "EstimatorMethod", "MeanMethod", "RbfMethod", "StringMethod"]
-
 # A reading is one answer to the question which settings the paper used. "text": the settings
 # printed in the text. "comment": the settings in comments of its source. "tuned": the settings
 # that inner validation chooses. "inferred": settings that were tried because they give the figures.

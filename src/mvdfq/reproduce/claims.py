@@ -15,8 +15,6 @@ from mvdfq.reproduce.arrange import STRICTER, is_rooted, run_name
 from mvdfq.reproduce.published import TITLES, Figure, figures, stored
 from mvdfq.reproduce.result import Row, compared_values
 
-__all__ = ["Claim", "Remark", "all_claims", "all_remarks", "claims", "remarks"]
-
 LITERATURE = "literature"
 # The line of the paper's source and the published value.
 Place = tuple[int | None, float | None]
@@ -39,15 +37,6 @@ class Claim:
     after: tuple[Place, ...]
 
 
-@dataclass(frozen=True)
-class Remark:
-    """A contradiction or a gap in the paper, the tables it is about, the lines of the source."""
-
-    tables: tuple[str, ...]
-    lines: tuple[int, ...]
-    text: str
-
-
 MEASURES: dict[str, Callable[[float, float], float]] = {
     "less, %": lambda before, after: 100 * (before - after) / before,
     "more, %": lambda before, after: 100 * (after - before) / before,
@@ -56,40 +45,38 @@ MEASURES: dict[str, Callable[[float, float], float]] = {
 }
 
 
-@cache
-def all_claims() -> tuple[Claim, ...]:
-    """Return the claims of `claims.csv`."""
-    return tuple(
-        Claim(
-            int(entry["line"]), entry["says"], entry["stated"], float(entry["low"] or 0),
-            float(entry["high"] or "inf"), entry["measure"], _side(entry["before"]),
-            _side(entry["after"]),
-        )
-        for entry in stored("claims.csv")
-    )  # fmt: skip
-
-
 def _side(text: str) -> tuple[Place, ...]:
     parts = [part.partition(":") for part in text.split()]
     return tuple((int(line), float(value)) for line, _, value in parts)
 
 
 @cache
-def all_remarks() -> tuple[Remark, ...]:
-    """Return the remarks of `remarks.csv`."""
-    return tuple(
-        Remark(tuple(each["tables"].split()), tuple(map(int, each["lines"].split())), each["text"])
-        for each in stored("remarks.csv")
-    )
+def all_claims() -> list[Claim]:
+    """Return the claims of `claims.csv`; a claim without bounds agrees with every figure."""
+    bounds: dict[str, Any] = {
+        "low": lambda text: float(text or 0),
+        "high": lambda text: float(text or "inf"),
+    }
+    entries = stored("claims.csv", line=int, before=_side, after=_side, **bounds)
+    return [Claim(**entry) for entry in entries]
+
+
+@cache
+def all_remarks() -> list[dict[str, Any]]:
+    """Return the remarks of `remarks.csv`: contradictions and gaps in the paper.
+
+    A remark has a text, the names of the tables it is about, and lines of the paper's source.
+    """
+    return stored("remarks.csv", tables=str.split, lines=str.split)
 
 
 def remarks(table: str) -> list[str]:
     """Return the remarks on a table, each with the lines of the paper's source that it is about."""
-    return [f"{each.text} ({_lines(each.lines)})" for each in all_remarks() if table in each.tables]
-
-
-def _lines(lines: tuple[int, ...]) -> str:
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+    about = [each for each in all_remarks() if table in each["tables"]]
+    return [
+        f"{each['text']} (line{'s' * (len(each['lines']) > 1)} {', '.join(each['lines'])})"
+        for each in about
+    ]
 
 
 def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -104,6 +91,8 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [_worked_out(claim, rows) for claim in all_claims() if _is_about(claim, known)]
 
 
+# A claim names figures by line and value. Our row is found by the published figure beside it: the
+# tables of the paper name the same method differently.
 def _is_about(claim: Claim, known: set[Place]) -> bool:
     """Return whether our rows hold both sides; a figure of the literature is always known."""
     is_quoted = _figure(claim.before).setting == LITERATURE
@@ -130,8 +119,8 @@ def _ours(claim: Claim, rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """Return the claim from our values, by protocol and reading."""
     before, after = _measured(claim.before, rows), _measured(claim.after, rows)
     if _figure(claim.before).setting == LITERATURE:
-        found = {run: _other_method(claim, before, run[1]) for run in after}
-        before = {run: row for run, row in found.items() if row is not None}
+        others = {run: _other_method(claim, before, run[1]) for run in after}
+        before = {run: row for run, row in others.items() if row is not None}
     ours: dict[str, dict[str, float]] = {}
     for name, protocol in after:
         start = before.get((name, protocol))
@@ -155,9 +144,9 @@ def _other_method(claim: Claim, measured: dict[tuple[str, str], Row], protocol: 
 
     If the method was not run, the quoted figure serves, except under a stricter protocol.
     """
-    mine = [row for (_, each), row in measured.items() if each == protocol]
+    same = [row for (_, each), row in measured.items() if each == protocol]
     quoted = None if protocol in STRICTER else Row("quoted", value=claim.before[0][1])
-    return mine[0] if mine else quoted
+    return same[0] if same else quoted
 
 
 def _figure(side: tuple[Place, ...]) -> Figure:

@@ -4,11 +4,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, groupby
+from itertools import combinations, groupby, product
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline
 
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -21,9 +24,6 @@ from mvdfq.reproduce.cells import MeanMethod, RbfMethod, StringMethod
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Record
 from mvdfq.terms.svm import Problems, fit_margins
-
-__all__ = ["PENALTIES", "POLICY", "FamilyJob", "inner_folds", "protein_gram", "rank_families",
-           "rbf_gram"]  # fmt: skip
 
 # Longer words have too many counts: 20**k per protein.
 LONGEST = 3
@@ -70,12 +70,13 @@ def rank_families(
     part: one value for each of `PENALTIES`.
     """
     for method, same in groupby(jobs, key=lambda job: job.method):
-        mine = [*same]
+        alike = [*same]
         start = time.perf_counter()
-        K = protein_gram(method, mine[0].data, n_jobs, memory_limit)
+        K = protein_gram(method, alike[0].data, n_jobs, memory_limit)
         seconds = {"gram": round(time.perf_counter() - start, 3)}
+        # K and seconds change with the next method, but all jobs of this method end before it.
         rank = lambda job: {**_rank(K, job.task, job.data.codes), "seconds": seconds}  # noqa: B023, E731
-        yield from run_in_order(rank, mine, n_threads(n_jobs))
+        yield from run_in_order(rank, alike, n_threads(n_jobs))
 
 
 def _rank(K: np.ndarray, task: HomologyTask, codes: np.ndarray) -> dict[str, Any]:
@@ -214,17 +215,12 @@ def rbf_gram(
 
 
 def _word_counts(strings: list[str], k: int) -> np.ndarray:
-    """Return the counts of all words, (n, 20, ..., 20)."""
-    places = np.full(128, -1)
-    places[[ord(letter) for letter in AMINO_ACIDS]] = np.arange(20)
-    counts = np.zeros((len(strings), 20**k), dtype=np.float32)
-    for row, string in zip(counts, strings, strict=True):
-        codes = places[np.frombuffer(string.encode("ascii"), dtype=np.uint8)]
-        windows = [codes[i : len(codes) - k + 1 + i] for i in range(k)] if len(codes) >= k else []
-        if windows:
-            words = np.ravel_multi_index(tuple(np.maximum(w, 0) for w in windows), (20,) * k)
-            row += np.bincount(words[np.min(windows, axis=0) >= 0], minlength=20**k)
-    return counts.reshape(len(strings), *(20,) * k)
+    """Return the counts of all words of amino acids, (n, 20, ..., 20)."""
+    words = ["".join(letters) for letters in product(AMINO_ACIDS, repeat=k)]
+    counter = CountVectorizer(
+        analyzer="char", ngram_range=(k, k), vocabulary=words, lowercase=False, dtype=np.float32
+    )
+    return counter.transform(strings).toarray().reshape(len(strings), *(20,) * k)
 
 
 def _near(counts: np.ndarray, m: int) -> np.ndarray:
@@ -241,7 +237,6 @@ def _near(counts: np.ndarray, m: int) -> np.ndarray:
 
 def _root(points: np.ndarray, width: float) -> np.ndarray:
     """Return a matrix whose product with its transpose is the RBF of the points."""
-    squares = ((points[:, np.newaxis] - points) ** 2).sum(axis=2)
-    sigma = width * np.sqrt(squares[np.triu_indices(len(points), 1)]).mean()
-    values, vectors = np.linalg.eigh(np.exp(-squares / (2 * sigma**2)))
+    sigma = width * pdist(points).mean()
+    values, vectors = np.linalg.eigh(rbf_kernel(points, gamma=1 / (2 * sigma**2)))
     return vectors * np.sqrt(np.maximum(values, 0))

@@ -1,7 +1,7 @@
 """The tables about music: every fold of a cell is a job, and the folds together give a row."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,6 @@ from mvdfq.reproduce.result import Row
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Record, Store, complete
 from mvdfq.reproduce.workshop import POLICY, Workshop
-
-__all__ = ["FoldJob", "Measured", "measure"]
 
 # A cell is not repeated with other seeds if its kernel matrix takes longer than these seconds.
 SLOW = 60.0
@@ -92,14 +90,17 @@ class Measured:
             scheme=self.scheme,
             protocol=self.protocol,
             value=float(np.mean([*by_seed.values()])),
-            std=100 * float(np.std([fold.accuracy for fold in folds])),
+            std=100 * self.evaluation.spread,
             f1=(100 * first, 100 * second),
             by_seed=by_seed,
             n_seeds=len(by_seed),
             n_folds=len(folds) // max(len(by_seed), 1),
             method=dict(Counter(map(self._method, self.records)).most_common()),
             note="; ".join(notes[view] for view in sorted(self.cell.views) if view in notes),
-            seconds={part: self._seconds(part) for part in PARTS},
+            seconds={
+                part: float(np.mean([record["seconds"].get(part, 0.0) for record in self.records]))
+                for part in PARTS
+            },
         )
 
     def _method(self, record: Record) -> str:
@@ -107,10 +108,6 @@ class Measured:
         labels = {str(method): method.label for method in self.cell.methods}
         chosen = "" if self.scheme else _scheme(record, "")
         return ", ".join(filter(None, (labels[record["method"]], chosen)))
-
-    def _seconds(self, part: str) -> float:
-        """Return the mean over the folds of the seconds that a part of the work took."""
-        return float(np.mean([record["seconds"].get(part, 0.0) for record in self.records]))
 
 
 def measure(
@@ -124,11 +121,10 @@ def measure(
 ) -> list[Measured]:
     """Compute the folds that are not kept, and return all cells that are complete.
 
-    Without a workshop nothing is computed.
-
-    The first seed of all cells comes first. Other seeds are run for the first protocol alone, if
-    its folds depend on the seed, and not for slow cells.
+    Without a workshop nothing is computed. The first seed of all cells comes first. Other seeds are
+    run for the first protocol alone, if its folds depend on the seed, and not for slow cells.
     """
+    # Only the first seed shows which cells are slow, so all its folds come before other seeds.
     repeated = [protocol for protocol in protocols[:1] if data.shuffles(protocol)]
     first = _jobs(cells, data, protocols, seeds[:1])
     others = _jobs(cells, data, repeated, seeds[1:])
@@ -162,13 +158,14 @@ def _jobs(
         for cut in data.cuts(protocol, seed)
         for cell in cells
     ]
+    # Jobs that share symbols follow each other: the workshop keeps the symbols of two collections.
     return sorted(jobs, key=lambda job: job.order)
 
 
 def _is_slow(cell: Cell, records: Mapping[FoldJob, Record]) -> bool:
     """Return whether the kernel matrix of a cell took long in the folds of the first seed."""
-    mine = [record for job, record in records.items() if job.cell is cell]
-    return float(np.median([r["seconds"].get("gram", 0.0) for r in mine])) > SLOW
+    of_cell = [record for job, record in records.items() if job.cell is cell]
+    return float(np.median([r["seconds"].get("gram", 0.0) for r in of_cell])) > SLOW
 
 
 def _collected(
@@ -180,34 +177,29 @@ def _collected(
     """Yield every cell with the folds of each protocol; a seed counts if all its folds are kept."""
     for protocol in protocols:
         for cell in cells:
-            mine = [job for job in jobs if job.cell is cell and job.protocol == protocol]
-            lacking = {job.seed for job in mine if job not in records}
-            whole = [(job, records[job]) for job in mine if job.seed not in lacking]
-            for scheme in _schemes(cell, whole):
+            of_cell = [job for job in jobs if job.cell is cell and job.protocol == protocol]
+            lacking = {job.seed for job in of_cell if job not in records}
+            whole = [(job, records[job]) for job in of_cell if job.seed not in lacking]
+            schemes = whole[0][1]["said"] if whole else []
+            # each fold of a tuned cell chooses its scheme, so that the cell is shown once
+            for scheme in [""] if whole and cell.reading == "tuned" else schemes:
                 yield _measured(cell, protocol, scheme, whole)
-
-
-def _schemes(cell: Cell, folds: Sequence[tuple[FoldJob, Record]]) -> Iterable[str]:
-    """Return the schemes under which a cell is shown; tuned cells let each fold choose."""
-    if not folds:
-        return []
-    return [""] if cell.reading == "tuned" else folds[0][1]["said"]
 
 
 def _measured(
     cell: Cell, protocol: str, scheme: str, folds: Sequence[tuple[FoldJob, Record]]
 ) -> Measured:
-    found = []
+    judged = []
     for job, record in folds:
         test = np.array(record["test"])
         predicted = np.array(record["said"][_scheme(record, scheme)]["predicted"])
-        found.append(Fold(job.cut.name, job.seed, test, job.data.y[test], predicted))
+        judged.append(Fold(job.cut.name, job.seed, test, job.data.y[test], predicted))
     classes = [*range(len(folds[0][0].data.classes))]
     records = [record for _, record in folds]
-    return Measured(cell, protocol, scheme, records, Evaluation(protocol, classes, found))
+    return Measured(cell, protocol, scheme, records, Evaluation(protocol, classes, judged))
 
 
 def _scheme(record: Record, scheme: str) -> str:
     """Return the given scheme; if it was not run, the scheme that validates best."""
-    said = record["said"]
-    return scheme if scheme in said else max(said, key=lambda name: said[name]["score"])
+    answers = record["said"]
+    return scheme if scheme in answers else max(answers, key=lambda name: answers[name]["score"])

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import wilcoxon
@@ -18,8 +18,6 @@ from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store, complete
 
-__all__ = ["homology", "signed_rank"]
-
 TABLE, PROTOCOL = "homology", "remote homology"
 # Which column is tested against which column, and the paper's name of the comparison.
 COMPARISONS = [
@@ -30,19 +28,20 @@ COMPARISONS = [
 ]
 
 
-@dataclass(frozen=True)
-class FamilyValues:
-    """A cell: the ROC50 of every family, and how often inner validation chose each method."""
+_row = partial(row_of, TABLE, protocol=PROTOCOL, metric="mean_ROC50")
+
+
+class Judged(NamedTuple):
+    """A cell, its row, and the ROC50 of every family; no values if the cell was not run."""
 
     cell: Cell
-    roc50: dict[str, float]
-    methods: dict[str, int]
-    seconds: float = 0.0
+    row: Row
+    values: np.ndarray
 
     @property
-    def values(self) -> np.ndarray:
-        """ROC50 of the families, in their order."""
-        return np.array([*self.roc50.values()])
+    def place(self) -> tuple[str, str, str]:
+        """What two columns must have in common to be tested against each other."""
+        return self.cell.kernel, self.cell.reading, self.cell.setting
 
 
 def homology(
@@ -68,8 +67,8 @@ def homology(
     by_method: dict[str, dict[str, Any]] = {name: {} for name in methods}
     for job, record in records.items():
         by_method[str(job.method)][job.task.family] = record
-    found = [_collect(cell, by_method, data.classes) for cell in wanted]
-    return [_mean_row(each) for each in found] + _tests(found)
+    judged = [_judged(cell, by_method, data.classes) for cell in wanted]
+    return [each.row for each in judged] + _tests(judged)
 
 
 def _at_hand(cell: Cell, data: ProteinSet) -> Cell:
@@ -79,73 +78,56 @@ def _at_hand(cell: Cell, data: ProteinSet) -> Cell:
     return replace(cell, methods=(), why_not="not run: no profiles")
 
 
-def _collect(cell: Cell, records: dict[str, Any], families: list[str]) -> FamilyValues:
+def _judged(cell: Cell, records: dict[str, Any], families: list[str]) -> Judged:
     """For each family take the method and C that do best in folds of its own training part.
 
     The inner folds of all families together would choose more steadily, but the training parts of
     most other families contain the test part of this family.
     """
     if not cell.methods:
-        return FamilyValues(cell, {}, {})
+        return Judged(cell, _row(cell, note=cell.why_not), np.empty(0))
     if any(len(records[method]) < len(families) for method in cell.described):
-        return FamilyValues(replace(cell, why_not=NOT_YET), {}, {})
+        return Judged(cell, _row(cell, note=NOT_YET), np.empty(0))
     choices = [(method, i) for method in cell.described for i in range(len(PENALTIES))]
-    taken = {
-        family: max(choices, key=lambda choice: records[choice[0]][family]["inner"][choice[1]])
+    taken = [
+        (family, *max(choices, key=lambda choice: records[choice[0]][family]["inner"][choice[1]]))
         for family in families
-    }
-    values = {f: records[method][f]["roc50"][i] for f, (method, i) in taken.items()}
+    ]
+    values = np.array([records[method][family]["roc50"][i] for family, method, i in taken])
     labels = {str(method): method.label for method in cell.methods}
-    names = [
-        f"{labels[method]}, one machine per family, C={PENALTIES[i]:g}"
-        for method, i in taken.values()
-    ]
-    seconds = [records[method][f]["seconds"]["gram"] for f, (method, _) in taken.items()]
-    counted = dict(Counter(names).most_common())
-    return FamilyValues(cell, values, counted, float(np.mean(seconds)))
-
-
-def _mean_row(found: FamilyValues) -> Row:
-    known: dict[str, Any] = {}
-    if found.roc50:
-        known = {
-            "value": 100 * float(found.values.mean()),
-            "std": 100 * float(found.values.std()),
-            "n_seeds": 1,
-            "n_folds": len(found.roc50),
-            "method": found.methods,
-            "seconds": {"gram": found.seconds},
-        }
-    cell = found.cell
-    return row_of(TABLE, cell, protocol=PROTOCOL, metric="mean_ROC50", note=cell.why_not, **known)
-
-
-def _tests(found: list[FamilyValues]) -> list[Row]:
-    """Return a test for every pair of columns of `COMPARISONS` with equal reading and setting."""
-    places = {(each.cell.name, *_place(each)): each for each in found if each.roc50}
-    return [
-        _test_row(name, mine, places[other, *_place(mine)])
-        for name, column, other in COMPARISONS
-        for mine in places.values()
-        if mine.cell.name == column and (other, *_place(mine)) in places
-    ]
-
-
-def _place(found: FamilyValues) -> tuple[str, str, str]:
-    return found.cell.kernel, found.cell.reading, found.cell.setting
-
-
-def _test_row(name: str, mine: FamilyValues, theirs: FamilyValues) -> Row:
-    return row_of(
-        TABLE,
-        replace(mine.cell, name=name, manifold=""),
-        protocol=PROTOCOL,
-        metric="p_value",
-        value=signed_rank(mine.values, theirs.values),
-        n_seeds=1,
-        n_folds=len(mine.roc50),
-        method={"Wilcoxon signed-rank test, two-sided, equal pairs left out": 1},
+    used = Counter(
+        f"{labels[method]}, one machine per family, C={PENALTIES[i]:g}" for _, method, i in taken
     )
+    seconds = [records[method][family]["seconds"]["gram"] for family, method, _ in taken]
+    row = _row(
+        cell,
+        value=100 * float(values.mean()),
+        std=100 * float(values.std()),
+        n_seeds=1,
+        n_folds=len(families),
+        method=dict(used.most_common()),
+        seconds={"gram": float(np.mean(seconds))},
+        note=cell.why_not,
+    )
+    return Judged(cell, row, values)
+
+
+def _tests(judged: list[Judged]) -> list[Row]:
+    """Return a test for every pair of columns of `COMPARISONS` with equal reading and setting."""
+    places = {(each.cell.name, *each.place): each for each in judged if each.values.size}
+    return [
+        _row(
+            replace(first.cell, name=name, manifold=""),
+            metric="p_value",
+            value=signed_rank(first.values, places[other, *first.place].values),
+            n_seeds=1,
+            n_folds=len(first.values),
+            method={"Wilcoxon signed-rank test, two-sided, equal pairs left out": 1},
+        )
+        for name, column, other in COMPARISONS
+        for first in places.values()
+        if first.cell.name == column and (other, *first.place) in places
+    ]
 
 
 def signed_rank(a: np.ndarray, b: np.ndarray) -> float:

@@ -17,8 +17,6 @@ from mvdfq.reproduce.scop import ProteinSet, load_scop
 from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
 from mvdfq.sequences import Sequences
 
-__all__ = ["FOLDERS", "LOADERS", "SETS", "NotThere", "existing"]
-
 FOLDERS = ("gtzan", "artist20", "ismir2004", "proteins")
 GENRES = "blues classical country disco hiphop jazz metal pop reggae rock".split()
 # Names of the sets in the paper's table of data sets.
@@ -173,9 +171,9 @@ def _recordings(name: str, folder: Path, group_pattern: str | None = None) -> Mu
     if not listing.labels:
         raise ReadError(folder, "holds no sound files", "expected a sub-folder for each class")
     # the first error that headers show, before files are decoded for minutes
-    for found in headers(listing.files, "gtzan", deep=False):
-        if isinstance(found, ReadError):
-            raise found
+    for header in headers(listing.files, "gtzan", deep=False):
+        if isinstance(header, ReadError):
+            raise header
     groups = np.array(listing.groups) if listing.groups else None
     return MusicSet(name, _views(listing.files), np.array(listing.labels), groups)
 

@@ -1,6 +1,7 @@
 """The figures of the paper, each with its line of the paper's source."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -10,9 +11,6 @@ from mvdfq.io.source import Source
 from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.result import Row
-
-__all__ = ["SECONDS", "STATUSES", "TITLES", "Figure", "beside_published", "figures", "find", "rank",
-           "row_of", "stored"]  # fmt: skip
 
 TITLES = {
     "datasets": "The data sets",
@@ -74,9 +72,9 @@ def figures(table: str) -> list[Figure]:
     if table not in TITLES:
         raise ValueError(f"There is no table {table!r}; one of {', '.join(TITLES)}.")
     lines = BORROWED.get(table, set())
-    mine = [figure for figure in _all() if figure.table == table]
+    own = [figure for figure in _all() if figure.table == table]
     others = [figure for figure in _all() if figure.table != table and figure.line in lines]
-    return mine + [figure for figure in others if figure.metric != SECONDS]
+    return own + [figure for figure in others if figure.metric != SECONDS]
 
 
 def find(
@@ -97,7 +95,7 @@ def find(
     Printed figures come first, then figures of the text, of switched-off parts and of comments.
     Among equals, the figure with the fewest words in its setting comes first.
     """
-    found = [
+    fitting = [
         figure
         for figure in figures(table)
         if name.casefold() in {figure.name.casefold(), _base(figure.name)}
@@ -106,7 +104,7 @@ def find(
         and _words(setting) <= _words(figure.setting)
         and metric in ("", figure.metric)
     ]
-    return sorted(found, key=rank)
+    return sorted(fitting, key=rank)
 
 
 def row_of(table: str, cell: Cell, **known: Any) -> Row:
@@ -117,6 +115,7 @@ def row_of(table: str, cell: Cell, **known: Any) -> Row:
 
 def beside_published(table: str, row: Row) -> Row:
     """Return a row with the published figure; a row of errors also gets the published F1."""
+    # the first figure wins: a printed figure over the same figure in the text or in a comment
     place = table, row.name, row.kernel, row.manifold, row.setting
     for figure in find(*place, metric=row.metric)[:1]:
         row = replace(row, published=figure.value, status=figure.status, line=figure.line)
@@ -139,21 +138,25 @@ def _words(text: str) -> set[str]:
     return set(re.split(r"[\s,;()]+", text.casefold())) - {""}
 
 
-def stored(name: str) -> list[dict[str, str]]:
-    """Return the entries of a CSV file that lies beside this module."""
+def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
+    """Return the entries of a CSV file beside this module; `read` converts the texts of columns."""
     source = Source(Path(__file__).with_name(name))
-    return [entry for _, entry in named_rows(source, required=())]
+    return [
+        {key: read.get(key, str)(text) for key, text in entry.items()}
+        for _, entry in named_rows(source, required=())
+    ]
 
 
 @cache
-def _all() -> tuple[Figure, ...]:
-    return tuple(map(_figure, stored("published.csv")))
+def _all() -> list[Figure]:
+    return [
+        Figure(**entry | {"text": entry["value"], "value": _number(entry["value"])})
+        for entry in stored("published.csv", line=int)
+    ]
 
 
-def _figure(entry: dict[str, str]) -> Figure:
-    text, line = entry.pop("value"), int(entry.pop("line"))
+def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        return float(text)
     except ValueError:  # a setting, such as a range
-        value = None
-    return Figure(**entry, text=text, value=value, line=line)
+        return None

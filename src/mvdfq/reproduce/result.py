@@ -11,9 +11,6 @@ from typing import Any
 
 from mvdfq._utils.files import replace_file
 
-__all__ = ["NOT_YET", "Result", "Row", "compared_values", "csv_rows", "read_json", "write_csv",
-           "write_json"]  # fmt: skip
-
 # The note of a row that could be computed and was not.
 NOT_YET = "not run yet"
 # F1 by two definitions.

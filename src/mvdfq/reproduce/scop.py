@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from mvdfq.io.letters.fasta import read_records
@@ -17,8 +18,6 @@ from mvdfq.io.letters.residues import substitution_rows
 from mvdfq.io.source import ReadError, read_lines
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
-
-__all__ = ["PROFILE_VIEWS", "ProteinSet", "load_scop"]
 
 # Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
 CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
@@ -66,23 +65,18 @@ class ProteinSet:
         """Return the profiles in the order of the proteins, as "log-odds" or "probabilities"."""
         if self.profiles is None:
             raise ValueError(f"{self.name} has no profiles.")
-        found = read_profiles(self.profiles, values=values)
-        places = {name: i for i, name in enumerate(found.names)}
+        read = read_profiles(self.profiles, values=values)
+        places = {name: i for i, name in enumerate(read.names)}
         lacking = [name for name in self.names if name not in places]
         if lacking:
             hint = "a profile is needed for every sequence that is used, named by its id"
             raise ReadError(self.profiles, f"no profile of {lacking[0]!r}", hint)
-        return found.take([places[name] for name in self.names]).X
+        return read.take([places[name] for name in self.names]).X
 
     @cached_property
     def digest(self) -> str:
         """A digest of the proteins and tasks."""
-        content = hashlib.sha256("\n".join([*self.strings, *self.codes]).encode())
-        for task in self.tasks:
-            content.update(task.family.encode())
-            for part in (task.train, task.y_train, task.test, task.y_test):
-                content.update(part.tobytes())
-        return content.hexdigest()[:16]
+        return joblib.hash((self.strings, self.codes.tolist(), self.tasks))
 
     @cached_property
     def profiles_digest(self) -> str:
@@ -159,11 +153,11 @@ def load_scop(folder: str | Path) -> ProteinSet:
 
 def _only(folder: Path, patterns: Iterable[str], what: str) -> Path:
     """Return the one file of a kind that a folder holds."""
-    found = sorted(path for pattern in patterns for path in folder.glob(pattern))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
+    files = sorted(path for pattern in patterns for path in folder.glob(pattern))
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
         raise ReadError(folder, f"expected {what}, found {names}", "exactly one file is needed")
-    return found[0]
+    return files[0]
 
 
 def _proteins(path: Path) -> tuple[dict[str, str], np.ndarray]:

@@ -4,7 +4,7 @@ A picture shows the published figure as a line, and our figure as a dot with its
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
@@ -14,50 +14,38 @@ from mvdfq.reproduce.arrange import fact_words, label, published, verdict, with_
 from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.show import Block, blocks
 
-__all__ = ["Scale", "page", "picture"]
-
 # Sizes in the units of the picture: room for names, width of the scale, margins, height of a row.
 NAMES, WIDTH, MARGIN, LINE = 250, 320, 12, 15
 
 
-def page(results: Iterable[Result]) -> str:
-    """Return a whole page of results as HTML that needs no other file; all text is escaped."""
-    results = [*results]
-    links = [(f"table-{each.table}", each.title) for each in results]
-    links[0] = "verdict", "Verdict" if len(results) == 1 else links[0][1]
-    if len(results) == 1:
-        links += _menu(blocks(results[0]))
+def page(result: Result) -> str:
+    """Return a whole page of a result as HTML that needs no other file; all text is escaped."""
+    shown = blocks(result)
+    links = {"verdict": "Verdict"}
+    for k, block in enumerate(shown):  # the menu lists what follows the figures, each kind once
+        if block.kind and block.kind.capitalize() not in links.values():
+            links[f"block-{k}"] = block.kind.capitalize()
     return document(
         "Figures of the paper, and ours",
-        "\n".join(_section(each, links[0][0] if not k else "") for k, each in enumerate(results)),
-        links="".join(f'<a href="#{escape(to)}">{escape(words)}</a>' for to, words in links),
+        _section(result, shown),
+        links="".join(f'<a href="#{to}">{escape(words)}</a>' for to, words in links.items()),
         foot=f"mvdfq {escape(__version__)}. The figures of this page are in the .json and .csv "
         "files beside it.",
         style=files("mvdfq.reproduce").joinpath("section.css").read_text(encoding="utf-8"),
     )
 
 
-def _section(result: Result, name: str = "") -> str:
+def _section(result: Result, shown: list[Block]) -> str:
     """Return a result: its verdict in one line, its facts, and its blocks."""
     big, words = verdict(result)
     line = f'<span class="big num">{escape(big)}</span>\n' if big else ""
     facts = f'<p class="soft">{escape(fact_words(result.facts))}</p>\n' if result.facts else ""
-    inside = "\n".join(_block(block, f"block-{k}") for k, block in enumerate(blocks(result)))
-    name = name or f"table-{result.table}"
+    inside = "\n".join(_block(block, f"block-{k}") for k, block in enumerate(shown))
     return (
-        f'<section class="hero paper" id="{escape(name)}" tabindex="-1">\n'
+        '<section class="hero paper" id="verdict" tabindex="-1">\n'
         f"<h1>{escape(result.title)}</h1>\n"
         f'<div class="score">{line}<p>{escape(words)}</p></div>\n{facts}{inside}\n</section>'
     )
-
-
-def _menu(shown: list[Block]) -> list[tuple[str, str]]:
-    """Return places and words for the menu: what follows the figures, each kind once."""
-    places: dict[str, str] = {}
-    for k, block in enumerate(shown):
-        if block.kind:
-            places.setdefault(block.kind, f"block-{k}")
-    return [(place, kind.capitalize()) for kind, place in places.items()]
 
 
 def _block(block: Block, name: str) -> str:

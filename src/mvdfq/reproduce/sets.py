@@ -1,12 +1,12 @@
 """The sets of music, read from a folder."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from scipy.io import loadmat
 from sklearn.model_selection import StratifiedGroupKFold
@@ -17,9 +17,6 @@ from mvdfq.io.tables.arrays import read_archive
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.symbols.base import Symbols, check_symbols
-
-__all__ = ["Cut", "MusicSet", "joined", "load_artist20", "load_gtzan"]
-
 
 # The note of every figure on these spectral bands.
 LEVELS = "FFT64: 32 levels, cut at percentiles of all clips, read as numbers"
@@ -78,19 +75,14 @@ class MusicSet:
         """Return a digest of the clips of a view and of their classes."""
         if view not in self._digests:
             X = self.view(view)
-            content = hashlib.sha256(np.ascontiguousarray(X.data).data)
-            content.update(np.ascontiguousarray(X.offsets).data)
-            content.update("\n".join(map(str, self.labels)).encode())
-            self._digests[view] = content.hexdigest()[:16]
+            self._digests[view] = joblib.hash((X.data, X.offsets, self.labels.tolist()))
         return self._digests[view]
 
     def cut_digest(self, cut: Cut, protocol: str) -> str:
         """Return a digest of the two parts of a fold and of the groups of inner validation."""
-        content = hashlib.sha256(cut.train.astype(np.int64).tobytes())
-        content.update(b"test" + cut.test.astype(np.int64).tobytes())
         groups = self.inner_groups(protocol)
-        content.update(b"" if groups is None else "\n".join(map(str, groups)).encode())
-        return content.hexdigest()[:16]
+        known = None if groups is None else groups.tolist()
+        return joblib.hash((cut.train.tolist(), cut.test.tolist(), known))
 
     def shuffles(self, protocol: str) -> bool:
         """Return whether the folds of a protocol depend on the seed."""
@@ -101,7 +93,7 @@ class MusicSet:
         return self._cuts(protocol, seed)[: self.max_cuts]
 
     def _cuts(self, protocol: str, seed: int) -> list[Cut]:
-        if protocol == "artist-disjoint":
+        if protocol == "artist-disjoint":  # as many folds as "5-fold"; "group" would make ten
             cutter = StratifiedGroupKFold(5, shuffle=True, random_state=seed)
             parts = cutter.split(self.y, self.y, self.groups)
             return [Cut(f"fold {i}", *part) for i, part in enumerate(parts, start=1)]
@@ -138,16 +130,14 @@ class MusicSet:
         return MusicSet(name, views, self.labels[chosen], groups, split, 1, self.notes)
 
 
-def _spread(mine: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
+def _spread(is_member: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
     """Return some clips of a class, from as many groups as possible."""
-    members = np.flatnonzero(mine)
+    members = np.flatnonzero(is_member)
     if groups is None:
         return members[:n]
-    _, place = np.unique(groups[members], return_inverse=True)
-    turn = np.zeros(len(members), dtype=int)
-    for g in range(place.max() + 1):
-        turn[place == g] = np.arange(np.sum(place == g))
-    return members[np.argsort(turn, kind="stable")[:n]]
+    # a clip's turn is the number of clips of its group before it: the first of every group go first
+    turns = [np.sum(groups[members[:i]] == groups[m]) for i, m in enumerate(members)]
+    return members[np.argsort(turns, kind="stable")[:n]]
 
 
 def _part(read: Callable[[], Any], chosen: np.ndarray, n_frames: int) -> Any:
@@ -162,13 +152,14 @@ def joined(clips: list[np.ndarray]) -> Sequences:
     return Sequences(np.concatenate(clips, axis=1), offsets_of([x.shape[1] for x in clips]))
 
 
+def _arrays(path: Path, *names: str) -> list[np.ndarray]:
+    stored = read_archive(Source(path), names)
+    return [stored[name] for name in names]
+
+
 def _ragged(frames: np.ndarray, lengths: np.ndarray) -> Sequences:
     """Return clips that are stored one after the other, one frame per line."""
     return Sequences(np.ascontiguousarray(frames.T, dtype=np.float32), offsets_of(lengths))
-
-
-def _arrays(path: Path, *names: str) -> dict[str, np.ndarray]:
-    return read_archive(Source(path), names)
 
 
 def load_gtzan(folder: Path) -> MusicSet:
@@ -179,15 +170,13 @@ def load_gtzan(folder: Path) -> MusicSet:
     """
     path, bands = folder / "gtzan" / "mfcc.npz", folder / "gtzan" / "fft64_32levels.npz"
     codewords = folder / "sssk_reference" / "example_seq.mat"
-    found = _arrays(path, "labels", "artists", "fault_filtered_split")
+    labels, artists, split = _arrays(path, "labels", "artists", "fault_filtered_split")
 
     def mfcc() -> Sequences:
-        stored = _arrays(path, "values", "lengths")
-        return _ragged(stored["values"], stored["lengths"])
+        return _ragged(*_arrays(path, "values", "lengths"))
 
     def fft64() -> Sequences:
-        stored = _arrays(bands, "codes", "lengths")
-        return _ragged(stored["codes"], stored["lengths"])
+        return _ragged(*_arrays(bands, "codes", "lengths"))
 
     def both() -> Sequences:
         first, second = mfcc(), fft64()
@@ -200,14 +189,8 @@ def load_gtzan(folder: Path) -> MusicSet:
         views |= {"mfcc+fft64": both, "fft64": fft64}
     if codewords.exists():
         views["author"] = lambda: _author_codewords(codewords)
-    return MusicSet(
-        "GTZAN",
-        views,
-        found["labels"],
-        found["artists"],
-        found["fault_filtered_split"],
-        notes=dict.fromkeys(["fft64", "mfcc+fft64"], LEVELS),
-    )
+    notes = dict.fromkeys(["fft64", "mfcc+fft64"], LEVELS)
+    return MusicSet("GTZAN", views, labels, artists, split, notes=notes)
 
 
 def _author_codewords(path: Path) -> Symbols:
@@ -219,12 +202,11 @@ def _author_codewords(path: Path) -> Symbols:
 def load_artist20(folder: Path) -> MusicSet:
     """Read artist20: ``artist20/mfcc_middle2min.npz``."""
     path = folder / "artist20" / "mfcc_middle2min.npz"
-    found = _arrays(path, "labels", "groups")
 
     def mfcc() -> Sequences:
-        stored = _arrays(path, "levels", "lo", "hi", "lengths")
-        step = (stored["hi"] - stored["lo"]) / 256
-        values = stored["lo"] + (stored["levels"].astype(np.float32) + 0.5) * step
-        return _ragged(values, stored["lengths"])
+        levels, low, high, lengths = _arrays(path, "levels", "lo", "hi", "lengths")
+        middles = low + (levels.astype(np.float32) + 0.5) * ((high - low) / 256)
+        return _ragged(middles, lengths)
 
-    return MusicSet("artist20", {"mfcc": mfcc}, found["labels"], found["groups"])
+    labels, groups = _arrays(path, "labels", "groups")
+    return MusicSet("artist20", {"mfcc": mfcc}, labels, groups)

@@ -1,6 +1,6 @@
 """The settings of every cell and reading, read from `settings.csv`.
 
-A line of the file is a cell in one reading. Its column `computed` tells the methods as text:
+A line of the file is a cell in one reading. Its column `methods` tells the methods as text:
 ``VIEW: QUANTIZER > KERNEL``, then ``> root`` for the manifold embedding, ``> C=30`` and ``> ovr``.
 MFCC is the usual view and not written. Braces list values as in a shell, ``;`` separates further
 methods, and inner validation chooses among all of them. ``&`` is the mean of two kernels. A name
@@ -36,17 +36,12 @@ from mvdfq.classifier.spec import parse
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, MeanMethod, RbfMethod, StringMethod
 from mvdfq.reproduce.published import stored
 
-__all__ = ["cells", "methods"]
-
 
 @cache
 def cells(table: str) -> list[Cell]:
     """Return the cells of a table, in the order of the paper."""
-    return [
-        Cell(e["method"], e["kernel"], e["manifold"], e["setting"], e["reading"],
-             tuple(methods(e["computed"])), e["why_not"])
-        for e in stored("settings.csv") if e["table"] == table
-    ]  # fmt: skip
+    mine = [entry for entry in stored("settings.csv") if entry.pop("table") == table]
+    return [Cell(**entry | {"methods": tuple(methods(entry["methods"]))}) for entry in mine]
 
 
 def methods(text: str) -> list[Any]:

@@ -4,26 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mvdfq.reproduce.arrange import (
-    METRICS,
-    READING_WORDS,
-    SCHEME_WORDS,
-    STRICTER,
-    difference,
-    f1,
-    grouped,
-    is_rooted,
-    label,
-    missing,
-    number,
-    published,
-    runs,
-    with_spread,
-)
+from mvdfq.reproduce import arrange as words
+from mvdfq.reproduce.arrange import grouped, label, missing, published, runs, with_spread
 from mvdfq.reproduce.published import SECONDS
 from mvdfq.reproduce.result import Result, Row
-
-__all__ = ["Block", "blocks"]
 
 # Tables that are shown as the paper has them: kernels down, alphabets across.
 MATRICES = {"genre"}
@@ -74,28 +58,23 @@ def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
         groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric))
         return [_list(_title(*key), same) for key, same in groups.items()]
     # Each scheme, and each alphabet that the paper does not have, gets its own matrix.
+    names = {row.name: "" if row.name in ALPHABETS else row.name for row in rows}
     groups = grouped(
-        rows, lambda row: (row.reading, row.protocol, row.metric, _other(row), row.scheme)
+        rows, lambda row: (row.reading, row.protocol, row.metric, names[row.name], row.scheme)
     )
     return [_matrix(_title(*key), same) for key, same in groups.items()]
 
 
-def _other(row: Row) -> str:
-    return "" if row.name in ALPHABETS else row.name
-
-
 def _title(reading: str, protocol: str, metric: str, name: str = "", scheme: str = "") -> str:
-    stricter = "; the paper's figures are of plain folds" if protocol in STRICTER else ""
-    words = name, _reading(reading), SCHEME_WORDS.get(scheme), protocol, _metric(metric)
-    return ", ".join(word for word in words if word) + stricter
-
-
-def _reading(reading: str) -> str:
-    return READING_WORDS.get(reading, reading)
-
-
-def _metric(metric: str) -> str:
-    return METRICS.get(metric, metric)
+    stricter = "; the paper's figures are of plain folds" if protocol in words.STRICTER else ""
+    parts = (
+        name,
+        words.READING_WORDS.get(reading, reading),
+        words.SCHEME_WORDS.get(scheme),
+        protocol,
+        words.METRICS.get(metric, metric),
+    )
+    return ", ".join(filter(None, parts)) + stricter
 
 
 def _matrix(title: str, rows: Sequence[Row]) -> Block:
@@ -105,17 +84,14 @@ def _matrix(title: str, rows: Sequence[Row]) -> Block:
     names = [ALPHABETS.get(name, "error") for name in dict.fromkeys(row.name for row in rows)]
     empty = dict.fromkeys([name + rooted for rooted in ("", "-M") for name in names], "")
     for row in rows:
-        rooted = "-M" if is_rooted(row) else ""
+        rooted = "-M" if words.is_rooted(row) else ""
+        paper = "" if row.published is None else f" ({published(row)})"
+        other_runs = "" if runs(row) == usual else f" {runs(row)}"
         line = table.setdefault(row.kernel, {"kernel": row.kernel} | empty)
-        line[ALPHABETS.get(row.name, "error") + rooted] = _beside(row, usual)
+        line[ALPHABETS.get(row.name, "error") + rooted] = with_spread(row) + paper + other_runs
     unless = " unless said" if any(runs(row) != usual for row in rows) else ""
     second = f"ours ± std (paper's), seeds x folds {usual}{unless}"
     return Block(title, [*table.values()], drawn=rows, second=second)
-
-
-def _beside(row: Row, usual: str) -> str:
-    paper = f" ({published(row)})" if row.published is not None else ""
-    return with_spread(row) + paper + ("" if runs(row) == usual else f" {runs(row)}")
 
 
 def _list(title: str, rows: Sequence[Row]) -> Block:
@@ -127,22 +103,16 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
             "paper": published(row),
             "line": _line(row),
             "ours": with_spread(row),
-            "diff.": difference(row),
-            "F1": f1(row),
-            "paper's F1": number(row.published_f1),
+            "diff.": words.difference(row),
+            "F1": words.f1(row),
+            "paper's F1": words.number(row.published_f1),
             "runs": runs(row),
+            # the parts of the seconds; learning and encoding are not in the total
+            **{k: f"{row.seconds.get(k, 0.0):.2f}" for k in TIMED if row.metric == SECONDS},
         }
-        | _split(row)
         for row in rows
     ]
     return Block(title, _without_empty(lines), drawn=rows)
-
-
-def _split(row: Row) -> dict[str, str]:
-    """Return the parts of the seconds; learning and encoding are not in the total."""
-    if row.metric != SECONDS:
-        return {}
-    return {part: f"{row.seconds.get(part, 0.0):.2f}" for part in TIMED}
 
 
 def _line(row: Row) -> str:
@@ -167,7 +137,7 @@ def _settings(reading: str, rows: Sequence[Row]) -> Block:
         more = [f"{len(methods) - MOST} more"] if len(methods) > MOST else []
         used_there = "; ".join(filter(None, [*methods[:MOST], *more, *notes]))
         lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
-    title = ", ".join(filter(None, (_reading(reading), "as used")))
+    title = ", ".join(filter(None, (words.READING_WORDS.get(reading, reading), "as used")))
     return Block(title, _without_empty([line for line in lines if line["used"]]), folded=True)
 
 
@@ -182,7 +152,7 @@ def _missing(places: Sequence[tuple[Row, str]]) -> Block:
         {
             "method": label(row),
             "setting": row.setting,
-            "metric": _metric(row.metric),
+            "metric": words.METRICS.get(row.metric, row.metric),
             "paper": published(row),
             "why": row.note,
             "where": where,
@@ -200,14 +170,14 @@ def _claims(result: Result) -> list[Block]:
 
 def _claims_of(protocol: str, result: Result) -> Block:
     ours = [(claim, (claim["ours"] or {}).get(protocol, {})) for claim in result.claims]
-    readings = [*dict.fromkeys(reading for _, found in ours for reading in found)]
+    readings = [*dict.fromkeys(reading for _, figures in ours for reading in figures)]
     lines = [
         {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
         | {"its figures": f"{claim['published']:.1f}"}
         | {"as stated": "yes" if claim["agrees"] else "no"}
-        | {name or "ours": f"{found[name]:.1f}" if name in found else "-" for name in readings}
+        | {name or "ours": f"{figures[name]:.1f}" if name in figures else "-" for name in readings}
         | {"in": claim["measure"]}
-        for claim, found in ours
+        for claim, figures in ours
     ]
     title = ", ".join(filter(None, ("claims, from the paper's figures and ours", protocol)))
     return Block(title, lines, folded=True, kind="claims")

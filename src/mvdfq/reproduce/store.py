@@ -4,12 +4,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from mvdfq._utils.files import replace_file
 from mvdfq._utils.threads import Report
-
-__all__ = ["Job", "Record", "Shelf", "Store", "Work", "complete"]
 
 # Records of another format are not used. Format 2: one prediction for each multi-class scheme.
 FORMAT = 2
@@ -47,27 +45,18 @@ class Store:
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
-class Job(Protocol):
-    """A piece of work whose record is kept: one fold of one cell, one family of one method."""
-
-    @property
-    def key(self) -> dict[str, Any]:
-        """Everything that the record depends on, as plain numbers and text."""
-
-
-J = TypeVar("J", bound=Job)
 # Computes jobs, and yields each job with its record as soon as the record is there.
-Work = Callable[[Sequence[J]], Iterable[tuple[J, Record]]]
+Work = Callable[[Sequence[Any]], Iterable[tuple[Any, Record]]]
 
 
 def complete(
-    jobs: Sequence[J], store: Store, work: Work[J] | None, progress: Report | None = None
-) -> dict[J, Record]:
+    jobs: Sequence[Any], store: Store, work: Work | None, progress: Report | None = None
+) -> dict[Any, Record]:
     """Return the records of jobs, and compute the records that the store does not hold.
 
-    Jobs with equal keys are computed once. Every new record is kept at once, so that an interrupted
-    run loses one job at most. If `work` is None, nothing is computed and only kept records are
-    returned.
+    A job has a `key`: everything that its record depends on, as plain numbers and text. Jobs with
+    equal keys are computed once. Every new record is kept at once, so that an interrupted run loses
+    one job at most. If `work` is None, nothing is computed and only kept records are returned.
     """
     lacking = {store.path(job.key): job for job in jobs if store.get(job.key) is None}
     n_kept = len(jobs) - len(lacking)
@@ -76,8 +65,8 @@ def complete(
             store.put(job.key, record)
             if progress is not None:
                 progress(n_kept + i, len(jobs))
-    found = {job: store.get(job.key) for job in jobs}
-    records = {job: record for job, record in found.items() if record is not None}
+    kept = {job: store.get(job.key) for job in jobs}
+    records = {job: record for job, record in kept.items() if record is not None}
     if work is not None and len(records) < len(jobs):
         raise OSError(f"{store.folder}: a record that was just written cannot be read back.")
     return records

@@ -18,8 +18,6 @@ from mvdfq.reproduce.cells import StringMethod
 from mvdfq.reproduce.sets import MusicSet
 from mvdfq.reproduce.store import Record, Store, complete
 
-__all__ = ["processor", "timed"]
-
 # The least of three times: other programs can only add to it.
 REPEATS = 3
 # Clips of the first small matrix, which compiles the loops.

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq.gram.plan import inverse_root
 from mvdfq.reproduce.cells import EstimatorMethod, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
@@ -19,8 +19,6 @@ from mvdfq.reproduce.store import Shelf
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.validation import CANDIDATES, Trained, Trainer, inner_folds
-
-__all__ = ["CHOICE", "POLICY", "SCHEMES", "RowGrams", "Workshop"]
 
 # One-vs-one and one-vs-rest. The paper does not name its multi-class scheme. Both schemes are
 # trained on the same kernel matrix, because the matrix takes most of the time.
@@ -68,13 +66,13 @@ class Workshop:
                 X, y = data.view(method.view), data.y
                 clf = clone(method.estimator)
                 clf.fit(X[cut.train], y[cut.train], groups=_of(groups, cut.train))
-                said = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
+                answers = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
         else:
-            said = self._string(method, data, cut, groups, seed, seconds)
+            answers = self._string(method, data, cut, groups, seed, seconds)
         return {
             "test": cut.test.tolist(),
             "method": str(method),
-            "said": said,
+            "said": answers,
             "seconds": {key: round(value, 3) for key, value in seconds.items()},
         }
 
@@ -106,6 +104,7 @@ class Workshop:
 
     def _gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips."""
+        # Words that are learned from a training part differ between folds: nothing can be shared.
         compute = self._compute_gram if method.learns_words else self._rows.gram
         return compute(method, symbols, train)
 
@@ -121,6 +120,7 @@ class Workshop:
         penalties = CANDIDATES if method.C is None else [method.C]
         problems = [Problems(len(np.unique(y)), scheme) for scheme in schemes]
         ones = np.ones(len(y))
+        # `lambda _: K`: these kernel values do not depend on which clips an inner fold learns from.
         trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in problems]
         return [(trainer.problems, trainer(lambda _: K, penalties)) for trainer in trainers]
 

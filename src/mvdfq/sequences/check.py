@@ -19,10 +19,7 @@ from mvdfq._utils.checks import is_number
 from mvdfq.sequences.containers import Ragged, Sequences, offsets_of
 from mvdfq.sequences.tables import is_table, unmasked
 
-__all__ = ["as_array", "check_collection", "check_sampling_rate", "check_sequences", "gather",
-           "refuse"]  # fmt: skip
-
-
+TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
 # The ending of a file name.
 FILE = re.compile(r"\.[A-Za-z]\w{1,6}$")
 
@@ -98,6 +95,10 @@ def check_sequences(
     )
 
 
+# One sequence: a 2-D array of numbers, and one flag per row: is the row letters?
+Part = tuple[np.ndarray, tuple[bool, ...]]
+
+
 def _read_tables(X: Any) -> Sequences:
     """Read a table, or a list of tables, with the reader of files; warn of what it remarks."""
     # The room of files stands after this room, and is entered only where a table comes.
@@ -108,8 +109,8 @@ def _read_tables(X: Any) -> Sequences:
     return data.X
 
 
-def gather(X: Any, n_channels: int | None = None) -> list[tuple[np.ndarray, tuple[bool, ...]]]:
-    """Read `X` as a list of 2-D numeric arrays, each with one flag per row: is it letters?"""
+def gather(X: Any, n_channels: int | None = None) -> list[Part]:
+    """Read `X` as a list of sequences."""
     if not isinstance(X, Iterable) and hasattr(X, "__array__"):
         X = np.asanyarray(X)
     check_collection(X)
@@ -158,7 +159,7 @@ def _check_axes(X: Any, n_channels: int | None) -> None:
         )
 
 
-def one_sequence(x: Any, i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
+def one_sequence(x: Any, i: int) -> Part:
     """Return one sequence as a 2-D array of numbers, and which of its rows were letters."""
     if type(x).__module__.startswith("Bio."):  # a Seq, or the Seq of a SeqRecord
         x = str(getattr(x, "seq", x))
@@ -216,7 +217,7 @@ def _letters(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
 
 
-def _rows_with_letters(x: Sequence[Any], i: int) -> tuple[np.ndarray, tuple[bool, ...]]:
+def _rows_with_letters(x: Sequence[Any], i: int) -> Part:
     """Read a sequence that is a list of rows; some rows are strings."""
     _refuse_tokens(x, i)
     rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
@@ -244,7 +245,7 @@ def _refuse_tokens(x: Sequence[Any], i: int) -> None:
         )
 
 
-def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+def _check_same_channels(parts: list[Part]) -> None:
     first, flags = parts[0]
     if not len(first):
         raise ValueError(f"Sequence 0 must have at least one channel, got shape {first.shape}.")
@@ -261,26 +262,18 @@ def _check_same_channels(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> No
             )
 
 
-def _time_first_hint(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> str:
+def _time_first_hint(parts: list[Part]) -> str:
     widths = {x.shape[1] for x, _ in parts}
-    if len(widths) != 1:
-        return ""
-    return (
-        f" All sequences have {widths.pop()} columns: if time comes first in your arrays, read "
-        f"them with mvdfq.from_time_first."
-    )
+    return f" All sequences have {widths.pop()} columns: {TIME_FIRST}" if len(widths) == 1 else ""
 
 
-def _warn_if_time_seems_first(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> None:
+def _warn_if_time_seems_first(parts: list[Part]) -> None:
     if all(0 < x.shape[1] < len(x) for x, _ in parts):
-        warnings.warn(
-            "Every sequence has more channels than time points; if time comes first in your "
-            "arrays, read them with mvdfq.from_time_first.",
-            stacklevel=4,
-        )
+        message = f"Every sequence has more channels than time points; {TIME_FIRST}"
+        warnings.warn(message, stacklevel=4)
 
 
-def _flatten(parts: list[tuple[np.ndarray, tuple[bool, ...]]]) -> Sequences:
+def _flatten(parts: list[Part]) -> Sequences:
     """Cut off frames at the end that are missing in every channel; join the rest side by side."""
     arrays = [_without_padding(x) for x, _ in parts]
     _refuse_inexact(arrays)
@@ -330,12 +323,12 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
 
 def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        hint = ""
+        hint = "."
         if not isinstance(X, Ragged) and any(isinstance(x, str) and FILE.search(x) for x in X):
-            hint = " If X holds names of files, mvdfq.predict_files(model, X) reads the files."
+            hint = "; if X holds names of files, mvdfq.predict_files(model, X) reads the files."
         if {*sequences.lengths.tolist()} == {n_channels}:
-            hint = " If time comes first in your arrays, read them with mvdfq.from_time_first."
-        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected.{hint}")
+            hint = f"; {TIME_FIRST}"
+        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected{hint}")
 
 
 def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str, ...] | None:

@@ -13,8 +13,6 @@ import numpy as np
 
 from mvdfq._utils.short import counted
 
-__all__ = ["Ragged", "Sequences", "check_lengths", "offsets_of"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ragged:
@@ -22,21 +20,7 @@ class Ragged:
 
     Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. Indexing with a number gives a view
     of one sequence. Indexing with a slice, a mask or an array of indices gives a smaller
-    collection; the splitters of scikit-learn index in this way.
-
-    Parameters
-    ----------
-    data : ndarray of shape (n_rows, n_frames)
-        All frames of all sequences, side by side.
-
-    offsets : ndarray of shape (n_sequences + 1,), dtype=int64
-        Where each sequence begins, and where the last sequence ends.
-
-    channel_names : tuple of str, default=None
-        Names of the rows, if the rows have names.
-
-    sampling_rate : float, default=None
-        Frames per second, if known.
+    collection; the splitters of scikit-learn index in this way. `Sequences` describes the fields.
     """
 
     data: np.ndarray

@@ -17,8 +17,6 @@ from mvdfq.sequences.check import (
 from mvdfq.sequences.containers import Sequences
 from mvdfq.sequences.tables import columns_of, is_missing
 
-__all__ = ["channels_first", "from_long_table", "from_time_first"]
-
 
 def from_time_first(X: Any, **options: Any) -> Sequences:
     """Read sequences given as ``(n_timepoints, n_channels)``, as tslearn and Keras use them.

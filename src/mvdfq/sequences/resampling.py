@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["GAP", "rate_of", "resampled"]
-
 # Two rows that are further apart than this many steps have a gap between them: one lost row makes
 # two steps, and jitter makes a few tenths of a step.
 GAP = 1.75

@@ -1,28 +1,51 @@
-"""Ranges, means and variances of channels: which channels are constant, what is far outside."""
+"""Ranges, means and variances of channels: what is constant, the same or far outside."""
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.rounding import is_constant
+from mvdfq._utils.checks import ROUNDING
 from mvdfq._utils.short import counted
 from mvdfq.sequences.containers import Sequences
-
-__all__ = [
-    "bounds_of",
-    "constant_channels",
-    "mean_and_variance",
-    "ranges_of",
-    "warn_constant",
-    "warn_outside",
-    "without_constants",
-]
 
 # A value is far outside if its distance from the range is more than so many times the range.
 FAR = 10
 # Channels that a warning names.
 NAMED = 12
+# Two values closer than this share of the largest value are the same value: what a channel leaves
+# after smoothing and slopes has lost some digits. But never more than this share of the range.
+SAME, SMALL = 2.0**-36, 2.0**-12
+
+
+def is_constant(low: Any, high: Any) -> Any:
+    """Tell whether values from `low` to `high` differ by no more than rounding, or are none.
+
+    Values that are none have ``low = inf`` and ``high = -inf``.
+
+    Examples
+    --------
+    >>> is_constant(np.array([0.1, 1e9, 1e9]), np.array([0.1 + 1e-16, 1e9 + 1e-7, 1e9 + 1e-3]))
+    array([ True,  True, False])
+    """
+    with np.errstate(over="ignore"):
+        return (high < low) | (high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
+
+
+def same_within(low: float, high: float) -> float:
+    """Return the distance up to which two values between `low` and `high` are the same value."""
+    same = SAME * max(abs(low), abs(high))
+    return same if is_constant(low, high) else min(same, SMALL * high - SMALL * low)
+
+
+def lowered(edges: np.ndarray) -> np.ndarray:
+    """Return rising edges a little lower, so that a value on an edge stays on its upper side.
+
+    Infinite edges stay infinite.
+    """
+    finite = edges[np.isfinite(edges)]
+    return edges - same_within(finite[0], finite[-1]) if finite.size else edges
 
 
 def bounds_of(X: Sequences) -> np.ndarray:
@@ -86,8 +109,8 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
     low, high = ranges
     with np.errstate(invalid="ignore", over="ignore"):
         room = np.where(is_constant(low, high), np.nan, FAR * (high - low))
-        found = ranges_of(X)
-        outside = (found[0] < low - room) | (found[1] > high + room)
+        ranges_here = ranges_of(X)
+        outside = (ranges_here[0] < low - room) | (ranges_here[1] > high + room)
     if not outside.any():
         return
     far = np.zeros(X.data.shape[1], dtype=bool)
@@ -95,7 +118,7 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
         far |= (X.data[c] < low[c] - room[c]) | (X.data[c] > high[c] + room[c])
     n = np.unique(np.searchsorted(X.offsets, np.flatnonzero(far), side="right")).size
     first = int(np.flatnonzero(outside)[0])
-    span = f"{found[0, first]:.4g} to {found[1, first]:.4g}"
+    span = f"{ranges_here[0, first]:.4g} to {ranges_here[1, first]:.4g}"
     warnings.warn(
         f"{n} of {counted(len(X), 'sequence')} hold values far outside the range of training, in "
         f"{_named(names, np.flatnonzero(outside))}: {names[first]!r} runs from {span}, in training "

@@ -3,6 +3,7 @@
 Quantizers make symbols with `encode_values`, `to_symbols` and `as_symbols`.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -10,18 +11,19 @@ from typing import Any, overload
 
 import numpy as np
 
+from mvdfq._utils.short import counted
 from mvdfq.frames.base import steps_of
-from mvdfq.sequences import Ragged, gather, offsets_of
-
-__all__ = ["MISSING", "JointNames", "Symbols", "as_symbols", "check_symbols", "code_dtype",
-           "encode_values", "letter_name", "level_names", "names_of", "numbered",
-           "to_symbols"]  # fmt: skip
+from mvdfq.sequences import Ragged, Sequences, gather, offsets_of
 
 # Code of a missing value in arrays of signed codes.
 MISSING = -1
 # Names of the bins of numbers and of slopes, from low to high.
 LEVELS = ("lowest", "low", "middle", "high", "highest")
 SLOPES = ("falling fast", "falling", "steady", "rising", "rising fast")
+# Words with an unseen symbol tell nothing; a fifth of unseen symbols spoils most words of six.
+MOST_UNSEEN = 0.2
+# Alphabets up to this size are letters, states or bins.
+FEW_SYMBOLS = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,6 +147,7 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
                 f"Symbols must be from 0 to 2**32 - 2, but sequence {i} holds symbols "
                 f"from {x.min()} to {x.max()}."
             )
+    # -1: the alphabet of a row without any symbol has the size 0
     largest = np.full(len(arrays[0]), -1)
     for x in arrays:
         largest = np.maximum(largest, x.max(axis=1, initial=0).astype(int) if x.size else -1)
@@ -207,6 +210,43 @@ def as_symbols(
 ) -> Symbols:
     """Return codes in their final dtype as `Symbols` with the offsets and rate of `X`."""
     return Symbols(data, X.offsets, names, X.sampling_rate, n_symbols=n_symbols.copy())
+
+
+def warn_unseen(X: Any, read: list[Any]) -> None:
+    """Warn about sequences with symbols that did not occur in training: other letters, say.
+
+    `read` holds the sequences X as several terms read them; one warning is enough. New columns of
+    numbers are nothing strange; new letters and categories are.
+    """
+    of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
+    for symbols in read:
+        if isinstance(symbols, Symbols) and _exceeds(symbols) and symbols.unseen.any():
+            if _warned(symbols, MOST_UNSEEN if of_numbers else 0):
+                return
+
+
+def _exceeds(symbols: Symbols) -> bool:
+    """Tell whether any code is not a symbol of training: unseen, or missing; a quick look."""
+    return bool((symbols.codes.max(axis=1, initial=0) >= symbols.n_symbols).any())
+
+
+def _warned(symbols: Symbols, share: float) -> bool:
+    """Warn about sequences with more than this share of unseen symbols; tell whether any has."""
+    small = symbols.n_symbols <= FEW_SYMBOLS  # a large vocabulary: new words are nothing strange
+    counts = np.append((symbols.unseen & small[:, None]).sum(axis=0), 0)
+    unseen = np.where(symbols.lengths > 0, np.add.reduceat(counts, symbols.offsets[:-1]), 0)
+    n = np.count_nonzero(unseen > share * symbols.n_rows * symbols.lengths)
+    if not n:
+        return False
+    rows, names = np.flatnonzero(symbols.unseen.any(axis=1) & small), symbols.channel_names
+    where = f" of {', '.join(repr(names[r]) for r in rows[:5])}" if names else ""
+    warnings.warn(
+        f"{n} of {counted(len(symbols), 'sequence')} hold symbols{where} that did not occur in "
+        f"training, {unseen.sum()} symbols together; the answer rests on the other symbols. Is "
+        f"this the kind of data that the classifier was trained on?",
+        stacklevel=6,
+    )
+    return True
 
 
 def names_of(part: Any, n_symbols: Sequence[int]) -> list[Sequence[str]]:
@@ -281,11 +321,11 @@ class JointNames(Sequence[str]):
     def __getitem__(self, code: slice) -> list[str]: ...
     def __getitem__(self, code: Any) -> Any:
         if isinstance(code, slice):
-            return [self[one] for one in range(*code.indices(len(self)))]
+            return [self[place] for place in range(*code.indices(len(self)))]
         if not 0 <= code < len(self):
             raise IndexError(code)
-        found = []
+        symbols = []
         for names in self.names:
             code, digit = divmod(code, len(names))
-            found.append(names[digit])
-        return "&".join(found)
+            symbols.append(names[digit])
+        return "&".join(symbols)

@@ -1,5 +1,6 @@
 """Vector quantization: each frame becomes the nearest codeword of a learned codebook."""
 
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -13,12 +14,11 @@ from mvdfq.frames.linear import Standardize
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import MISSING, Symbols, numbered, to_symbols
 
-__all__ = ["CodebookQuantizer"]
-
 # Distances computed at a time: 64 MB of float32.
 MAX_DISTANCES = 2**24
 
 
+@dataclass(eq=False, repr=False)
 class CodebookQuantizer(SequenceTransformer):
     r"""Replace every frame by its nearest codeword (vector quantization, VQ).
 
@@ -65,21 +65,14 @@ class CodebookQuantizer(SequenceTransformer):
     True
     """
 
-    codebooks_: list[np.ndarray]
-    scaler_: Standardize | None
+    n_codewords: Any = 2048
+    _: KW_ONLY
+    standardize: bool = True
+    max_frames: int = 200_000
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        n_codewords: Any = 2048,
-        *,
-        standardize: bool = True,
-        max_frames: int = 200_000,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_codewords = n_codewords
-        self.standardize = standardize
-        self.max_frames = max_frames
-        self.random_state = random_state
+    codebooks_: list[np.ndarray] = field(init=False)
+    scaler_: Standardize | None = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Learn the codebooks."""
@@ -122,9 +115,9 @@ class CodebookQuantizer(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless codewords and scaling belong to the channels."""
         super().check_learned()
-        n, found = self.n_channels_in_, self.codebooks_
-        require(found, "codebooks_ must hold at least one codebook, got an empty list")
-        for i, codebook in enumerate(found):
+        n, codebooks = self.n_channels_in_, self.codebooks_
+        require(codebooks, "codebooks_ must hold at least one codebook, got an empty list")
+        for i, codebook in enumerate(codebooks):
             check_array(codebook, f"codebooks_[{i}]", (None, n))
             require(len(codebook), f"codebooks_[{i}] must hold at least one codeword, got none")
             require(np.isfinite(codebook).all(), f"codebooks_[{i}] must hold finite numbers")

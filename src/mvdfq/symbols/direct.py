@@ -1,6 +1,7 @@
 """Direct feature quantization: every channel has its own bins."""
 
 import warnings
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,11 @@ import numpy as np
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import is_number
-from mvdfq._utils.rounding import is_constant, lowered, same_within
-from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
+from mvdfq.frames.base import PerChannel, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.linear import centred
 from mvdfq.sequences.containers import Sequences
+from mvdfq.sequences.statistics import is_constant, lowered, same_within
 from mvdfq.symbols.base import MISSING, Symbols, as_symbols, code_dtype, encode_values, level_names
 from mvdfq.symbols.bins import (
     adapted_n_bins,
@@ -21,8 +22,6 @@ from mvdfq.symbols.bins import (
     quantile_edges,
     uniform_edges,
 )
-
-__all__ = ["DirectQuantizer"]
 
 STRATEGIES = ("quantile", "uniform", "kmeans", "gaussian")
 
@@ -35,7 +34,8 @@ MANY_OUTSIDE = 0.5
 MAX_SIZE = {"quantile": 1e302, "uniform": 1e302, "kmeans": 1e145, "gaussian": 1e145}
 
 
-class DirectQuantizer(SequenceTransformer):
+@dataclass(eq=False, repr=False)
+class DirectQuantizer(PerChannel):
     r"""Turn every channel into symbols by cutting its range into bins (DFQ).
 
     .. math:: Q(f) = \#\{i : e_i \le f\}
@@ -120,30 +120,19 @@ class DirectQuantizer(SequenceTransformer):
     [array([-1. ,  0.5,  2. ,  3.5,  5. ])]
     """
 
-    bin_edges_: list[np.ndarray]
-    categories_: list[np.ndarray]
-    n_symbols_: np.ndarray
+    n_bins: Any = 8
+    _: KW_ONLY
+    strategy: str = "quantile"
+    out_of_range: str = "special"
+    range: Any = None
+    margin: float = 1.0
+    adaptive: Any = None
+    per_sequence: bool = False
+    symbolic: Any = None
 
-    def __init__(
-        self,
-        n_bins: Any = 8,
-        *,
-        strategy: str = "quantile",
-        out_of_range: str = "special",
-        range: Any = None,
-        margin: float = 1.0,
-        adaptive: Any = None,
-        per_sequence: bool = False,
-        symbolic: Any = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.out_of_range = out_of_range
-        self.range = range
-        self.margin = margin
-        self.adaptive = adaptive
-        self.per_sequence = per_sequence
-        self.symbolic = symbolic
+    bin_edges_: list[np.ndarray] = field(init=False)
+    categories_: list[np.ndarray] = field(init=False)
+    n_symbols_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Learn the bins of every channel from the training sequences."""
@@ -182,10 +171,6 @@ class DirectQuantizer(SequenceTransformer):
     def reach(self) -> int | None:
         """Return 0, or None if each whole sequence is standardized first."""
         return None if self.per_sequence else 0
-
-    def channel_shares(self) -> np.ndarray:
-        """Return the identity: every row is one channel."""
-        return np.eye(self.n_channels_in_)
 
     def symbol_names(self) -> list[list[str]]:
         """Return one name per bin, or per value of a symbolic channel, for every row."""
@@ -238,6 +223,7 @@ class DirectQuantizer(SequenceTransformer):
     @property
     def varies(self) -> np.ndarray:
         """One flag per channel: whether the channel has more than one bin or value."""
+        # the codes for below and above all bins are not bins
         return self.n_symbols_ - 2 * (self._has_special_codes() & ~self._symbolic_mask) > 1
 
     def _has_special_codes(self) -> bool:

@@ -13,8 +13,6 @@ from mvdfq.frames.linear import principal_axes
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import MISSING, Symbols, to_symbols
 
-__all__ = ["HashingQuantizer"]
-
 # Rounding must not move a value from the end of a stripe, exactly half a wave, to another stripe.
 HALF = 0.5 - 2.0**-36
 

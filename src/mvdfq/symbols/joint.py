@@ -1,6 +1,7 @@
 """Joint symbols: one code for several channels together."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from math import comb, prod
 from numbers import Integral
@@ -25,8 +26,6 @@ from mvdfq.symbols.base import (
 )
 from mvdfq.symbols.direct import DirectQuantizer
 
-__all__ = ["JointQuantizer"]
-
 # Name of the values of a symbolic channel that `fit` did not see.
 OTHER = "other"
 
@@ -38,6 +37,7 @@ MAX_ALPHABET = 2**32 - 1
 MAX_KEY = 2**31
 
 
+@dataclass(eq=False, repr=False)
 class JointQuantizer(SequenceTransformer):
     r"""Encode the bins of several channels at the same time as one symbol.
 
@@ -102,27 +102,18 @@ class JointQuantizer(SequenceTransformer):
     array([[0, 1, 2, 3]], dtype=uint8)
     """
 
-    sets_: list[tuple[int, ...]]
-    bins_: DirectQuantizer
-    columns_: list[list[np.ndarray]]
-    n_symbols_: np.ndarray
+    order: Any = 2
+    _: KW_ONLY
+    n_bins: Any = 3
+    strategy: str = "quantile"
+    max_sets: int = 40
+    sets: Any = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        order: Any = 2,
-        *,
-        n_bins: Any = 3,
-        strategy: str = "quantile",
-        max_sets: int = 40,
-        sets: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.order = order
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.max_sets = max_sets
-        self.sets = sets
-        self.random_state = random_state
+    sets_: list[tuple[int, ...]] = field(init=False)
+    bins_: DirectQuantizer = field(init=False)
+    columns_: list[list[np.ndarray]] = field(init=False)
+    n_symbols_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Learn the bins, choose the sets and number the columns where needed."""
@@ -154,7 +145,7 @@ class JointQuantizer(SequenceTransformer):
 
     def channel_shares(self) -> np.ndarray:
         """Return equal shares of the channels of every set that are not constant."""
-        inside = np.array([np.isin(range(self.n_channels_in_), one) for one in self.sets_])
+        inside = np.array([np.isin(range(self.n_channels_in_), members) for members in self.sets_])
         counted = inside & self.bins_.varies
         counted = np.where(counted.any(axis=1, keepdims=True), counted, inside)
         return counted / counted.sum(axis=1, keepdims=True)
@@ -174,8 +165,8 @@ class JointQuantizer(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless bins, sets and columns belong together."""
         super().check_learned()
-        n, found = self.n_channels_in_, self.bins_
-        fits = getattr(found, "n_channels_in_", 0) == n
+        n, bins = self.n_channels_in_, self.bins_
+        fits = getattr(bins, "n_channels_in_", 0) == n
         require(fits, f"bins_ must be a fitted DirectQuantizer of {n} channels, got another")
         require(self.sets_, "sets_ must hold at least one set, got an empty list")
         for members in self.sets_:
@@ -193,8 +184,8 @@ class JointQuantizer(SequenceTransformer):
                 len(keys) == len(groups),
                 f"columns_[{i}] must be empty or hold one array for each of {groups}",
             )
-            for one in keys:
-                check_array(one, f"an array of columns_[{i}]", (None,), np.int64)
+            for known in keys:
+                check_array(known, f"an array of columns_[{i}]", (None,), np.int64)
         sizes = self._sizes()
         same = np.array_equal(sizes, self.n_symbols_)
         require(same, f"n_symbols_ must be the alphabets, {sizes}, got {self.n_symbols_}")
@@ -231,6 +222,7 @@ class JointQuantizer(SequenceTransformer):
         if comb(len(channels), order) <= self.max_sets:
             return list(combinations(channels, order))
         random, chosen = check_random_state(self.random_state), set[tuple[int, ...]]()
+        # there are more sets than are wanted, so draws repeat seldom
         while len(chosen) < self.max_sets:
             members = random.choice(channels, order, replace=False)
             chosen.add(tuple(sorted(members.tolist())))
@@ -239,6 +231,7 @@ class JointQuantizer(SequenceTransformer):
     def _digits(self, symbols: Symbols) -> np.ndarray:
         """Return the codes of all channels, below their radix; `MISSING` for missing values."""
         digits = symbols.codes.astype(np.int64)
+        # all unseen values of a symbolic channel share the last digit
         for row, radix in zip(digits, self._radices(), strict=True):
             np.minimum(row, radix - 1, out=row)
         digits[symbols.codes == symbols.missing] = MISSING
@@ -305,10 +298,10 @@ def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
     """Return sets of channels, given by index or name, as tuples of indices."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
         raise TypeError(f"sets must be a list of tuples of channels, got {sets!r}.")
-    found = [_one_set(members, X) for members in sets]
-    if not found:
+    indices = [_one_set(members, X) for members in sets]
+    if not indices:
         raise ValueError("sets must hold at least one set of channels, got an empty list.")
-    return found
+    return indices
 
 
 def _one_set(members: Any, X: Sequences) -> tuple[int, ...]:

@@ -1,17 +1,16 @@
 """Strings as symbols: one row, one code per character."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import numpy as np
 
-from mvdfq.frames.base import SequenceTransformer
+from mvdfq.frames.base import PerChannel
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols.base import MISSING, Symbols, encode_values, letter_name, to_symbols
-
-__all__ = ["Letters", "kind_of", "letters_of"]
 
 BASES = [set("ACGT"), set("ACGU")]
 RESIDUES = set("ACDEFGHIKLMNPQRSTVWY")
@@ -28,7 +27,8 @@ MIN_RESIDUES = 15
 TO_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
-class Letters(SequenceTransformer):
+@dataclass(eq=False, repr=False)
+class Letters(PerChannel):
     """Read strings as sequences of symbols, one symbol per character.
 
     Parameters
@@ -89,19 +89,13 @@ class Letters(SequenceTransformer):
     array([[0, 1, 0, 0, 1]], dtype=uint8)
     """
 
-    alphabets_: list[str]
-    folds_case_: list[bool]
-    kinds_: list[str]
+    alphabet: str | None = None
+    fold_case: bool | str = "auto"
+    groups: Sequence[str] | None = None
 
-    def __init__(
-        self,
-        alphabet: str | None = None,
-        fold_case: bool | str = "auto",
-        groups: Sequence[str] | None = None,
-    ) -> None:
-        self.alphabet = alphabet
-        self.fold_case = fold_case
-        self.groups = groups
+    alphabets_: list[str] = field(init=False)
+    folds_case_: list[bool] = field(init=False)
+    kinds_: list[str] = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Learn the alphabet."""
@@ -131,8 +125,8 @@ class Letters(SequenceTransformer):
             row = np.where(row == code, np.nan, row)
         for letter, other in SAME[kind].items():
             if letter not in named:
-                for one, two in zip(_both_cases(letter), _both_cases(other), strict=True):
-                    row = np.where(row == one, two, row)
+                for code, same in zip(_both_cases(letter), _both_cases(other), strict=True):
+                    row = np.where(row == code, same, row)
         for code, first in self._first_of_group(folds).items():
             row = np.where(row == code, first, row) if code != first else row
         return row
@@ -158,14 +152,6 @@ class Letters(SequenceTransformer):
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
         return to_symbols(X, rows, sizes, X.channel_names)
 
-    def reach(self) -> int:
-        """Return 0: a character is encoded without its neighbours."""
-        return 0
-
-    def channel_shares(self) -> np.ndarray:
-        """Return the identity: every row is one channel."""
-        return np.eye(self.n_channels_in_)
-
     def symbol_names(self) -> list[list[str]]:
         """Return one name per character of every row."""
         return [
@@ -182,9 +168,10 @@ class Letters(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless every row has an alphabet."""
         super().check_learned()
-        found, n = self.alphabets_, self.n_channels_in_
+        alphabets, n = self.alphabets_, self.n_channels_in_
         require(
-            len(found) == n and all(len(set(one)) == len(one) for one in found),
+            len(alphabets) == n
+            and all(len(set(alphabet)) == len(alphabet) for alphabet in alphabets),
             f"alphabets_ must hold one string of distinct characters for each of the {n} rows",
         )
         require(
@@ -198,6 +185,7 @@ class Letters(SequenceTransformer):
 
     def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
         points = np.array([ord(letter) for letter in alphabet], dtype=float)
+        # codes follow the given alphabet, which need not be sorted
         order = np.argsort(points)
         codes = encode_values(values, points[order])
         if self.alphabet is not None:
@@ -221,14 +209,14 @@ def kind_of(values: np.ndarray) -> str:
     """
     codes, counts = np.unique(_fold(values[~np.isnan(values)]), return_counts=True)
     letters = list(map(chr, codes.astype(int).tolist()))
-    found = set(letters)
-    if any(bases <= found <= bases | set(UNKNOWN["nucleic"]) for bases in BASES):
+    present = set(letters)
+    if any(bases <= present <= bases | set(UNKNOWN["nucleic"]) for bases in BASES):
         return "nucleic"
     often = {
         letter for letter, n in zip(letters, counts, strict=True) if n > RARE_SHARE * counts.sum()
     }
-    others = found - RESIDUES - set(UNKNOWN["protein"]) - set(SAME["protein"])
-    is_protein = len(found & RESIDUES) >= MIN_RESIDUES and not others | (often & RARE)
+    others = present - RESIDUES - set(UNKNOWN["protein"]) - set(SAME["protein"])
+    is_protein = len(present & RESIDUES) >= MIN_RESIDUES and not others | (often & RARE)
     return "protein" if is_protein else ""
 
 

@@ -22,8 +22,6 @@ from mvdfq.gram.tiles import gram
 from mvdfq.kernels import Group, Kernel
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["align", "group_units", "row_units", "unit_grams"]
-
 
 class _OneGroup(Kernel):
     """One group of another kernel, for each alphabet size."""
@@ -87,6 +85,7 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     indicators = (y[:, None] == np.unique(y)).astype(float)
     indicators -= indicators.mean(axis=0)
     units = np.stack([_centred(K).ravel() for K in stack])
+    # the ideal kernel: sequences of one class are alike
     target = (indicators @ indicators.T).ravel()
     # units of norm 1 make the problem well conditioned; `scale` takes the weights back
     norms = np.sqrt(np.einsum("ij,ij->i", units, units, dtype=float))

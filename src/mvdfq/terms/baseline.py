@@ -15,30 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Baselines", "View", "class_members", "means_of_classes"]
-
-# Means that a term keeps at most, words times classes: 64 MB. With so many classes, the mean of
-# all other classes is nearly the mean of all classes, which is kept then.
-MOST_MEANS = 2**25
-
-
-def means_of_classes(n_words: int, n_classes: int) -> bool:
-    """Tell whether a term keeps the mean of every class; else the mean of all sequences."""
-    return n_words * n_classes <= MOST_MEANS
-
-
-def class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> np.ndarray:
-    """Return the share of every sequence in the mean of its class, (n_sequences, n_classes).
-
-    If not `by_class`, there is one column: the share in the mean of all sequences.
-    """
-    classes, codes = np.unique(y, return_inverse=True)
-    if not by_class:
-        classes, codes = classes[:1], np.zeros_like(codes)
-    members = np.zeros((len(y), len(classes)))
-    members[np.arange(len(y)), codes] = 1 if weight is None else weight
-    return members / members.sum(axis=0)
-
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -99,6 +75,11 @@ class Baselines:
             return [(self._view(), np.arange(len(predicted)))]
         views = [View(np.eye(2)[:, [1 - c]]) for c in range(2)]
         return [(view, np.flatnonzero(predicted == c)) for c, view in enumerate(views)]
+
+    @property
+    def average(self) -> View:
+        """All problems, compared with the average training sequence."""
+        return View(np.repeat(self.shares[:, None], len(self.pairs), axis=1))
 
     def _view(self) -> View:
         base = np.zeros((len(self.shares), len(self.pairs)))

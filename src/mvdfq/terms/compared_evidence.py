@@ -15,8 +15,6 @@ from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.occurrences import Read
 from mvdfq.terms.word_table import GroupTable, WordTable, present_positions
 
-__all__ = ["ComparedWords", "compared_evidence"]
-
 
 @dataclass(frozen=True)
 class ComparedWords:

@@ -1,6 +1,7 @@
 """Evidence by tables of all possible words: no word is listed unless it is asked for."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,8 +15,6 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
 from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of
 from mvdfq.terms.word_table import GroupTable, WordTable, present_positions
-
-__all__ = ["ListedWords", "Stack", "dense_evidence", "is_dense"]
 
 
 def is_dense(term: Any, symbols: Symbols) -> bool:
@@ -55,6 +54,7 @@ def _shares(
     return shares * scale[stack.rows].T.ravel()[read.all.sequence][:, None]
 
 
+@dataclass
 class ListedWords:
     """The words of several sequences, which are listed together when they are first asked for.
 
@@ -62,15 +62,14 @@ class ListedWords:
     a stack that group `g` of layouts reads.
     """
 
-    def __init__(
-        self, table: WordTable, symbols: Symbols, shares: Callable[..., np.ndarray]
-    ) -> None:
-        self.given = table, symbols, shares
+    table: WordTable
+    symbols: Symbols
+    shares: Callable[..., np.ndarray]
 
     @cached_property
     def listed(self) -> list[list[WordBlock]]:
         """The words of each sequence."""
-        return _dense_words(*self.given)
+        return _dense_words(self.table, self.symbols, self.shares)
 
     def of(self, i: int) -> list[WordBlock]:
         """Return the words of one sequence."""

@@ -19,8 +19,6 @@ from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
 from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of, spread
 from mvdfq.terms.word_weights import weights_of_words
 
-__all__ = ["find_evidence"]
-
 
 def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence of `symbols`, which hold the rows in use.

@@ -9,8 +9,6 @@ import numpy as np
 
 from mvdfq._utils.short import Short
 
-__all__ = ["Evidence", "WordBlock", "joined"]
-
 
 class WordBlock(NamedTuple):
     """The words of a sequence that one group of layouts reads, ordered by row and symbols.

@@ -1,7 +1,7 @@
 """Features of a block of sequences, as a solver reads them: products, and sums of columns.
 
 Words of small alphabets are kept as counts: three bytes per word of a sequence instead of eight
-for a sparse matrix of single precision. The values are those of `standard.root_shares`.
+for a sparse matrix of single precision. The values are the root shares of `standard.py`.
 """
 
 from collections.abc import Sequence
@@ -12,16 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines.passes import gather_counts, sum_counts, weigh_counts
+from mvdfq._engines.shares import gather_counts, sum_counts, weigh_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.dense_words import count_words
-from mvdfq.terms.standard import column_sums
-
-__all__ = [
-    "Block", "CountBlock", "Labelled", "MatrixBlock", "ShareBlock", "SideBySide", "WordColumns",
-]  # fmt: skip
+from mvdfq.terms.standard import column_sums, count_at_keys
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,15 +30,15 @@ class CountedRow(Short):
     n_words: int
 
     @classmethod
-    def of(cls, found: sp.csr_array, scale: np.ndarray) -> "CountedRow":
+    def of(cls, matrix: sp.csr_array, scale: np.ndarray) -> "CountedRow":
         """Return counts in the smallest types that hold them exactly."""
-        counts = found.data
+        counts = matrix.data
         # weights of layouts may make counts that are not whole numbers
         if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
             counts = counts.astype(np.uint8)
-        n_words = found.shape[1]
-        columns = found.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
-        return cls(found.indptr.astype(np.int64), columns, counts, scale, n_words)
+        n_words = matrix.shape[1]
+        columns = matrix.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
+        return cls(matrix.indptr.astype(np.int64), columns, counts, scale, n_words)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -125,11 +120,11 @@ class WordColumns(Short):
         rows = []
         for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
             row = self.plan.row([symbols], r)
-            found = count_words(row, self.plan.groups(r), self.plan.n_levels)
+            matrix = count_at_keys(row, self.plan.groups(r), self.plan.n_levels)
             # before words are left out: they count in the shares
-            scale = inverse_root(np.asarray(found.sum(axis=1), dtype=float))
-            found = found if len(kept) == size else found[:, kept]
-            rows.append(CountedRow.of(found, scale.astype(np.float32)))
+            scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
+            matrix = matrix if len(kept) == size else matrix[:, kept]
+            rows.append(CountedRow.of(matrix, scale.astype(np.float32)))
         return CountBlock(rows)
 
 
@@ -176,7 +171,7 @@ class ShareBlock(Short):
 
     @classmethod
     def of(cls, shares: np.ndarray, totals: np.ndarray) -> "ShareBlock | MatrixBlock":
-        """Return root shares as counts out of `totals`; as they are if they are no such counts."""
+        """Return root shares as counts out of `totals`; else return the shares as they are."""
         if totals.max(initial=0) < 256:
             # a share is a count divided by the total, so the count comes back exactly
             counts = np.rint(shares**2 * totals[:, None].astype(np.float32)).astype(np.uint8)

@@ -1,12 +1,12 @@
-"""Words of filter responses, one dilation of filters at a time.
+"""Words of filter responses with their weights: the fitted term, one bank per dilation.
 
 One dilation of `Filters`, cut at several thresholds: each filter and threshold is a row of two
 symbols, and its words are single symbols and triples of symbols one dilation apart. The features
-are those of `standard.py`. Filters, thresholds and words are read in one compiled loop, which is
-much faster than rows of symbols and gives the same numbers.
+are standardized as in `standard.py`. Filters, thresholds and words are read in one compiled loop,
+which is much faster than rows of symbols and gives the same numbers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -19,17 +19,21 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols import ThresholdQuantizer
+from mvdfq.symbols.base import Symbols, numbered
 from mvdfq.terms.baseline import View
+from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.fitted import FittedTerm, TermRows
 from mvdfq.terms.standard import Scale, on_gpu, on_host
-
-__all__ = ["Compared", "FilterBank", "filter_encoder", "filter_shares"]
+from mvdfq.terms.typical import Centres, Nearness, added
 
 # Weights and means of words, (n_filters, n_thresholds, 10, n_columns) each.
 Compared = tuple[np.ndarray, np.ndarray]
 # Frames and sequences that a thread counts at once: some 10 MB of counts.
 BLOCK_FRAMES, BLOCK_SEQUENCES = 2**14, 256
+# Levels that explanations show channels in.
+LEVELS = 8
 
 
 def filter_encoder(dilation: int, n_thresholds: int, seed: int) -> Pipeline:
@@ -59,8 +63,7 @@ def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
     numeric = ~X.symbolic_mask
     moments = scale.mean_[numeric], scale.scale_[numeric]
     thresholds = quantizer.thresholds_
-    values, read = X.data if numeric.all() else X.data[numeric], filters.compiled(0)
-    return on_gpu().filter_shares(values, X.offsets, moments, read, thresholds, device)
+    return on_gpu().filter_shares(X, moments, filters.compiled(0), thresholds, device)
 
 
 @dataclass(repr=False)
@@ -68,15 +71,15 @@ class FilterBank(Short):
     """The filters of one dilation with the weights of their words.
 
     `weights` is (n_rows, 10, n_columns), `means` (n_rows, 10, n_classes) the means of the words
-    over each class, or over all sequences if there are very many classes; `norms` is the part of
-    each row in the squared norms of the machines. `scale` is the mean and the deviation of the
+    over each class, or over all sequences if there are very many classes; `spreads` (n_rows, 10)
+    their deviations, 0 for a word that is left out. `scale` is the mean and the deviation of the
     words; model files do not hold it.
     """
 
     encoder: Pipeline
     weights: np.ndarray
     means: np.ndarray
-    norms: np.ndarray
+    spreads: np.ndarray
     n_jobs: int | None = None
     _scale: Scale | None = field(default=None, repr=False)
 
@@ -89,6 +92,16 @@ class FilterBank(Short):
         """Return the standardized words of sequences."""
         assert self._scale is not None
         return on_host(self._scale.features(filter_shares(self.encoder, X, self.n_jobs)))
+
+    def nearness(self, X: Sequences) -> Nearness:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        centres = Centres(self.means.reshape(self.spreads.size, -1), self.spreads.ravel())
+        if current_engine().name == "gpu":
+            return centres.nearness(on_host(filter_shares(self.encoder, X)))
+        read = _Reader(self.encoder, X)
+        done = read.in_blocks(lambda block: centres.nearness(read.shares(block)), self.n_jobs)
+        own, cross, means = zip(*(found for _, found in done), strict=True)
+        return Nearness(np.concatenate(own), np.concatenate(cross), means[0])
 
     def sums(self, X: Sequences) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
@@ -128,6 +141,125 @@ class FilterBank(Short):
                     a, b, compared
                 )
             yield by_frame, by_layout
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedFilters(FittedTerm):
+    """Standardized words of filter responses with their weights, one bank per dilation."""
+
+    banks: list[FilterBank]
+
+    @classmethod
+    def of(
+        cls, name: str, banks: list[FilterBank], intercepts: np.ndarray, share: float
+    ) -> "FittedFilters":
+        """Return the term of some banks."""
+        return cls(name=name, encoders=[], banks=banks, intercepts=intercepts, share=share)
+
+    def read(self, X: Any) -> Any:
+        """Return the sequences as they are."""
+        return check_sequences(X, n_channels=self.n_channels_in)
+
+    @property
+    def symbolic_in(self) -> tuple[bool, ...]:
+        """Which channels hold symbols, () for none."""
+        return self.banks[0].encoder[0].symbolic_in_
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of channels that the filters read."""
+        return self.banks[0].encoder[0].n_channels_in_
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        return np.sum([bank.sums(read) for bank in self.banks], axis=0)
+
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence: one row per channel.
+
+        The evidence of an occurrence is divided equally among the channels that the filter sums,
+        the responses that the word reads and the frames that each response reads inside the
+        sequence; see `baseline.py` for what a word is compared with. There are two layouts per
+        dilation: single symbols and triples. Words are not listed: there are thousands.
+        """
+        pairs = zip(self.banks, self._compared(view), strict=True)
+        by_bank = zip(*(bank.evidence(read, mine) for bank, mine in pairs), strict=True)
+        return [_added(found) for found in by_bank]
+
+    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+        """Return the evidence in one sequence, compared with another baseline."""
+        return self.evidence(read, view)[0]
+
+    @property
+    def class_means(self) -> list[np.ndarray]:
+        """The means of words over the classes, one array per bank."""
+        return [bank.means for bank in self.banks]
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        if any(bank.means.shape[-1] != n_classes for bank in self.banks):
+            return None
+        return added(bank.nearness(read) for bank in self.banks)
+
+    def shift(self, view: View) -> np.ndarray:
+        """Return what the words of the baseline add to the margins."""
+        pairs = self._compared(view)
+        return np.sum([np.einsum("fqwc,fqwc->c", *pair, dtype=float) for pair in pairs], axis=0)
+
+    def _compared(self, view: View) -> list[Compared]:
+        return self.once_for(view, lambda view: [bank.compared(view) for bank in self.banks])
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
+        """Return what an explanation says about the channels of sequence `i`."""
+        steps = [bank.dilation for bank in self.banks]
+        return TermRows(
+            levels(read[i : i + 1]),
+            [f"{self.name} on {name}" for name in channels],
+            [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
+            [numbered(LEVELS)] * len(channels),
+            lambda: np.eye(len(channels)),
+            self._curves(read[i : i + 1]),
+        )
+
+    def _curves(self, X: Sequences) -> np.ndarray:
+        """Return the channels as the filters read them, NaN for symbols."""
+        scaled = self.banks[0].encoder[0].transform(X).data
+        return np.where(X.symbolic_mask[:, None], np.nan, scaled)
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(n_channels)
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether the means and deviations of words are known: not after `load`."""
+        return all(bank._scale is not None for bank in self.banks)
+
+    def features(self, read: Any) -> Iterator[np.ndarray]:
+        """Yield the standardized words of sequences, one bank after another."""
+        yield from (bank.features(read) for bank in self.banks)
+
+
+def _added(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Evidence:
+    """Return the evidence of all banks in one sequence."""
+    by_frame, by_layout = zip(*found, strict=True)
+    return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
+
+
+def levels(X: Sequences) -> Symbols:
+    """Return every channel of one sequence in eight levels, to look at."""
+    # explanations show channels, not thousands of filter responses
+    low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
+    high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)
+    width = np.where(high > low, high - low, 1)
+    levels = np.floor((X.data - low) / width * LEVELS).clip(0, LEVELS - 1)
+    codes = np.where(np.isnan(levels), np.iinfo(np.uint8).max, np.nan_to_num(levels))
+    return Symbols(
+        codes.astype(np.uint8),
+        X.offsets,
+        n_symbols=np.full(len(codes), LEVELS),
+        sampling_rate=X.sampling_rate,
+    )
 
 
 class _Reader:

@@ -1,7 +1,7 @@
 """Standardized words of filter responses as a term."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -11,19 +11,15 @@ from sklearn.pipeline import Pipeline
 
 from mvdfq._engines.choice import side_by_side
 from mvdfq._engines.filter_words import N_WORDS
-from mvdfq._utils.checks import check_several, check_whole
+from mvdfq._utils.checks import check_several, check_whole, parse_memory
 from mvdfq.frames.base import shares_of
 from mvdfq.frames.filters import TAPS, auto_dilations
-from mvdfq.sequences import Sequences, check_sequences
-from mvdfq.symbols.base import Symbols, numbered
-from mvdfq.terms.base import FittedTerm, Fitting, Found, Source, Term, TermRows, Work
-from mvdfq.terms.baseline import View
-from mvdfq.terms.evidence_words import Evidence
+from mvdfq.sequences import Sequences
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
-from mvdfq.terms.filter_bank import Compared, FilterBank, filter_encoder, filter_shares
+from mvdfq.terms.filter_bank import FilterBank, FittedFilters, filter_encoder, filter_shares
 from mvdfq.terms.standard import Learned, StandardGram
-
-__all__ = ["LEVELS", "FilterTerm", "FittedFilters", "levels"]
+from mvdfq.terms.svm import FoldMachine
 
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
@@ -33,10 +29,9 @@ FRAMES, SEQUENCES = 2**13, 50
 COLUMNS = 2**13
 # Fewer dilations than this make too few filters for all sets of channels.
 FEW_BANKS = 5
-# Levels that explanations show channels in.
-LEVELS = 8
 
 
+@dataclass(eq=False, repr=False)
 class FilterTerm(Term):
     """Standardized words of filter responses: how often short shapes occur.
 
@@ -67,16 +62,10 @@ class FilterTerm(Term):
     True
     """
 
-    def __init__(
-        self,
-        dilations: str | Sequence[int] = "auto",
-        *,
-        n_thresholds: int = 7,
-        name: str = "filters",
-    ) -> None:
-        self.dilations = dilations
-        self.n_thresholds = n_thresholds
-        self.name = name
+    dilations: str | Sequence[int] = "auto"
+    _: KW_ONLY
+    n_thresholds: int = 7
+    name: str = "filters"
 
     def check(self) -> None:
         """Raise an error for parameters that do not exist."""
@@ -94,7 +83,7 @@ class FilterTerm(Term):
         if not encoders:
             return None
         # all banks keep their features for `finish` if they fit
-        memory = work.memory // len(encoders)
+        memory = parse_memory(work.memory_limit) // len(encoders)
 
         def gram(encoder: Pipeline) -> StandardGram:
             rows = np.arange(encoder[-1].thresholds_.size)
@@ -154,7 +143,13 @@ class FilterFitting(Fitting):
         for gram in self.grams:
             gram.values = np.empty((0, 0))
 
-    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedFilters":
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
+        """Return what each channel adds to the margins of held-out sequences."""
+        pairs = zip(self.grams, self.encoders, strict=True)
+        found = [gram.held_out(folds, shares_of([one], n_channels)) for gram, one in pairs]
+        return np.sum(found, axis=0)
+
+    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedFilters:
         """Return the term with the weights of words; filters keep no training sequences."""
         banks, intercepts = [], np.zeros(coefficients.shape[1])
         for encoder, gram in zip(self.encoders, self.grams, strict=True):
@@ -162,9 +157,10 @@ class FilterFitting(Fitting):
             (learned,) = gram.learned(coefficients)
             weights = _placed(learned, learned.weights, np.float32)
             means = _placed(learned, learned.means.clip(0, 1), np.float16)
+            spreads = _placed(learned, learned.spreads[:, None], np.float16)[:, :, 0]
             intercepts += learned.intercepts
-            norms = learned.norms / share
-            banks.append(FilterBank(encoder, weights, means, norms, gram.n_jobs, gram.scales[0]))
+            parts = weights, means, spreads
+            banks.append(FilterBank(encoder, *parts, gram.n_jobs, gram.scales[0]))
         return FittedFilters.of(self.name, banks, intercepts, share)
 
 
@@ -195,141 +191,28 @@ class FilterSource(Source):
         totals = X.lengths + np.maximum(X.lengths - 2 * dilation, 0)
         return ShareBlock.of(filter_shares(encoder, X), totals)
 
-    def finish(self, found: Found, keep: Any) -> "FittedFilters":
+    def finish(self, found: Found, keep: Any) -> FittedFilters:
         """Return the term with the weights of words; filters keep no training sequences."""
         sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
         ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        parts = (np.split(one, ends) for one in (found.weights, found.means, found.learned))
+        parts = (np.split(one, ends) for one in (found.weights, found.means, found.spreads))
         banks = [
             FilterBank(
                 encoder,
                 weights.reshape(n_rows, N_WORDS, -1).astype(np.float32),
                 means.clip(0, 1).reshape(n_rows, N_WORDS, -1).astype(np.float16),
-                (learned**2).reshape(n_rows, -1).sum(axis=1),
+                spreads.reshape(n_rows, N_WORDS).astype(np.float16),
                 found.n_jobs,
             )
-            for encoder, n_rows, weights, means, learned in zip(
+            for encoder, n_rows, weights, means, spreads in zip(
                 self.encoders, sizes, *parts, strict=True
             )
         ]
         return FittedFilters.of(self.name, banks, -found.mean @ found.weights, found.share)
 
 
-@dataclass(repr=False, kw_only=True)
-class FittedFilters(FittedTerm):
-    """Standardized words of filter responses with their weights, one bank per dilation."""
-
-    banks: list[FilterBank]
-
-    @classmethod
-    def of(
-        cls, name: str, banks: list[FilterBank], intercepts: np.ndarray, share: float
-    ) -> "FittedFilters":
-        """Return the term of some banks."""
-        return cls(name=name, encoders=[], banks=banks, intercepts=intercepts, share=share)
-
-    def read(self, X: Any) -> Any:
-        """Return the sequences as they are."""
-        return check_sequences(X, n_channels=self.n_channels_in)
-
-    @property
-    def symbolic_in(self) -> tuple[bool, ...]:
-        """Which channels hold symbols, () for none."""
-        return self.banks[0].encoder[0].symbolic_in_
-
-    @property
-    def n_channels_in(self) -> int:
-        """Number of channels that the filters read."""
-        return self.banks[0].encoder[0].n_channels_in_
-
-    def sums(self, read: Any) -> np.ndarray:
-        """Return the sums of the weights of words, (n_sequences, n_columns)."""
-        return np.sum([bank.sums(read) for bank in self.banks], axis=0)
-
-    def evidence(self, read: Any, view: View) -> list[Evidence]:
-        """Return the evidence in each sequence: one row per channel.
-
-        The evidence of an occurrence is divided equally among the channels that the filter sums,
-        the responses that the word reads and the frames that each response reads inside the
-        sequence; see `baseline.py` for what a word is compared with. There are two layouts per
-        dilation: single symbols and triples. Words are not listed: there are thousands.
-        """
-        pairs = zip(self.banks, self._compared(view), strict=True)
-        by_bank = zip(*(bank.evidence(read, mine) for bank, mine in pairs), strict=True)
-        return [_added(found) for found in by_bank]
-
-    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
-        """Return the evidence in one sequence, compared with another baseline."""
-        return self.evidence(read, view)[0]
-
-    @property
-    def class_means(self) -> list[np.ndarray]:
-        """The means of words over the classes, one array per bank."""
-        return [bank.means for bank in self.banks]
-
-    def shift(self, view: View) -> np.ndarray:
-        """Return what the words of the baseline add to the margins."""
-        pairs = self._compared(view)
-        return np.sum([np.einsum("fqwc,fqwc->c", *pair, dtype=float) for pair in pairs], axis=0)
-
-    def _compared(self, view: View) -> list[Compared]:
-        return self.once_for(view, lambda view: [bank.compared(view) for bank in self.banks])
-
-    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
-        """Return what an explanation says about the channels of sequence `i`."""
-        steps = [bank.dilation for bank in self.banks]
-        return TermRows(
-            levels(read[i : i + 1]),
-            [f"{self.name} on {name}" for name in channels],
-            [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
-            [numbered(LEVELS)] * len(channels),
-            lambda: np.eye(len(channels)),
-        )
-
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each channel in the squared norms of all machines, (n_channels,)."""
-        shares = [shares_of([bank.encoder], self.n_channels_in) for bank in self.banks]
-        return np.sum([b.norms @ s for b, s in zip(self.banks, shares, strict=True)], axis=0)
-
-    def channel_shares(self, n_channels: int) -> np.ndarray:
-        """Return the identity: every row is one channel."""
-        return np.eye(n_channels)
-
-    @property
-    def can_compare(self) -> bool:
-        """Whether the means and deviations of words are known: not after `load`."""
-        return all(bank._scale is not None for bank in self.banks)
-
-    def features(self, read: Any) -> Iterator[np.ndarray]:
-        """Yield the standardized words of sequences, one bank after another."""
-        yield from (bank.features(read) for bank in self.banks)
-
-
-def _added(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Evidence:
-    """Return the evidence of all banks in one sequence."""
-    by_frame, by_layout = zip(*found, strict=True)
-    return Evidence(np.sum(by_frame, axis=0), np.concatenate(by_layout, axis=2), list)
-
-
 def _placed(learned: Learned, numbers: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return numbers of the words that are kept among those of all words."""
+    """Return numbers of the kept words in an array of all words, with 0 elsewhere."""
     out = np.zeros((len(learned.rows), learned.n_words, numbers.shape[1]), dtype)
     out.reshape(-1, numbers.shape[1])[learned.kept] = numbers
     return out
-
-
-def levels(X: Sequences) -> Symbols:
-    """Return every channel of one sequence in eight levels, to look at."""
-    # explanations show channels, not thousands of filter responses
-    low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
-    high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)
-    width = np.where(high > low, high - low, 1)
-    levels = np.floor((X.data - low) / width * LEVELS).clip(0, LEVELS - 1)
-    codes = np.where(np.isnan(levels), np.iinfo(np.uint8).max, np.nan_to_num(levels))
-    return Symbols(
-        codes.astype(np.uint8),
-        X.offsets,
-        n_symbols=np.full(len(codes), LEVELS),
-        sampling_rate=X.sampling_rate,
-    )

@@ -14,8 +14,6 @@ from mvdfq.kernels.counting import Occurrences
 from mvdfq.kernels.keys import rank_words
 from mvdfq.symbols.base import Symbols
 
-__all__ = ["Norms", "Read", "by_word", "shares_of", "spread"]
-
 
 class Norms:
     """Squared norms of every row and sequence, with the weights of groups and without them."""

@@ -1,7 +1,7 @@
 """Words counted plainly as a term: every method of the paper, strings, any kernel."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
+from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.sums import Gram
@@ -17,12 +18,10 @@ from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.alignment import align, group_units, row_units, unit_grams
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, MatrixBlock
+from mvdfq.terms.fitted import FIRST_NAME
 from mvdfq.terms.plain_answers import FittedFeatures, FittedKernel, FittedPlain
-from mvdfq.terms.reading import FIRST_NAME
-
-__all__ = ["PlainTerm"]
 
 # If there can be more words than this, explicit features hash words to this many columns.
 MANY_WORDS = 2**20
@@ -30,6 +29,7 @@ MANY_WORDS = 2**20
 Learn = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 
+@dataclass(eq=False, repr=False)
 class PlainTerm(Term):
     """Words that are counted plainly, by any kernel: `SequenceKernel` as a term of a sum.
 
@@ -81,30 +81,17 @@ class PlainTerm(Term):
     True
     """
 
-    def __init__(
-        self,
-        symbols: Any,
-        kernel: Kernel,
-        *,
-        frames: Any = None,
-        manifold: bool = False,
-        pyramid: int = 1,
-        gamma: float | None = None,
-        weights: str | None = None,
-        row_weights: Sequence[float] | None = None,
-        n_features: int | None = None,
-        name: str = FIRST_NAME,
-    ) -> None:
-        self.symbols = symbols
-        self.kernel = kernel
-        self.frames = frames
-        self.manifold = manifold
-        self.pyramid = pyramid
-        self.gamma = gamma
-        self.weights = weights
-        self.row_weights = row_weights
-        self.n_features = n_features
-        self.name = name
+    symbols: Any
+    kernel: Kernel
+    _: KW_ONLY
+    frames: Any = None
+    manifold: bool = False
+    pyramid: int = 1
+    gamma: float | None = None
+    weights: str | None = None
+    row_weights: Sequence[float] | None = None
+    n_features: int | None = None
+    name: str = FIRST_NAME
 
     is_standard = False
 
@@ -172,7 +159,7 @@ class PlainTerm(Term):
             n = reader.n_features
             reader.columns_ = all_words(reader.plan_) if n is None else Buckets(n)
             reader.n_features_out_ = reader.columns_.size
-        return PlainSource(self.name, None, encoders, reader, work.memory_limit)
+        return PlainSource(self.name, None, encoders, reader)
 
     def kernel_of(self, symbols: Any, work: Work) -> SequenceKernel:
         """Return the kernel, not fitted, without the RBF on top of it."""
@@ -301,17 +288,9 @@ class FeatureFitting(PlainFitting):
 
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedPlain:
         """Return the term, with the features of the training sequences."""
-        return FittedFeatures(
-            name=self.name,
-            encoders=self.encoders,
-            reader=self.reader,
-            coefficients=coefficients,
-            intercepts=np.zeros(coefficients.shape[1]),
-            share=share,
-            memory_limit=self.reader.memory_limit,
-            n_jobs=self.reader.n_jobs,
-            kept=self.values,
-        )
+        about = {"name": self.name, "encoders": self.encoders, "share": share}
+        n_jobs, kept = self.reader.n_jobs, self.values
+        return FittedFeatures.of(self.reader, coefficients, n_jobs=n_jobs, kept=kept, **about)
 
 
 @dataclass(frozen=True)
@@ -322,7 +301,6 @@ class PlainSource(Source):
     min_share: None
     encoders: list[Any]
     reader: SequenceFeatures
-    memory_limit: Any
 
     @property
     def n_columns(self) -> int:
@@ -339,14 +317,8 @@ class PlainSource(Source):
 
     def finish(self, found: Found, keep: Any) -> FittedPlain:
         """Return the term; `keep` are training sequences to keep, or None."""
-        return FittedFeatures(
-            name=self.name,
-            encoders=self.encoders,
-            reader=self.reader,
-            coefficients=found.weights,
-            intercepts=np.zeros(found.weights.shape[1]),
-            share=found.share,
-            memory_limit=self.memory_limit,
-            n_jobs=found.n_jobs,
-            kept=None if keep is None else self.reader.values(keep),
+        about = {"name": self.name, "encoders": self.encoders, "share": found.share}
+        kept = None if keep is None else self.reader.values(keep)
+        return FittedFeatures.of(
+            self.reader, found.weights, n_jobs=found.n_jobs, kept=kept, **about
         )

@@ -23,30 +23,15 @@ import scipy.sparse as sp
 
 from mvdfq._engines import shares as loops
 from mvdfq._engines.choice import current_engine, side_by_side
-from mvdfq._utils.memory import DEFAULT_MEMORY
+from mvdfq._utils.checks import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.features import SequenceFeatures
-from mvdfq.gram.plan import Plan
-from mvdfq.kernels import Kernel
+from mvdfq.gram.plan import Plan, spread_of_sums
+from mvdfq.kernels import Group, Kernel
+from mvdfq.kernels.base import Row
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.baseline import class_members, means_of_classes
-from mvdfq.terms.dense_words import share_words
-from mvdfq.terms.table_sums import DENSE_WORDS
-
-__all__ = [
-    "Learned",
-    "Piece",
-    "Scale",
-    "StandardGram",
-    "column_sums",
-    "countable",
-    "on_gpu",
-    "on_host",
-    "pieces_of",
-    "reader_of_words",
-    "root_shares",
-]
+from mvdfq.terms.svm import FoldMachine
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], Any]]
@@ -54,6 +39,12 @@ Piece = tuple[np.ndarray, Callable[[], Any]]
 ROWS = 8
 # Columns with a deviation below this are constant but for rounding: shares are at most 1.
 SMALLEST = 1e-6
+# If an alphabet has at most this many words, words are numbered by their keys. Prediction then
+# visits all words for every sequence: a few thousand visits take as long as a few hundred lookups.
+DENSE_WORDS = 2**12
+# Means that a term keeps at most, words times classes: 64 MB. With so many classes, the mean of
+# all other classes is nearly the mean of all classes, which is kept then.
+MOST_MEANS = 2**25
 
 
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
@@ -68,7 +59,7 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
         return on_gpu().root_shares(symbols, plan, rows, engine.device)
     chosen = rows.tolist()
     found = [plan.row([symbols], r) for r in chosen]
-    return share_words(found, plan.groups(chosen[0]), plan.n_levels)
+    return _share_words(found, plan.groups(chosen[0]), plan.n_levels)
 
 
 def countable(kernel: Kernel, symbols: Symbols) -> np.ndarray:
@@ -104,8 +95,8 @@ class Learned(NamedTuple):
     """What a machine learned of the words of one piece, without the words that are left out.
 
     A row has `n_words` words; word `kept[i]` of all rows of the piece has the weights
-    ``weights[i]`` of its root share, and the means ``means[i]`` over the classes. With many
-    classes, a weight for every word would take gigabytes.
+    ``weights[i]`` of its root share, the means ``means[i]`` over the classes and the deviation
+    ``spreads[i]``. With many classes, a weight for every word would take gigabytes.
     """
 
     rows: np.ndarray
@@ -113,8 +104,8 @@ class Learned(NamedTuple):
     kept: np.ndarray
     weights: np.ndarray
     means: np.ndarray
+    spreads: np.ndarray
     intercepts: np.ndarray
-    norms: np.ndarray
 
 
 class StandardGram:
@@ -163,13 +154,12 @@ class StandardGram:
     def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
         """Yield what the machine with these coefficients of the training sequences learned."""
         by_class = means_of_classes(self.n_words, len(np.unique(self.y)))
+        # one product gives the weights of the words, and their means over the classes
         both = np.hstack([coefficients, class_members(self.y, self.weight, by_class)])
         for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
             z = scale.features(make()) if z is None else z
             found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
             mean, deviation = scale.mean[scale.kept, None], 1 / scale.factor[scale.kept, None]
-            squares = np.zeros(scale.mean.size)
-            squares[scale.kept] = (found**2).sum(axis=1)
             # of root shares as they are counted: prediction need not standardize
             weights = found * scale.factor[scale.kept, None]
             yield Learned(
@@ -178,10 +168,34 @@ class StandardGram:
                 scale.kept,
                 weights,
                 mean + deviation * centred,
+                deviation[:, 0],
                 # centring moves every sequence by the same amount, so it is an intercept
                 -scale.mean[scale.kept] @ weights,
-                squares.reshape(len(rows), -1).sum(axis=1),
             )
+
+    def held_out(self, folds: list[FoldMachine], shares: np.ndarray) -> np.ndarray:
+        """Return what channels add to margins of sequences that their machine did not learn from.
+
+        `shares` (n_rows, n_channels) are those of the channels in all rows; the result is
+        (n_judged, n_columns, n_channels), in the order of the folds.
+        """
+        shape = folds[0].coefficients.shape[1], shares.shape[1]
+        out = [np.zeros((len(fold.check), *shape)) for fold in folds]
+        for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
+            z = scale.features(make()) if z is None else z
+            # the words of a row stand side by side, and so do rows of the same channels
+            differ = np.any(np.diff(shares[rows], axis=0), axis=1)
+            starts = np.append(0, np.flatnonzero(differ) + 1)
+            firsts = np.append(starts, len(rows)) * (scale.mean.size // len(rows))
+            cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
+            # single precision: the features have no more digits
+            both = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
+            learned = np.split(_product(z, both), len(folds), axis=1)
+            for fold, found, added in zip(folds, learned, out, strict=True):
+                mine = on_host(z[fold.check])
+                sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
+                added += sums @ shares[rows[starts]]
+        return np.concatenate(out)
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,9 +215,8 @@ class Scale(Short):
         cls, n: float, min_share: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray
     ) -> "Scale":
         """Return the scale of sequences of total weight `n`, given the sums of `column_sums`."""
-        mean = total / n
-        # in doubles; rounding may leave a constant column just below 0
-        spread = np.sqrt(np.maximum(squares / n - mean**2, 0))
+        mean, variance = spread_of_sums(n, total, squares)
+        spread = np.sqrt(variance)
         kept = (held > min_share * n) & (spread > SMALLEST)
         return cls(mean, np.divide(1, spread, out=np.zeros_like(spread), where=kept))
 
@@ -274,3 +287,89 @@ def _is_on_host(values: Any) -> bool:
 def on_gpu() -> Any:
     """Return the module for graphics cards; torch is optional, and slow to import."""
     return import_module("mvdfq.terms.on_gpu")
+
+
+def means_of_classes(n_words: int, n_classes: int) -> bool:
+    """Tell whether a term keeps the mean of every class; else the mean of all sequences."""
+    return n_words * n_classes <= MOST_MEANS
+
+
+def class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> np.ndarray:
+    """Return the share of every sequence in the mean of its class, (n_sequences, n_classes).
+
+    If not `by_class`, there is one column: the share in the mean of all sequences.
+    """
+    classes, codes = np.unique(y, return_inverse=True)
+    if not by_class:
+        classes, codes = classes[:1], np.zeros_like(codes)
+    members = np.zeros((len(y), len(classes)))
+    members[np.arange(len(y)), codes] = 1 if weight is None else weight
+    return members / members.sum(axis=0)
+
+
+def count_at_keys(row: Row, groups: Sequence[Group], n_levels: int) -> sp.csr_array:
+    """Return the counts of all words of some groups of layouts, (n_sequences, n_columns).
+
+    The columns are the words of all groups and cells of the pyramid: group by group, word by word,
+    cell by cell. Cost: O(n) in the number of symbols, times the number of layouts.
+    """
+    lists = _Lists(1, row, groups, n_levels)
+    lists.append(row)
+    return lists.matrix()
+
+
+def _share_words(rows: Sequence[Row], groups: Sequence[Group], n_levels: int) -> sp.csr_array:
+    """Return the roots of the shares of all words in each row, (n_sequences, n_columns).
+
+    A row has the columns of `count_at_keys`; the columns of the first row come first. All rows must
+    have the same alphabet.
+    """
+    lists = _Lists(len(rows), rows[0], groups, n_levels)
+    for row in rows:
+        # roots of shares are taken row by row: a share is of the words of one row
+        before = lists.filled.copy()
+        lists.append(row)
+        loops.take_roots(lists.first, before, lists.filled, lists.counts)
+    return lists.matrix()
+
+
+class _Lists:
+    """One list of columns and counts per sequence; rows of one alphabet are appended to it."""
+
+    def __init__(self, n_rows: int, row: Row, groups: Sequence[Group], n_levels: int) -> None:
+        self.groups, self.n_levels, n_cells = groups, n_levels, 2**n_levels - 1
+        sizes = [row.base**group.length * n_cells for group in groups]
+        self.starts, self.n_columns, self.start = np.cumsum([0, *sizes]), sum(sizes) * n_rows, 0
+        lengths, n_layouts = np.diff(row.offsets), sum(len(group.layouts) for group in groups)
+        # a sequence has at most one entry per place, layout and level, and one per column
+        most = n_rows * np.minimum(lengths * n_layouts * n_levels, self.starts[-1])
+        self.first = np.concatenate([[0], np.cumsum(most)])
+        self.filled = np.zeros(len(lengths), np.int64)
+        self.columns = np.empty(self.first[-1], np.int32)
+        self.counts = np.empty(self.first[-1], np.float32)
+        self.buffer = np.empty(lengths.max(initial=0), np.uint64)
+
+    def append(self, row: Row) -> None:
+        """Append the counts of the words of a row, in new columns after all columns so far."""
+        for group, start in zip(self.groups, self.starts.tolist(), strict=False):
+            loops.list_counts(
+                row.data,
+                row.offsets,
+                row.present,
+                (group.arrays, group.layout_weights, self.buffer),
+                np.uint64(row.base),
+                self.n_levels,
+                self.start + start,
+                row.base**group.length,
+                self.first,
+                self.filled,
+                (self.columns, self.counts),
+            )
+        self.start += int(self.starts[-1])
+
+    def matrix(self) -> sp.csr_array:
+        """Return all lists, one line per sequence; the lists are moved and cannot grow again."""
+        loops.close_gaps(self.first, self.filled, self.columns, self.counts)
+        indptr = np.concatenate([[0], np.cumsum(self.filled)])
+        found = self.counts[: indptr[-1]], self.columns[: indptr[-1]], indptr
+        return sp.csr_array(found, shape=(len(self.filled), self.n_columns))

@@ -7,7 +7,7 @@ and evidence can be summed.
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
-
-__all__ = ["Margins", "Problems", "fit_margins", "fit_temperature"]
 
 # liblinear has one random generator per process, and every fit seeds the generator: two fits at
 # the same time would change each other's random numbers.
@@ -79,6 +77,14 @@ class Margins(Short):
         return values @ self.coefficients + self.intercepts
 
 
+class FoldMachine(NamedTuple):
+    """The machine of an inner fold: its coefficients of all sequences, and those it may judge."""
+
+    check: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+
+
 def fit_margins(
     values: Any,
     y: np.ndarray,
@@ -114,7 +120,7 @@ def _solve_kernel(K, used, labels, C, sample_weight, random_state) -> tuple[np.n
     everything = len(used) == len(K)
     svc = SVC(kernel="precomputed", C=C, random_state=random_state)
     svc.fit(K if everything else K[np.ix_(used, used)], labels, sample_weight)
-    # one coefficient per training sequence, 0 if it is no support vector
+    # one coefficient per training sequence: 0 unless the sequence is a support vector
     column = np.zeros(len(K))
     column[used[svc.support_]] = svc.dual_coef_[0]
     return column, float(svc.intercept_[0])
@@ -173,11 +179,11 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
 def _trust(gains: np.ndarray, sample_weight: np.ndarray) -> float:
     """Return how much of a temperature to believe, given what it gains in each label.
 
-    A gain is the log probability of a label, less that of a guess. With `t`, the mean gain in
-    standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean, but at least
-    LEAST_TRUST. On sets cut to 15 cases with shuffled labels, this takes the mean log loss beyond
-    a guess from 0.032 to 0.002, and the largest from 0.60 to 0.31. With the true labels the mean
-    loss rises by 0.007 at 15 cases, and falls by 0.002 at 30 and 60
+    A gain is the log probability of a label, less the log probability of a guess. With `t`, the
+    mean gain in standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean,
+    but at least LEAST_TRUST. On sets cut to 15 cases with shuffled labels, this takes the mean log
+    loss beyond a guess from 0.032 to 0.002, and the largest from 0.60 to 0.31. With the true labels
+    the mean loss rises by 0.007 at 15 cases, and falls by 0.002 at 30 and 60
     (benchmarks/bench_probabilities.py).
     """
     weight = sample_weight / sample_weight.sum()

@@ -14,14 +14,9 @@ from mvdfq.kernels.base import Row
 from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import word_keys
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.dense_words import count_words
+from mvdfq.terms.standard import DENSE_WORDS, count_at_keys
 from mvdfq.terms.word_table import GroupTable, WordTable
 
-__all__ = ["TableTooLarge", "learned_table", "sum_group", "sum_up"]
-
-# If an alphabet has at most this many words, words are numbered by their keys. Prediction then
-# visits all words for every sequence: a few thousand visits take as long as a few hundred lookups.
-DENSE_WORDS = 2**12
 # The words of one cell of the pyramid, as keys, and their weights (n_words, n_columns).
 Weighed = tuple[np.ndarray, np.ndarray]
 
@@ -46,10 +41,10 @@ def sum_up(
     """
     n_groups = len(plan.groups(0))
 
-    def one(g: int) -> GroupTable:
+    def table_of(g: int) -> GroupTable:
         return sum_group(train, plan, g, coefficients, scale, memory // n_groups)
 
-    tables = [table for _, table in run_in_order(one, range(n_groups), n_threads(n_jobs))]
+    tables = [table for _, table in run_in_order(table_of, range(n_groups), n_threads(n_jobs))]
     return WordTable(plan, np.flatnonzero(plan.row_weights), tables, mean)
 
 
@@ -64,11 +59,11 @@ def learned_table(
     rows = np.flatnonzero(plan.row_weights)
     n_groups = len(plan.groups(0))
 
-    def one(g: int) -> GroupTable:
+    def table_of(g: int) -> GroupTable:
         parts = (_learned(vocabulary, plan, r, g, coefficients) for r in rows.tolist())
         return _joined(plan, g, parts, coefficients.shape[1], memory // n_groups)
 
-    return WordTable(plan, rows, [one(g) for g in range(n_groups)], mean)
+    return WordTable(plan, rows, [table_of(g) for g in range(n_groups)], mean)
 
 
 def sum_group(
@@ -86,8 +81,8 @@ def sum_group(
             group = plan.groups(r)[g]
             factor = plan.row_weights[r] * group.weight * scale[r][:, None]
             # the weights of row, group and sequence go into the coefficients, so counts stay plain
-            mine = (factor * coefficients).astype(np.float32)
-            yield _summed(plan.row([train], r), group, mine, plan)
+            weighted = (factor * coefficients).astype(np.float32)
+            yield _summed(plan.row([train], r), group, weighted, plan)
 
     return _joined(plan, g, parts(), coefficients.shape[1], memory)
 
@@ -96,7 +91,7 @@ def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Ite
     """Yield the words of one row and their weights, cell by cell of the pyramid."""
     if row.base**group.length <= DENSE_WORDS:
         # few possible words: count at their keys, without a sort
-        counts = count_words(row, [group], plan.n_levels)
+        counts = count_at_keys(row, [group], plan.n_levels)
         if plan.root:
             np.sqrt(counts.data, out=counts.data)
         weights = (counts.T @ coefficients).reshape(-1, len(plan.cells), coefficients.shape[1])
@@ -112,7 +107,7 @@ def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Ite
 
 
 def _weigh(columns: Columns, coefficients: np.ndarray, root: bool) -> np.ndarray:
-    """Return, for every word, the sum of the coefficients of the sequences that hold the word."""
+    """Return, for every word, the sum of the coefficients of the sequences with the word."""
     count = columns.count.astype(np.float32)
     weights = np.zeros((len(columns.words), coefficients.shape[1]), np.float32)
     value = np.sqrt(count) if root else count
@@ -142,6 +137,7 @@ def _joined(
     bases = np.maximum(plan.n_symbols[np.flatnonzero(plan.row_weights)], 1)
     sizes = [int(base) ** group.length for base in bases]
     shape = len(plan.cells), n_columns
+    # single precision for each cell and column, and a key of 64 bits
     slot_bytes = 4 * shape[0] * shape[1] + 8
     dense = max(sizes) <= DENSE_WORDS
     # before the values are made, since their size is known
@@ -154,7 +150,7 @@ def _joined(
         values.append(filled)
         # after every row: how many words occur is known only then
         _check_size(sum(map(len, values)) * slot_bytes, memory)
-    first = np.concatenate([[0], np.cumsum([len(one) for one in values])]).astype(np.int64)
+    first = np.concatenate([[0], np.cumsum([len(slots) for slots in values])]).astype(np.int64)
     return GroupTable(group, bases, first, np.concatenate(keys), np.concatenate(values))
 
 

@@ -17,16 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import side_by_side
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
-from mvdfq._utils.threads import Report
-from mvdfq.terms.base import FittedTerm, Found, Source, Term, Work
-from mvdfq.terms.baseline import means_of_classes
+from mvdfq._utils.threads import Report, one_blas_thread
+from mvdfq.frames.base import UnknownShares
+from mvdfq.gram.plan import spread_of_sums
+from mvdfq.terms.base import Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
-from mvdfq.terms.pass_solver import Columns
-from mvdfq.terms.standard import Scale
-from mvdfq.terms.svm import Margins
-
-__all__ = ["FittedSum", "LinearTotal", "Total"]
+from mvdfq.terms.fitted import FittedTerm
+from mvdfq.terms.standard import Scale, means_of_classes
+from mvdfq.terms.svm import FoldMachine, Margins
+from mvdfq.terms.typical import Nearness, added, inverse
 
 
 @dataclass(repr=False)
@@ -49,6 +50,20 @@ class FittedSum(Short):
         """Return what the words of each term add to the margins, by the name of the term."""
         return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
 
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether standardized words have the mean of every class, not of all together."""
+        means = (one for term in self.terms for one in term.class_means)
+        return all(one.shape[-1] == n_classes for one in means)
+
+    def nearness(self, read: list[Any], y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with the means of the classes, over all terms."""
+        pairs = zip(self.terms, read, strict=True)
+        with one_blas_thread():  # the last bits depend on the number of threads
+            found = [(term.share, term.nearness(mine, y, n_classes)) for term, mine in pairs]
+        if any(one is None for _, one in found):
+            return None
+        return added(one.times(share) for share, one in found if one is not None)
+
     @property
     def keeper(self) -> FittedTerm | None:
         """The term that keeps training sequences, to find similar ones."""
@@ -60,7 +75,8 @@ class Total:
 
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
         # all terms keep features until the machines are known: each may use its part of the memory
-        mine = replace(work, memory_limit=work.memory // len(terms)) if len(terms) > 1 else work
+        limit = parse_memory(work.memory_limit) // len(terms)
+        mine = replace(work, memory_limit=limit) if len(terms) > 1 else work
         fits = side_by_side(lambda term: term.fit(X, y, mine), terms)
         # a term may find nothing to read: filters of strings, say
         self.fits = [fit for fit in fits if fit is not None]
@@ -95,6 +111,22 @@ class Total:
         moving = [share * fit.matrix(learn) for share, fit in pairs if fit.reads_labels]
         return sum(moving, start=self.fixed) if self.fixed is not None else sum(moving)
 
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
+        """Return what channels and terms add to margins of sequences that inner folds hold out.
+
+        The result is (n_judged, n_columns, n_channels + n_terms), in the order of the folds; None
+        if a term cannot say.
+        """
+        try:
+            pairs = zip(self.shares, self.fits, strict=True)
+            found = [(share, fit.held_out(folds, n_channels)) for share, fit in pairs]
+        except UnknownShares:
+            return None
+        if any(one is None for _, one in found):
+            return None
+        parts = [share * one for share, one in found]
+        return np.concatenate([sum(parts), *(one.sum(axis=2)[:, :, None] for one in parts)], axis=2)
+
     def finish(self, margins: Margins) -> FittedSum:
         """Divide a machine on the sum among the terms."""
         terms: list[FittedTerm] = []
@@ -126,6 +158,7 @@ class LinearTotal:
         self.n_jobs = work.n_jobs
         self.measured: list[Measured] = []
         self.means = np.empty((0, 0))
+        self.class_sizes = np.empty(0)
 
     def __getstate__(self) -> dict[str, Any]:
         # large, and workers of a cluster only make blocks
@@ -137,10 +170,10 @@ class LinearTotal:
         return SideBySide([source.block(mine) for source, mine in pairs])
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> Scale:
         """The means and factors of all columns."""
         means, factors = zip(*((one.mean, one.factor) for one in self.measured), strict=True)
-        return Columns(np.concatenate(means), np.concatenate(factors))
+        return Scale(np.concatenate(means), np.concatenate(factors))
 
     def measure(self, blocks: Any, report: Report) -> None:
         """Measure all columns in one pass over the blocks; leave out columns that do not count."""
@@ -153,9 +186,10 @@ class LinearTotal:
         n_terms, alone = len(scales), len(scales) == 1 and pairs[0][0].min_share is None
         self.measured = []
         for (source, mine), scale in zip(pairs, scales, strict=True):
-            # the variance of standardized columns is their number, that of plain columns is
-            # measured
-            size = float(scale.factor**2 @ _variance(float(n[0]), *mine)) or 1.0
+            # the variance of standardized columns is their number, the variance of plain columns
+            # is measured
+            variance = spread_of_sums(float(n[0]), *mine[1:])[1]
+            size = float(scale.factor**2 @ variance) or 1.0
             # a plain term that stands alone keeps its size, as kernel matrices do
             self.measured.append(_kept(source, scale, 1.0 if alone else 1 / n_terms / size))
         self.sources = [one.source for one in self.measured]
@@ -163,8 +197,8 @@ class LinearTotal:
     def measure_classes(self, blocks: Any, n_classes: int) -> None:
         """Measure the mean of every column over each class, in one pass over the blocks."""
         if means_of_classes(len(self.columns.mean), n_classes):
-            total, often = blocks.sum(_class_sums, n_classes)
-            self.means = total / often
+            total, self.class_sizes = blocks.sum(_class_sums, n_classes)
+            self.means = total / self.class_sizes
         else:
             self.means = self.columns.mean[:, None]
 
@@ -177,17 +211,14 @@ class LinearTotal:
         parts = zip(self.measured, learned, np.split(self.means, ends), keep, strict=True)
         for one, mine, means, read in parts:
             weights = one.factor[:, None] * mine
-            found = Found(one.mean, means, mine, weights, one.share, self.n_jobs)
+            # words that are left out have the factor 0
+            spreads = np.sqrt(one.share) * inverse(one.factor)
+            found = Found(one.mean, means, spreads, mine, weights, one.share, self.n_jobs)
             kept = read if all(term.train is None for term in terms) else None
             terms.append(one.source.finish(found, kept))
             if one.source.min_share is not None:  # the means are in the intercepts of the term
                 intercepts = intercepts + one.mean @ weights
         return FittedSum(terms, intercepts)
-
-
-def _variance(n: float, held: np.ndarray, total: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return the variance of every column over sequences of total weight `n`."""
-    return np.maximum(squares / n - (total / n) ** 2, 0)
 
 
 def _scale(source: Source, n: float, *sums: np.ndarray) -> Scale:

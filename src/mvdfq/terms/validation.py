@@ -1,7 +1,7 @@
 """Training by inner validation: the penalty C, and the scale of probabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log
 from numbers import Real
 from typing import Any, NamedTuple
@@ -13,12 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from mvdfq._utils.threads import Report
-from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
-
-__all__ = [
-    "CANDIDATES", "Cautious", "Trained", "Trainer", "check_class_weight", "check_groups",
-    "check_targets", "inner_folds",
-]  # fmt: skip
+from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_temperature
+from mvdfq.terms.typical import Calibration, Spread, inverse, nearness_in, spread_sizes
 
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
 CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
@@ -46,13 +42,22 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Trained:
-    """Trained machines and the scores of inner validation, (n_candidates, n_folds)."""
+    """Trained machines and the scores of inner validation, (n_candidates, n_folds).
+
+    `calibration` is what the inner folds say about p values, None if nothing is known. `folds` are
+    the machines of the inner folds. After passes, `decision` are the decision values of the
+    sequences that were held out, and `checked` the machines before they learned from them.
+    """
 
     margins: Margins
     C: float
     temperature: float
     scores: np.ndarray
     best: int
+    calibration: Calibration | None = None
+    decision: np.ndarray | None = None
+    folds: list[FoldMachine] = field(default_factory=list)
+    checked: Margins | None = None
 
     @property
     def score(self) -> float:
@@ -66,6 +71,7 @@ class Checked(NamedTuple):
 
     score: float
     temperature: float
+    decision: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,8 @@ class Trainer:
     """Trains machines on a matrix: dense kernel values or sparse features.
 
     The matrix is a function of the training indices, so that weights that depend on labels are
-    learned again in every fold. `fit` solves the problems on some rows of the matrix.
+    learned again in every fold. `fit` solves the problems on some rows of the matrix. `calibrates`
+    says whether the folds also measure distances, for p values.
     """
 
     problems: Problems
@@ -84,6 +91,7 @@ class Trainer:
     random_state: int = 0
     n_jobs: int | None = None
     fit: Callable[..., Margins] = fit_margins
+    calibrates: bool = True
 
     def __call__(
         self,
@@ -93,12 +101,18 @@ class Trainer:
     ) -> Trained:
         """Choose C among the candidates, fit the temperature, train on all sequences."""
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
-        decisions, scores = [], np.empty((len(candidates), len(folds)))
+        machines, decisions, distances = [], [], []
+        scores = np.empty((len(candidates), len(folds)))
         for f, (learn, check) in enumerate(folds):
             # computed once for all penalties
             values = matrix(learn)
-            decisions.append([self._decide(values, learn, check, C) for C in candidates])
+            mine = [self._fit(values, learn, C) for C in candidates]
+            cut = _cut(values, check, learn)
+            decisions.append([self.problems.decision(one.of(cut)) for one in mine])
+            machines.append(mine if self.problems.scheme == "ovr" else [])  # pairs are many
             scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
+            if self.calibrates:
+                distances.append(self._distances(values, learn)[0][check])
             report(f + 1, len(folds) + 1)
         best = int(scores.mean(axis=1).argmax()) if folds else 0
         if folds and isinstance(candidates, Cautious):
@@ -107,14 +121,20 @@ class Trainer:
             best = _cautious(np.transpose(recalls), self._has_even_classes())
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
         # nothing was held out, so nothing is known about the scale
-        temperature = 1.0
+        temperature, calibration = 1.0, None
+        everything = np.arange(len(self.y))
+        values = matrix(everything)
         if folds:
             held_out = np.concatenate([check for _, check in folds])
             decision = np.concatenate([fold[best] for fold in decisions])
-            temperature = fit_temperature(decision, self.y[held_out], self.sample_weight[held_out])
-        everything = np.arange(len(self.y))
-        margins = self._fit(matrix(everything), everything, C)
-        return Trained(margins, float(C), temperature, scores, best)
+            y = self.y[held_out]
+            temperature = fit_temperature(decision, y, self.sample_weight[held_out])
+            if self.calibrates:
+                spread = self._distances(values, everything)[1]
+                calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
+        margins = self._fit(values, everything, C)
+        kept = self._machines(folds, [mine[best] for mine in machines if mine])
+        return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
 
     def chosen(self, values: Any, candidates: Sequence[float]) -> Trained:
         """Choose C in inner folds if there are several candidates; train on all sequences."""
@@ -127,7 +147,7 @@ class Trainer:
         """Return the accuracy of margins of these sequences, and the temperature that fits."""
         decision = self.problems.decision(margins)
         accuracy = self._accuracy(decision, np.arange(len(self.y)))
-        return Checked(accuracy, fit_temperature(decision, self.y, self.sample_weight))
+        return Checked(accuracy, fit_temperature(decision, self.y, self.sample_weight), decision)
 
     def of(self, chosen: np.ndarray) -> "Trainer":
         """Return the trainer of some of the sequences."""
@@ -149,9 +169,27 @@ class Trainer:
             n_jobs=self.n_jobs,
         )
 
-    def _decide(self, values: Any, learn: np.ndarray, check: np.ndarray, C: float) -> np.ndarray:
-        margins = self._fit(values, learn, C)
-        return self.problems.decision(margins.of(_cut(values, check, learn)))
+    def _machines(self, folds: Folds, used: list[Margins]) -> list[FoldMachine]:
+        """Return the machines of the folds, if they have a coefficient for every sequence."""
+        found = []
+        for (learn, check), mine in zip(folds, used, strict=False):  # none are used of pairs
+            if len(mine.coefficients) != len(learn):  # coefficients of explicit features
+                return []
+            coefficients = np.zeros((len(self.y), mine.coefficients.shape[1]))
+            coefficients[learn] = mine.coefficients
+            found.append(FoldMachine(check, coefficients, mine.intercepts))
+        return found
+
+    def _distances(self, values: Any, learn: np.ndarray) -> tuple[np.ndarray, Spread]:
+        """Return relative distances of all sequences to the classes of `learn`, and the spread."""
+        y, n_classes = self.y[learn], self.problems.n_classes
+        members = np.zeros((len(self.y), n_classes))
+        members[learn, y] = self.sample_weight[learn]
+        members *= inverse(members.sum(axis=0))
+        distances = nearness_in(values, members).distances()
+        sizes = spread_sizes(distances[learn, y], y, n_classes)
+        spread = Spread(sizes, (members**2).sum(axis=0))
+        return spread.relative(distances), spread
 
     def _accuracy(self, decision: np.ndarray, check: np.ndarray) -> float:
         """Return the share of weight classified correctly: mean recall for balanced weights."""

@@ -20,10 +20,6 @@ from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.kernels import Group
 from mvdfq.symbols.base import Symbols
 
-__all__ = [
-    "GroupTable", "WordTable", "dense_table", "first_slots", "has_table", "present_positions",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, repr=False)
 class GroupTable(Short):
@@ -101,11 +97,11 @@ class WordTable(Short):
         """Return the margins of rows, (n_sequences, n_rows, n_columns), and their squared norms."""
         device = current_engine().device
         if device:
-            from mvdfq.terms.table_on_gpu import scores  # torch is optional
+            from mvdfq.terms.on_gpu import scores  # torch is optional
 
-            found = scores(self.plan, self.groups, self.group_weights, symbols, device)
-            if found is not None:
-                return found
+            scored = scores(self.plan, self.groups, self.group_weights, symbols, device)
+            if scored is not None:
+                return scored
         shape = len(symbols), len(self.rows)
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
@@ -113,15 +109,13 @@ class WordTable(Short):
         # keys of one row of one sequence; compiled loops do not allocate
         buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
         for g, table in enumerate(self.groups):
-            score = lookup.score_dense if table.dense else lookup.score_hashed
-            keys = () if table.dense else (table.keys,)
-            score(
+            lookup.score(
                 symbols.codes,
                 symbols.offsets,
                 present,
                 (table.group.arrays, table.group.layout_weights, buffer),
                 table.bases,
-                (table.first, *keys, table.values),
+                (table.first, table.keys, table.values),
                 self.plan.n_levels,
                 self.plan.root,
                 self.group_weights[g],
@@ -138,18 +132,12 @@ class WordTable(Short):
         return np.ascontiguousarray(np.array(weights, float).T)
 
 
-def first_slots(plan: Plan, rows: np.ndarray) -> list[np.ndarray]:
-    """Return, for each group of layouts, the first dense slot of each row, and the last end."""
-    bases = np.maximum(plan.n_symbols[rows], 1)
-    return [np.concatenate([[0], np.cumsum(bases**g.length)]) for g in plan.groups(0)]
-
-
 def dense_table(
     plan: Plan, rows: np.ndarray, values: list[np.ndarray], mean: float | None
 ) -> WordTable:
     """Return the table with these weights of all possible words, one array per group."""
     bases, no_keys = np.maximum(plan.n_symbols[rows], 1), np.empty(0, np.uint64)
-    parts = zip(plan.groups(0), first_slots(plan, rows), values, strict=True)
+    parts = zip(plan.groups(0), plan.first_slots(rows), values, strict=True)
     return WordTable(plan, rows, [GroupTable(g, bases, f, no_keys, v) for g, f, v in parts], mean)
 
 
@@ -170,5 +158,6 @@ def has_table(plan: Plan) -> bool:
 
 def present_positions(symbols: Symbols) -> np.ndarray:
     """Tell which positions hold a known symbol; an array of size 0 if all positions do."""
+    # also unseen symbols, which no table knows, are left out
     present = symbols.codes < symbols.n_symbols[:, None]
     return present[:0] if present.all() else present

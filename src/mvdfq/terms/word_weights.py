@@ -12,8 +12,6 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.table_sums import sum_group
 from mvdfq.terms.word_table import GroupTable
 
-__all__ = ["weights_of_words"]
-
 # The word table of one group has no memory limit: the table is made, used and dropped.
 UNBOUNDED = 2**62
 

@@ -1,25 +1,27 @@
 """Standardized words as a term: one weight per word and class."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.checks import parse_memory
+from mvdfq.frames.base import encode, fit_encoders, shares_of
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import inverse_root
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work, encode, fit_encoders
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.baseline import View
 from mvdfq.terms.compared_evidence import ComparedWords, compared_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
+from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm
 from mvdfq.terms.plain import PlainTerm
-from mvdfq.terms.reading import FIRST_NAME, ReadingTerm
 from mvdfq.terms.standard import (
     Learned,
     Scale,
@@ -29,15 +31,16 @@ from mvdfq.terms.standard import (
     pieces_of,
     reader_of_words,
 )
-from mvdfq.terms.word_table import WordTable, dense_table, first_slots
-
-__all__ = ["FittedWords", "WordTerm"]
+from mvdfq.terms.svm import FoldMachine
+from mvdfq.terms.typical import Centres, Nearness, added
+from mvdfq.terms.word_table import WordTable, dense_table
 
 # Words shorter than the longest words have this weight if words are counted plainly: they only
 # matter in sequences that are too short for the longest words.
 LITTLE = 0.01
 
 
+@dataclass(eq=False, repr=False)
 class WordTerm(Term):
     r"""Words that are standardized: every word has the same spread over the training sequences.
 
@@ -79,22 +82,13 @@ class WordTerm(Term):
     True
     """
 
-    def __init__(
-        self,
-        symbols: Any,
-        kernel: Kernel,
-        *,
-        frames: Any = None,
-        pyramid: int = 1,
-        min_share: float = 0.0,
-        name: str = FIRST_NAME,
-    ) -> None:
-        self.symbols = symbols
-        self.kernel = kernel
-        self.frames = frames
-        self.pyramid = pyramid
-        self.min_share = min_share
-        self.name = name
+    symbols: Any
+    kernel: Kernel
+    _: KW_ONLY
+    frames: Any = None
+    pyramid: int = 1
+    min_share: float = 0.0
+    name: str = FIRST_NAME
 
     def check(self) -> None:
         """Raise an error for parameters that do not exist or cannot be combined."""
@@ -132,7 +126,7 @@ class WordTerm(Term):
             pieces_of(symbols, reader.plan_),
             y,
             self.min_share,
-            work.memory,
+            parse_memory(work.memory_limit),
             work.n_jobs,
             work.sample_weight,
         )
@@ -180,10 +174,14 @@ class WordFitting(Fitting):
         """Give up the kernel matrix, which is part of the sum now."""
         self.gram.values = np.empty((0, 0))
 
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
+        """Return what each channel adds to the margins of held-out sequences."""
+        return self.gram.held_out(folds, shares_of(self.encoders, n_channels))
+
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedWords":
         """Return the term with the weights of words."""
         pieces, n_columns = self.gram.learned(coefficients), coefficients.shape[1]
-        values, means, norms, intercepts = _placed(self.reader, pieces, n_columns)
+        values, means, spreads, intercepts = _placed(self.reader, pieces, n_columns)
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -193,7 +191,7 @@ class WordFitting(Fitting):
             reader=self.reader,
             values=values,
             means=means,
-            norms=norms / share,
+            spreads=spreads,
             kept=self.symbols if keep else None,
             min_share=self.min_share,
             _scales=self.gram.scales,
@@ -232,13 +230,13 @@ class WordSource(Source):
         pieces, start = [], 0
         for r, (kept, size) in enumerate(zip(self.columns.kept, self.columns.sizes, strict=True)):
             mine = slice(start, start + len(kept))
-            norm = (found.learned[mine] ** 2).sum()
             # what a sequence without any word gets from centring
             lost = -found.mean[mine] @ found.weights[mine]
-            parts = found.weights[mine], found.means[mine], lost, norm
-            pieces.append(Learned(np.array([r]), size, kept, *parts))
+            about = found.weights[mine], found.means[mine], found.spreads[mine]
+            pieces.append(Learned(np.array([r]), size, kept, *about, lost))
             start = mine.stop
-        values, means, norms, intercepts = _placed(self.reader, pieces, found.weights.shape[1])
+        n_columns = found.weights.shape[1]
+        values, means, spreads, intercepts = _placed(self.reader, pieces, n_columns)
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -248,7 +246,7 @@ class WordSource(Source):
             reader=self.reader,
             values=values,
             means=means,
-            norms=norms,
+            spreads=spreads,
             kept=keep,
             min_share=self.min_share,
         )
@@ -260,7 +258,8 @@ class FittedWords(ReadingTerm):
 
     `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
     `GroupTable` does; `means` holds the means of the words over each class in the same order, or
-    over all training sequences if there are very many classes. `kept` are training sequences, to
+    over all training sequences if there are very many classes; `spreads` (n_slots, n_cells, 1)
+    their deviations, 0 for a word that is left out. `kept` are training sequences, to
     find similar ones; None if another term keeps them. `scales` are the means and deviations of
     the words: model files do not hold the scales, `kept` gives them again.
     """
@@ -268,7 +267,7 @@ class FittedWords(ReadingTerm):
     reader: SequenceFeatures
     values: list[np.ndarray]
     means: list[np.ndarray]
-    norms: np.ndarray
+    spreads: list[np.ndarray]
     kept: Symbols | None = None
     min_share: float = 0.0
     _scales: list[Scale] = field(default_factory=list, repr=False)
@@ -298,11 +297,6 @@ class FittedWords(ReadingTerm):
     def _compared(self, view: View) -> ComparedWords:
         assert self.table is not None
         return self.once_for(view, partial(ComparedWords.of, self.table, self.means))
-
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each row in the squared norms of all machines, (n_rows,)."""
-        return self.norms
 
     @property
     def train(self) -> Any:
@@ -340,6 +334,25 @@ class FittedWords(ReadingTerm):
             other += np.einsum("ij,ij->i", b, b)
         return products * inverse_root(own)[:, None] * inverse_root(other)
 
+    def nearness(self, read: Symbols, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        if self.means[0].shape[-1] != n_classes:
+            return None
+        pieces = pieces_of(read.without_unseen(), self.reader.plan_)
+        near = (Centres(*self._columns(rows)).nearness(on_host(make())) for rows, make in pieces)
+        return added(near)
+
+    def _columns(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means and spreads of the words of rows, in the order of `root_shares`."""
+        plan = self.reader.plan_
+        firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
+        means, spreads = (
+            [slots[f[r] : f[r + 1]].reshape(-1, slots.shape[2])
+             for r in rows.tolist() for f, slots in zip(firsts, numbers, strict=True)]
+            for numbers in (self.means, self.spreads)
+        )  # fmt: skip
+        return np.concatenate(means), np.concatenate(spreads)[:, 0]
+
     def _build(self) -> WordTable:
         plan = self.reader.plan_
         return dense_table(
@@ -349,23 +362,24 @@ class FittedWords(ReadingTerm):
 
 def _placed(
     reader: SequenceFeatures, pieces: Iterable[Learned], n_columns: int
-) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
-    """Return the weights and means of all words, the norms of rows, the intercepts of pieces."""
+) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Return weights, means and spreads of words, and the intercepts of all pieces together."""
     plan = reader.plan_
-    firsts = first_slots(plan, np.arange(len(plan.n_symbols)))
+    firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
     values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
+    spreads = [np.zeros((*slots.shape[:2], 1), np.float16) for slots in values]
     means: list[np.ndarray] = []
-    norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
+    intercepts = np.zeros(n_columns)
     for learned in pieces:
         if not means:
             shapes = [(*slots.shape[:2], learned.means.shape[1]) for slots in values]
             means = [np.zeros(shape, np.float16) for shape in shapes]
         intercepts += learned.intercepts
-        norms[learned.rows] = learned.norms
         # tables divide by the mean of rows, as kernels do
         _place(learned, learned.weights * reader.row_mean(), firsts, values)
         _place(learned, learned.means.clip(0, 1), firsts, means)
-    return values, means, norms, intercepts
+        _place(learned, learned.spreads[:, None], firsts, spreads)
+    return values, means, spreads, intercepts
 
 
 def _place(

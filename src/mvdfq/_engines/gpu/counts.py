@@ -9,19 +9,13 @@ from dataclasses import dataclass
 
 import torch
 
+from mvdfq._engines.cpu import bits
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.reading import Reading, Rows, read_words
-
-__all__ = ["KEY_BITS", "Runs", "histogram", "n_near", "near_runs", "run_bits", "runs_of"]
 
 # Entries are signed 64-bit numbers; the largest one marks a place without a word.
 KEY_BITS = 62
 NONE = 2**63 - 1
-
-
-def bits(n: int) -> int:
-    """Return the number of bits for numbers below `n`."""
-    return max(int(n) - 1, 0).bit_length()
 
 
 @dataclass(frozen=True)

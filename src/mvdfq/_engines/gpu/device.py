@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ["budget", "full_precision", "to_device", "to_host"]
+from mvdfq._engines.choice import current_engine
 
 # Arrays up to this size pass through pinned memory, which a card reads five times faster. Pinned
 # memory cannot be swapped out, so larger arrays do without.
@@ -24,15 +24,39 @@ _LOCK, _USERS, _BEFORE = Lock(), [], []  # type: tuple[Lock, list[None], list[bo
 
 def to_device(array: Any, device: str) -> torch.Tensor:
     """Copy an array to the card. Torch has few unsigned types, so uint16 becomes int32."""
-    array = np.require(array, requirements=["C", "W"])
+    array = np.asarray(array)
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:
         array = array.astype(np.int32 if array.dtype.itemsize == 2 else np.int64)
-    tensor = torch.from_numpy(array)
-    if device == "cpu":
-        return tensor
-    if array.nbytes <= MOST_PINNED:
-        tensor = tensor.pin_memory()
-    return tensor.to(device, non_blocking=True)
+    if device == "cpu" or array.nbytes > MOST_PINNED:
+        # torch warns of arrays that cannot be written to
+        return torch.from_numpy(np.require(array, requirements=["C", "W"])).to(device)
+    if array.flags.c_contiguous and array.flags.writeable:
+        return torch.from_numpy(array).pin_memory().to(device, non_blocking=True)
+    # torch copies in threads, but not what cannot be written to
+    dtype = torch.from_numpy(np.empty(0, array.dtype)).dtype
+    pinned = torch.empty(array.shape, dtype=dtype, pin_memory=True)
+    pinned.numpy()[...] = array
+    return pinned.to(device, non_blocking=True)
+
+
+def sent_once(array: np.ndarray, device: str) -> torch.Tensor:
+    """Return an array on the card; an array is sent once in one call of an estimator.
+
+    Nobody changes the array during the call. What was sent earlier gives way if the card has no
+    room for both.
+    """
+    sent = current_engine().sent
+    if id(array) not in sent:
+        if sum(tensor.nbytes for _, tensor in sent.values()) + array.nbytes > most_kept(device):
+            sent.clear()
+        # the array itself is kept, too: no other array gets its identity
+        sent[id(array)] = array, to_device(array, device)
+    return sent[id(array)][1]
+
+
+def most_kept(device: str) -> int:
+    """Return the bytes that `sent_once` keeps on the card at most."""
+    return budget(device, None) // 8
 
 
 def to_host(tensor: torch.Tensor) -> np.ndarray:

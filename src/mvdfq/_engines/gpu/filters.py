@@ -1,22 +1,20 @@
 """Responses of filters and the words of their thresholds on a card.
 
-`filters` is as in `_engines/filters.py`. Sums run in the same order as on the processor and without
-fused operations, so responses are equal to the last bit.
+`filters` is as in `_engines/row_loops.py`. Sums run in the same order as on the processor and
+without fused operations, so responses are equal to the last bit.
 """
 
-from functools import cache
+from functools import cache, reduce
 from itertools import product
 from typing import Any
 
 import torch
 
 from mvdfq._engines.filter_words import N_WORDS
-from mvdfq._engines.filters import N_TAPS
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.reading import Reading, Rows
-
-__all__ = ["filter_counts"]
+from mvdfq._engines.row_loops import N_TAPS
 
 MISSING = 255
 
@@ -30,7 +28,7 @@ def filter_counts(
     levels follow from the three levels, so levels are counted, as words over a small alphabet.
     """
     rows = Rows.of(data, offsets)
-    if fused.can_level(data):
+    if fused.has_triton(data.device):
         levels = fused.levels(data, rows, filters, thresholds)
     else:
         levels = _levels(_responses(data, rows, filters), thresholds)
@@ -56,7 +54,9 @@ def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:
         response.zero_()
         for c in channels:
             response -= nine[kind][c]
-        three = sum_of([_sum(shifted[tap][kind], channels) for tap in taps[f].tolist()])
+        # sums of channels, then of taps, from left to right as on the processor
+        tapped = [reduce(torch.add, shifted[tap][kind][channels]) for tap in taps[f].tolist()]
+        three = reduce(torch.add, tapped)
         # the processor adds the product of 3 in doubles, too
         response.copy_(response.double() + 3 * three.double())
     return out
@@ -68,18 +68,6 @@ def _shifted(data: torch.Tensor, rows: Rows, distance: int) -> tuple[torch.Tenso
     frames = torch.arange(data.shape[1], device=data.device)
     near = data[:, frames + inside]
     return near, near.masked_fill(inside != distance, 0)
-
-
-def _sum(values: torch.Tensor, channels: list[int]) -> torch.Tensor:
-    return sum_of([values[c] for c in channels])
-
-
-def sum_of(terms: list[torch.Tensor]) -> torch.Tensor:
-    """Return the sum of tensors, added from left to right."""
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
 
 
 def _levels(responses: torch.Tensor, thresholds: torch.Tensor) -> torch.Tensor:

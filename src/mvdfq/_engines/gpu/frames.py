@@ -9,8 +9,6 @@ import torch
 from mvdfq._engines.gpu.device import to_device, to_host
 from mvdfq._engines.gpu.reading import Rows
 
-__all__ = ["count_thresholds", "gradient", "moving_average", "ordered", "project"]
-
 
 def gradient(data: np.ndarray, offsets: np.ndarray, device: str) -> np.ndarray:
     """Return `numpy.gradient` along time, for each sequence alone."""

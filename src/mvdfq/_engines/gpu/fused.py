@@ -20,8 +20,6 @@ except ImportError:  # torch for processors comes without Triton
 
 from mvdfq._engines.gpu.reading import Reading, Rows
 
-__all__ = ["can_count", "can_emit", "can_level", "count", "emit", "has_triton", "levels", "spread"]
-
 # Entries that one program of a kernel reads.
 BLOCK = 1024
 SPREAD_BLOCK = 256
@@ -90,15 +88,10 @@ def count(rows: Rows, readings: Sequence[Reading], sizes: list[int]) -> torch.Te
     return counts
 
 
-def can_level(data: torch.Tensor) -> bool:
-    """Tell whether `levels` can run."""
-    return has_triton(data.device)
-
-
 def levels(data: torch.Tensor, rows: Rows, filters: Any, thresholds: torch.Tensor) -> torch.Tensor:
     """Return how many thresholds every response reaches, (n_filters, n_frames); 255 for NaN.
 
-    `filters` is as in `_engines/filters.py`; sums run in the same order as there.
+    `filters` is as in `_engines/row_loops.py`; sums run in the same order as there.
     """
     dilation, taps, members, zero_padded, _ = filters
     kinds = np.column_stack([zero_padded, taps, members]).astype(np.int32)

@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import torch
 
-__all__ = ["EXACT_SINGLE", "Kind", "Sums", "add_block", "add_blocks", "has_half_products"]
+from mvdfq._engines.cpu import EXACT_SINGLE
 
-# Whole numbers up to this are exact in half precision, below this exact in single precision.
+# Whole numbers up to this are exact in half precision.
 EXACT_HALF = 2**11
-EXACT_SINGLE = 2**24
 # Columns of one product of halves. A card cuts off the last digits of sums: 8192 columns of counts
 # gave errors of 2e-5, and the errors grow with the number of columns that are not 0.
 HALF_COLUMNS = 2**9

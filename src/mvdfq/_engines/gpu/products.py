@@ -5,18 +5,10 @@ from itertools import accumulate, pairwise
 
 import torch
 
+from mvdfq._engines.cpu import EXACT_SINGLE
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import Runs
-from mvdfq._engines.gpu.halves import (
-    EXACT_SINGLE,
-    Kind,
-    Sums,
-    add_block,
-    add_blocks,
-    has_half_products,
-)
-
-__all__ = ["Factors", "add_dense", "add_runs"]
+from mvdfq._engines.gpu.halves import Kind, Sums, add_block, add_blocks, has_half_products
 
 # A word that occurs in this share of the sequences costs less in a matrix product than as a list of
 # pairs: a card multiplies some 600e12 and adds some 50e9 scattered numbers per second.

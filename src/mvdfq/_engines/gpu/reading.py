@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import torch
 
-__all__ = ["Reading", "Rows", "read_words"]
-
 
 class Reading(NamedTuple):
     """Layouts that share their words, their windows, and the cell of the pyramid.

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.memory import parse_memory
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads
 from mvdfq.classifier.saving.fitted_terms import TERMS
-from mvdfq.classifier.saving.kinds import TreeError, check_finite, check_kinds, require
+from mvdfq.classifier.saving.kinds import check_finite, check_kinds, check_norms
 from mvdfq.classifier.saving.readers import READERS
 from mvdfq.frames.base import steps_of
-from mvdfq.frames.learned import check_array
-
-__all__ = ["check"]
+from mvdfq.frames.learned import LearnedError, check_array, require
 
 # Each thread plans its own working memory, and has a stack.
 MOST_THREADS = 1024
@@ -33,7 +31,7 @@ def check(value: Any) -> None:
                 CHECKS[cls.__name__](value)
     except (ValueError, TypeError) as error:  # also of the checks of parameters
         problem = str(error).removesuffix(".")
-        raise TreeError(f"in {type(value).__name__}, {problem}") from None
+        raise LearnedError(f"in {type(value).__name__}, {problem}") from None
 
 
 def _check_resources(value: Any) -> None:
@@ -52,9 +50,26 @@ def _check_classifier(value: Any) -> None:
     check_array(value.class_shares_, "class_shares_", (len(value.classes_),), np.float64)
     usable = (value.class_shares_ > 0).all() and np.isclose(value.class_shares_.sum(), 1)
     require(usable, f"class_shares_ must be positive and sum to 1, got {value.class_shares_}")
+    check_array(value.lost_, "lost_", (None, 2, 3), np.float64)
+    n, wanted = len(value.lost_), value.n_channels_in_ + len(value.sum_.terms)
+    require(n in (0, wanted), f"lost_ must hold {wanted} parts: channels and terms, got {n}")
     _check_training(value)
     _check_reading(value)
     check_array(value.ranges_in_, "ranges_in_", (2, value.n_channels_in_), np.float64)
+    if value.calibration_ is not None:
+        _check_calibration(value.calibration_, len(value.classes_))
+
+
+def _check_calibration(value: Any, n_classes: int) -> None:
+    """Check the scores of held-out sequences, and the spreads of the classes."""
+    check_array(value.y, "y", (None,), np.int64)
+    inside = (value.y < n_classes).all() and (value.y >= 0).all()
+    require(inside, f"y must hold numbers from 0 to {n_classes - 1}")
+    check_array(value.scores, "scores", (len(value.y), 2), np.float32)
+    require(np.isfinite(value.scores).all(), "scores must hold finite numbers")
+    for name in ("sizes", "strays"):
+        check_norms(getattr(value, name), name, (n_classes,))
+    require((value.sizes > 0).all(), "sizes must be positive")
 
 
 def _check_problems(clf: Any) -> None:
@@ -102,7 +117,7 @@ def _check_reading(clf: Any) -> None:
             if steps:
                 term.read(steps[0]._nothing())
         except Exception as error:  # whatever a damaged part raises
-            raise TreeError(f"the parts do not belong together: {error}") from None
+            raise LearnedError(f"the parts do not belong together: {error}") from None
 
 
 # Checks by the name of a class or of one of its base classes.

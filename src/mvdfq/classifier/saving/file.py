@@ -14,14 +14,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.files import LARGEST_HEADER, guarded_array, replacing
-from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import version_of
 from mvdfq.classifier.saving import DESCRIPTION
-from mvdfq.classifier.saving.kinds import TreeError
 from mvdfq.classifier.saving.tree import DTYPES, MOST_VALUES, TreeReader, TreeWriter
-
-__all__ = ["ModelFileError", "load", "save_model"]
+from mvdfq.frames.learned import LearnedError, require
 
 FORMAT = "mvdfq model"
 SCHEMA = 1
@@ -64,7 +62,7 @@ def save_model(model: Any, path: str | Path) -> None:
     path, writer = Path(path), TreeWriter()
     try:
         described = writer.describe(model, "the classifier")
-    except TreeError as error:
+    except LearnedError as error:
         raise ModelFileError(f"{path} was not written: {error}.") from None
     description = {
         "format": FORMAT,
@@ -142,7 +140,7 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
             raise
         except zipfile.BadZipFile:
             raise ModelFileError(f"{path} is not a model file, or is incomplete.") from None
-        except TreeError as error:
+        except LearnedError as error:
             raise ModelFileError(f"{path} is damaged: {error}.") from None
         except Exception as error:  # any other error that a damaged file causes
             raise ModelFileError(f"{path} is damaged: {type(error).__name__}: {error}") from error
@@ -162,17 +160,17 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
     if DESCRIPTION not in archive.namelist():
         raise ModelFileError(f"{path} is not a model file: it has no entry {DESCRIPTION}.")
     for info in archive.infolist():  # other methods need other libraries
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise TreeError(
-                f"{info.filename} must be stored or deflated, but is compressed in another way"
-            )
+        require(
+            info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
+            f"{info.filename} must be stored or deflated, but is compressed in another way",
+        )
     size = archive.getinfo(DESCRIPTION).file_size
-    if size > LARGEST_DESCRIPTION:
-        raise TreeError(f"the description must be at most {LARGEST_DESCRIPTION} bytes, got {size}")
+    most = LARGEST_DESCRIPTION
+    require(size <= most, f"the description must be at most {most} bytes, got {size}")
     _check_limit(size, path, limit)
     text = archive.read(DESCRIPTION)
-    if sum(map(text.count, (b",", b"[", b"{"))) > MOST_JSON:
-        raise TreeError(f"the description must hold at most {MOST_JSON} values")
+    n_values = sum(map(text.count, (b",", b"[", b"{")))
+    require(n_values <= MOST_JSON, f"the description must hold at most {MOST_JSON} values")
     description = json.loads(text, parse_constant=_refuse_constant)
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a model file of mvdfq.")
@@ -185,15 +183,15 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
 
 
 def _refuse_constant(text: str) -> None:
-    raise TreeError(f"the description holds {text}, which is not JSON")
+    raise LearnedError(f"the description holds {text}, which is not JSON")
 
 
 def _arrays(
     archive: zipfile.ZipFile, passports: dict[str, Any], path: Any, limit: int
 ) -> dict[str, np.ndarray]:
     """Read the arrays, each of the described size and all together within the limit."""
-    if sorted(archive.namelist()) != sorted([DESCRIPTION, *passports]):
-        raise TreeError("the file must hold exactly the arrays that it describes, got other arrays")
+    same = sorted(archive.namelist()) == sorted([DESCRIPTION, *passports])
+    require(same, "the file must hold exactly the arrays that it describes, got other arrays")
     _check_limit(sum(_size(passport) for passport in passports.values()), path, limit)
     return {name: _array(archive, name, one, path) for name, one in passports.items()}
 
@@ -211,8 +209,8 @@ def _size(passport: dict[str, Any]) -> int:
     whole = all(type(n) is int and n >= 0 for n in shape)
     known = dtype.kind in DTYPES and dtype.str == passport["dtype"] and dtype.itemsize > 0
     # an array without values may still have 10**12 lines, which a loop would visit
-    if not known or not whole or (0 in shape and max(shape) > MOST_LINES):
-        raise TreeError(f"{passport['dtype']} of shape {shape} is not an array of numbers or text")
+    usable = known and whole and not (0 in shape and max(shape) > MOST_LINES)
+    require(usable, f"{passport['dtype']} of shape {shape} is not an array of numbers or text")
     return dtype.itemsize * math.prod(shape)
 
 
@@ -220,13 +218,13 @@ def _array(archive: zipfile.ZipFile, name: str, passport: dict, path: Any) -> np
     """Read an array; memory is allocated only after all sizes have been compared."""
     size, dtype = _size(passport), np.dtype(passport["dtype"])
     whole = archive.getinfo(name).file_size
-    if not size < whole < size + LARGEST_HEADER:
-        raise TreeError(f"{name} does not have the described size")
+    problem = f"{name} does not have the described size"
+    require(size < whole < size + LARGEST_HEADER, problem)
     with archive.open(name) as file:
 
         def check(shape: tuple[int, ...], claimed: np.dtype) -> None:
-            if (list(shape), claimed, file.tell()) != (passport["shape"], dtype, whole - size):
-                raise TreeError(f"{name} does not have the described size")
+            found = list(shape), claimed, file.tell()
+            require(found == (passport["shape"], dtype, whole - size), problem)
 
         array = guarded_array(file, check)
     if _passport(array) != passport:

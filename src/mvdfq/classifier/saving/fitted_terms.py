@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
-from mvdfq.classifier.saving.kinds import check_finite, check_norms, class_name, require
+from mvdfq.classifier.saving.kinds import check_finite, check_norms, class_name
 from mvdfq.frames.base import steps_of
-from mvdfq.frames.learned import check_array
-from mvdfq.terms.word_table import first_slots, has_table
-
-__all__ = ["TERMS"]
+from mvdfq.frames.learned import check_array, require
+from mvdfq.terms.word_table import has_table
 
 # Most words of one row of a dense table; a model has at most 2**12.
 MOST_SLOTS = 2**40
@@ -61,10 +59,12 @@ def _check_fitted_words(value: Any) -> None:
     rows = np.arange(len(value.reader.plan_.n_symbols))
     require(has_table(value.reader.plan_), "values must belong to a kernel with a word table")
     _check_values(value, value.values, rows)
-    require(len(value.means) == len(value.values), "means must be a list of arrays, as values")
-    for values, means in zip(value.values, value.means, strict=True):
+    for name in ("means", "spreads"):
+        same = len(getattr(value, name)) == len(value.values)
+        require(same, f"{name} must be a list of arrays, as values")
+    for values, means, spreads in zip(value.values, value.means, value.spreads, strict=True):
         _check_means(means, values.shape[:2])
-    check_norms(value.norms, "norms", (len(rows),))
+        _check_spreads(spreads, (*values.shape[:2], 1))
     require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
     if value.kept is not None:
         same = np.array_equal(value.kept.n_symbols, value.reader.plan_.n_symbols)
@@ -78,7 +78,7 @@ def _check_values(term: Any, values: Any, rows: np.ndarray) -> None:
     largest = int(plan.n_symbols[rows].max(initial=1))
     longest = max(group.length for group in plan.groups(0))
     require(largest**longest < MOST_SLOTS, f"values must hold fewer than {MOST_SLOTS} words")
-    firsts = first_slots(plan, rows)
+    firsts = plan.first_slots(rows)
     require(
         len(values) == len(firsts),
         f"values must be a list of {len(firsts)} arrays, one per group of layouts",
@@ -91,6 +91,12 @@ def _check_means(means: Any, shape: tuple[int, ...]) -> None:
     """Check the means of root shares over classes."""
     check_array(means, "means", (*shape, None), np.float16)
     require(((means >= 0) & (means <= 1)).all(), "means must hold numbers from 0 to 1")
+
+
+def _check_spreads(spreads: Any, shape: tuple[int, ...]) -> None:
+    """Check the deviations of root shares."""
+    check_array(spreads, "spreads", shape, np.float16)
+    require(((spreads >= 0) & (spreads <= 1)).all(), "spreads must hold numbers from 0 to 1")
 
 
 def _check_filter_bank(value: Any) -> None:
@@ -110,7 +116,7 @@ def _check_filter_bank(value: Any) -> None:
     n_rows = shape[0] * shape[1]
     check_array(value.weights, "weights", (n_rows, N_WORDS, None), np.float32)
     _check_means(value.means, (n_rows, N_WORDS))
-    check_norms(value.norms, "norms", (n_rows,))
+    _check_spreads(value.spreads, (n_rows, N_WORDS))
 
 
 def _check_fitted_filters(value: Any) -> None:

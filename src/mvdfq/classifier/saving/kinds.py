@@ -14,26 +14,13 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from mvdfq.frames.learned import LearnedError, check_array, learned_names
-
-__all__ = [
-    "TreeError", "check_finite", "check_kinds", "check_norms", "class_name", "fits", "require",
-]  # fmt: skip
+from mvdfq.frames.learned import LearnedError, check_array, learned_names, require
 
 # scikit-learn declares nothing.
 STEPS = {"steps": list[tuple[str, Any]]}
-
-
-class TreeError(ValueError):
-    """A model cannot be written as a tree, or a tree is not a valid model."""
-
-
-def require(condition: Any, problem: str) -> None:
-    """Raise an error with the text `problem` unless the condition holds."""
-    if not condition:
-        raise TreeError(problem)
 
 
 def check_finite(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
@@ -64,8 +51,8 @@ def check_kinds(value: Any) -> None:
         raise LearnedError(f"the file must hold {', '.join(missing)}, but does not")
     for name, hint in _hints(cls).items():
         if hasattr(value, name) and not fits(getattr(value, name), hint):
-            found = _shown(getattr(value, name))
-            raise LearnedError(f"{name} must be {_written(hint)}, got {found}")
+            shown = _shown(getattr(value, name))
+            raise LearnedError(f"{name} must be {_written(hint)}, got {shown}")
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -79,7 +66,7 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     if get_origin(hint) in (Union, UnionType):
-        return any(fits(value, one) for one in get_args(hint))
+        return any(fits(value, kind) for kind in get_args(hint))
     if get_origin(hint) in COLLECTIONS:
         return COLLECTIONS[get_origin(hint)](value, get_args(hint))
     if is_typeddict(hint):
@@ -90,14 +77,14 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def _is_list(value: Any, args: tuple[Any, ...]) -> bool:
-    return isinstance(value, list) and all(fits(one, args[0]) for one in value)
+    return isinstance(value, list) and all(fits(item, args[0]) for item in value)
 
 
 def _is_sequence(value: Any, args: tuple[Any, ...]) -> bool:
     if isinstance(value, range):
         return fits(value.start, args[0])  # a range may be long, and all its members are alike
     is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    return is_list and all(fits(one, args[0]) for one in value)
+    return is_list and all(fits(item, args[0]) for item in value)
 
 
 def _is_tuple(value: Any, args: tuple[Any, ...]) -> bool:
@@ -116,7 +103,7 @@ def _is_record(value: Any, hint: Any) -> bool:
     if not isinstance(value, dict) or not hint.__required_keys__ <= value.keys():
         return False
     hints = get_type_hints(hint)
-    return all(key in hints and fits(one, hints[key]) for key, one in value.items())
+    return all(key in hints and fits(item, hints[key]) for key, item in value.items())
 
 
 COLLECTIONS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
@@ -126,7 +113,7 @@ COLLECTIONS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
     Sequence: _is_sequence,
 }
 
-# Users may pass numbers of NumPy for those of Python, and 0 or 1 for a flag.
+# Users may pass numbers of NumPy for numbers of Python, and 0 or 1 for a flag.
 NUMBERS: dict[Any, Callable[[Any], bool]] = {
     bool: lambda value: isinstance(value, bool | np.bool_ | Integral) and value in (0, 1),
     int: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
@@ -134,11 +121,16 @@ NUMBERS: dict[Any, Callable[[Any], bool]] = {
 }
 
 
+def is_record(cls: type) -> bool:
+    """Tell whether objects of a class have all their fields; a part has some after `fit` alone."""
+    return not issubclass(cls, BaseEstimator) and is_dataclass(cls)
+
+
 @cache
 def _hints(cls: Any) -> dict[str, Any]:
     if cls is Pipeline:
         return STEPS
-    hints = get_type_hints(cls) | ({} if is_dataclass(cls) else get_type_hints(cls.__init__))
+    hints = get_type_hints(cls) | ({} if is_record(cls) else get_type_hints(cls.__init__))
     return {name: hint for name, hint in hints.items() if not name.startswith("_")}
 
 
@@ -147,9 +139,9 @@ def _needed(cls: type) -> list[str]:
     """Return the names that every object has: fields of a dataclass, steps of a pipeline."""
     if cls is Pipeline:
         return list(STEPS)
-    if not is_dataclass(cls):
+    if not is_record(cls):
         return []
-    return [one.name for one in fields(cls) if not one.name.startswith("_")]
+    return [field.name for field in fields(cls) if not field.name.startswith("_")]
 
 
 @cache
@@ -158,7 +150,7 @@ def _learned(cls: type) -> list[str]:
 
     Files without such a name go by the value in the class.
     """
-    names = [] if is_dataclass(cls) else learned_names(cls)
+    names = [] if is_record(cls) else learned_names(cls)
     return [name for name in names if not hasattr(cls, name)]
 
 

@@ -6,11 +6,8 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_positive, check_whole
-from mvdfq.classifier.saving.kinds import require
-from mvdfq.frames.learned import check_array
+from mvdfq.frames.learned import check_array, require
 from mvdfq.gram.vocabulary import Vocabulary
-
-__all__ = ["READERS"]
 
 
 def _check_transformer(value: Any) -> None:

@@ -6,7 +6,7 @@ does not call its constructor, and then checks the object.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, signature
@@ -17,10 +17,8 @@ import scipy.sparse as sp
 
 from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.kinds import TreeError, check_kinds, require
-from mvdfq.frames.learned import LearnedError
-
-__all__ = ["DTYPES", "MOST_VALUES", "TreeReader", "TreeWriter"]
+from mvdfq.classifier.saving.kinds import check_kinds, is_record
+from mvdfq.frames.learned import LearnedError, require
 
 # Kinds of arrays that hold numbers or text: bool, int, uint, float, str.
 DTYPES = "biufU"
@@ -37,10 +35,11 @@ CLASSES = {
     "FittedSum": "mvdfq.terms.total",
     **dict.fromkeys(["FittedFeatures", "FittedKernel"], "mvdfq.terms.plain_answers"),
     **dict.fromkeys(["FittedWords", "WordTerm"], "mvdfq.terms.words"),
-    **dict.fromkeys(["FilterTerm", "FittedFilters"], "mvdfq.terms.filters"),
-    "FilterBank": "mvdfq.terms.filter_bank",
+    "FilterTerm": "mvdfq.terms.filters",
+    **dict.fromkeys(["FilterBank", "FittedFilters"], "mvdfq.terms.filter_bank"),
     "PlainTerm": "mvdfq.terms.plain",
     "Problems": "mvdfq.terms.svm",
+    "Calibration": "mvdfq.terms.typical",
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
     "Plan": "mvdfq.gram.plan",
@@ -69,9 +68,9 @@ class TreeWriter:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, list):
-            return [self.describe(one, where) for one in value]
+            return [self.describe(item, where) for item in value]
         if type(value) is tuple:
-            return {"tuple": [self.describe(one, where) for one in value]}
+            return {"tuple": [self.describe(item, where) for item in value]}
         if type(value) is range:
             return {"range": [value.start, value.stop, value.step]}
         if isinstance(value, dict):
@@ -88,7 +87,9 @@ class TreeWriter:
         if isinstance(value, np.ndarray):
             return {"number": number, **self._array(value, where)}
         if isinstance(value, sp.csr_array):
-            parts = [self._stored(one, where) for one in (value.data, value.indices, value.indptr)]
+            parts = [
+                self._stored(part, where) for part in (value.data, value.indices, value.indptr)
+            ]
             return {"number": number, "csr": parts, "shape": list(value.shape)}
         return {"number": number, **self._object(value, where)}
 
@@ -97,12 +98,12 @@ class TreeWriter:
             return {"array": self._stored(array, where)}
         words = array.ravel().tolist()
         if not all(isinstance(word, str) for word in words):
-            raise TreeError(f"{where} must hold text, got other objects")
+            raise LearnedError(f"{where} must hold text, got other objects")
         return {"text": words, "shape": list(array.shape)}
 
     def _stored(self, array: np.ndarray, where: str) -> str:
         if array.dtype.kind not in DTYPES:
-            raise TreeError(f"{where} must hold numbers or text, got an array of {array.dtype}")
+            raise LearnedError(f"{where} must hold numbers or text, got an array of {array.dtype}")
         name = f"{len(self.arrays):04d}.npy"
         self.arrays[name] = array
         return name
@@ -110,24 +111,24 @@ class TreeWriter:
     def _object(self, value: Any, where: str) -> dict[str, Any]:
         cls = type(value)
         if cls.__name__ not in CLASSES or _class(cls.__name__) is not cls:
-            raise TreeError(
+            raise LearnedError(
                 f"{where} holds {cls.__name__}, which is not a part of mvdfq; a model file only "
                 f"holds parts of mvdfq; use pickle or skops instead"
             )
         state = {}
-        for name, one in vars(value).items():
+        for name, attribute in vars(value).items():
             # computed on demand; or a fact about the machine, which the next machine may not have
             if name.startswith("_") or name == "engine":
                 continue
             if not _is_attribute(cls, name):
-                raise TreeError(
+                raise LearnedError(
                     f"{cls.__name__}.{name} is not a parameter, and fit does not set it"
                 )
-            state[name] = self.describe(one, f"{cls.__name__}.{name}")
+            state[name] = self.describe(attribute, f"{cls.__name__}.{name}")
         try:
             check_kinds(value)
         except LearnedError as error:
-            raise TreeError(f"load would refuse {cls.__name__}: {error}") from None
+            raise LearnedError(f"load would refuse {cls.__name__}: {error}") from None
         return {"object": cls.__name__, "state": state}
 
 
@@ -162,7 +163,7 @@ class TreeReader:
             case None | bool() | int() | float() | str():
                 return value
             case list():
-                return [self.built(one) for one in value]
+                return [self.built(item) for item in value]
             case {"again": number}:
                 self._count(self.sizes[number])
                 return self.numbered[number]  # complete objects only, so no object can hold itself
@@ -178,12 +179,12 @@ class TreeReader:
             case {"float": str(text)}:
                 return float(text)
             case {"tuple": list(items)}:
-                return tuple(self.built(one) for one in items)
+                return tuple(self.built(item) for item in items)
             case {"range": [int(), int(), int()] as ends}:
                 self._count(len(range(*ends)))
                 return range(*ends)
             case {"dict": list(pairs)}:
-                return {self.built(key): self.built(one) for key, one in pairs}
+                return {self.built(key): self.built(item) for key, item in pairs}
             case {"object": str(kind), "state": dict(state)}:
                 return self._object(kind, state)
         return self._array(value)
@@ -206,15 +207,15 @@ class TreeReader:
                 matrix = sp.csr_array(tuple(self.arrays[name] for name in names), shape=shape)
                 matrix.check_format(full_check=True)
                 return matrix
-        raise TreeError(f"the file holds {str(value)[:40]}, which does not describe a value")
+        raise LearnedError(f"the file holds {str(value)[:40]}, which does not describe a value")
 
     def _object(self, kind: str, state: dict[str, Any]) -> Any:
         require(kind in CLASSES, f"the file holds {kind!r}, which is not a part of a model")
         cls = _class(kind)
         result: Any = object.__new__(cls)
-        for name, one in state.items():
+        for name, described in state.items():
             require(_is_attribute(cls, name), f"{name!r} is not an attribute of {kind}")
-            object.__setattr__(result, name, self.built(one))
+            object.__setattr__(result, name, self.built(described))
         for name, default in _defaults(cls).items():
             if name not in state:  # a newer version may have more parameters than the file
                 object.__setattr__(result, name, default())
@@ -230,7 +231,7 @@ def _is_attribute(cls: type, name: str) -> bool:
     """Tell whether a file may set an attribute: a parameter, a field or a fitted value."""
     if name.startswith("_"):
         return False
-    if is_dataclass(cls):
+    if is_record(cls):
         return name in {field.name for field in fields(cls)}
     return name.endswith("_") or name in _parameters(cls)
 
@@ -242,10 +243,10 @@ def _parameters(cls: type) -> Mapping[str, Parameter]:
 
 def _defaults(cls: Any) -> dict[str, Callable[[], Any]]:
     """Return functions that make the default values of parameters or fields."""
-    if not is_dataclass(cls):
-        found = ((name, parameter.default) for name, parameter in _parameters(cls).items())
-        return {name: _constant(value) for name, value in found if value is not Parameter.empty}
-    made = {one.name: one.default_factory for one in fields(cls) if one.default is MISSING}
+    if not is_record(cls):
+        defaults = ((name, parameter.default) for name, parameter in _parameters(cls).items())
+        return {name: _constant(value) for name, value in defaults if value is not Parameter.empty}
+    made = {field.name: field.default_factory for field in fields(cls) if field.default is MISSING}
     return {name: make for name, make in made.items() if make is not MISSING}
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.files import cache_folder, remove_unheld, replace_file
-from mvdfq._utils.memory import parse_memory
 from mvdfq._utils.version import source_digest, version_of
 from mvdfq.io.source import ReadError
 

@@ -8,10 +8,18 @@ function trustPanel() {
         behind(() => tableOf(["predicted probability", "sequences", "mean probability", "accuracy"], t.bins.map((b) => [`${percent(b.low, 0)} to ${percent(b.high, 0)}`, b.n, percent(b.confidence), percent(b.accuracy)]), "Calibration"))),
       h("div", {}, h("h3", {}, "Accuracy if the doubtful are left out"), coveragePlot(t),
         behind(() => tableOf(["left out", "accuracy of the rest"], t.coverage.map((c) => [percent(c.left_out, 0), percent(c.accuracy)]), "Leaving out the doubtful"))),
+      t.sets ? setsOf(t.sets) : null,
       h("div", {}, h("h3", {}, "Least sure"), sequenceList(t.least_sure, (i) => (isWrong(i) ? "wrong, " : "right, ") + sure(i))),
       h("div", {}, h("h3", {}, "Most confidently wrong"), t.confidently_wrong.length ? sequenceList(t.confidently_wrong, (i) => `${className(sequences.truth[i])} \u2192 ${className(sequences.predicted[i])}, ${sure(i)}`) : h("p", {}, "No sequence is wrong."))));
 }
 
+// Sets of classes that hold the true class in 90 % of cases, by p values of the inner folds.
+function setsOf(s) {
+  const rows = s.by_class.map((value, c) => [className(c), value === null ? "" : percent(value)]);
+  return h("div", {}, h("h3", {}, `Sets of classes, to hold the true class in ${percent(s.asked, 0)} of cases`),
+    h("p", {}, `The sets hold the true class in ${percent(s.coverage)} of cases. A set has ${s.mean_size.toFixed(2)} classes on average; ${percent(s.empty)} of the sets are empty (none of these), ${percent(s.several)} have several classes (not sure).`),
+    behind(() => tableOf(["class", "sets that hold the class"], rows, "Sets of classes")));
+}
 const share = (value) => `${Math.round(100 * value)} %`;
 function calibrationPlot(t) {
   const most = Math.max(...t.bins.map((b) => b.n));

@@ -1,34 +1,27 @@
 """Alignment: sequences compared along the paths that warp one sequence into the other."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.checks import check_positive
 from mvdfq.frames import Standardize
-from mvdfq.reproduce.baselines.base import (
-    SEED,
-    Baseline,
-    averaged,
-    needed,
-    scores_of,
-    trainer_of,
-)
+from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, needed, scores_of, trainer_of
 from mvdfq.sequences import Sequences
 
-__all__ = ["DTW", "GAK"]
 
-
+@dataclass(eq=False, repr=False)
 class _Aligned(Baseline):
     """Base of both: sequences are standardized and shortened before they are compared.
 
-    A comparison takes time in proportion to the square of `n_frames`.
+    A comparison takes time in proportion to the square of `n_frames`, the number of frames after
+    averaging. Shorter sequences stay as they are.
     """
+
+    n_frames: int = 60
 
     takes_missing = False
     needs = "tslearn"
-    whole = ("n_frames",)
-    n_frames: int
 
     def _check(self, X: Sequences) -> None:
         self._metrics()  # a missing package is an error here, not after the work
@@ -42,6 +35,7 @@ class _Aligned(Baseline):
         return [averaged(x.astype(float), self.n_frames).T for x in scaled]
 
 
+@dataclass(eq=False, repr=False)
 class GAK(_Aligned):
     r"""Train machines on the global alignment kernel.
 
@@ -51,43 +45,14 @@ class GAK(_Aligned):
     :math:`k(x, x) = 1`. :math:`\kappa` is the half Gaussian kernel of Cuturi [1]_, which makes
     :math:`k` positive definite. `VectorClassifier` describes the machines. Needs tslearn.
 
-    Parameters
-    ----------
-    n_frames : int, default=60
-        Number of frames after averaging; shorter sequences stay as they are.
-
-    sigma : float, default=None
-        Width of the Gaussian. None is the median distance of training frames, times the root of
-        the largest number of frames.
-
-    Attributes
-    ----------
-    scaler_ : Standardize
-        The learned scaling.
-
-    sigma_, C_ : float
-        The width and the penalty that are used.
-
     References
     ----------
     .. [1] M. Cuturi, "Fast global alignment kernels", ICML 2011.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import GAK
-    >>> X, y = mvdfq.load_japanese_vowels(split="train")
-    >>> clf = GAK(n_frames=10).fit(X[::3], y[::3])  # doctest: +SKIP
     """
 
-    def __init__(self, n_frames: int = 60, *, sigma: float | None = None) -> None:
-        self.n_frames = n_frames
-        self.sigma = sigma
-
-    def _check(self, X: Sequences) -> None:
-        super()._check(X)
-        if self.sigma is not None:
-            check_positive(self.sigma, "sigma")
+    # Width of the Gaussian. None is the median distance of training frames, times the root of the
+    # largest number of frames.
+    sigma: float | None = None
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         trainer = trainer_of(y, groups)
@@ -118,27 +83,7 @@ class DTW(_Aligned):
     over all alignments :math:`\pi`. The kernel :math:`\exp(-d)` is not positive definite, so a
     machine on this kernel has several solutions; the nearest neighbour needs no kernel. Needs
     tslearn.
-
-    Parameters
-    ----------
-    n_frames : int, default=60
-        Number of frames after averaging; shorter sequences stay as they are.
-
-    Attributes
-    ----------
-    scaler_ : Standardize
-        The learned scaling.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import DTW
-    >>> X, y = mvdfq.load_japanese_vowels(split="train")
-    >>> clf = DTW(n_frames=10).fit(X[::3], y[::3])  # doctest: +SKIP
     """
-
-    def __init__(self, n_frames: int = 60) -> None:
-        self.n_frames = n_frames
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         self.scaler_ = Standardize().fit(X)

@@ -1,5 +1,6 @@
 """What all baselines share: how they read sequences, and how vectors become classes."""
 
+from dataclasses import dataclass, fields
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -10,14 +11,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq._utils.checks import check_whole
+from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.sequences.check import check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.validation import Trained, Trainer, check_targets
-
-__all__ = ["SEED", "Baseline", "VectorClassifier", "averaged", "block_starts", "needed",
-           "scores_of", "trainer_of", "whole_frames"]  # fmt: skip
 
 # Seed of everything that a baseline draws, except the inner folds.
 SEED = 0
@@ -28,33 +26,19 @@ FOLDS_SEED = 209652396
 WIDTHS = (0.1, 0.3, 1.0)
 
 
+@dataclass(eq=False, repr=False)
 class Baseline(ClassifierMixin, BaseEstimator):
     """Base of the classifiers; subclasses implement `_learn` and `_scores`.
 
     Everything is learned in `fit`, from the training sequences alone. All methods take sequences
-    as `mvdfq.check_sequences` does.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
-
-    n_channels_in_ : int
-        Number of channels seen in `fit`.
-
-    Examples
-    --------
-    >>> from mvdfq.reproduce.baselines import Baseline, GMM
-    >>> isinstance(GMM(), Baseline)
-    True
+    as `mvdfq.check_sequences` does. The parameters are the fields of the dataclass: whole numbers
+    of at least 1, positive numbers, or text.
     """
 
     #: Whether missing values (NaN) are left out of the computation; if not, they are refused.
     takes_missing = True
     #: An optional package that the method needs.
     needs = ""
-    #: Parameters that must be whole numbers, at least 1.
-    whole: tuple[str, ...] = ()
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Learn the classes; inner validation keeps the sequences of a group together."""
@@ -90,7 +74,7 @@ class Baseline(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _check(self, X: Sequences) -> None:
-        """Refuse wrong parameters, and sequences that this method cannot use."""
+        """Refuse sequences that this method cannot use."""
 
     def _shortest(self) -> tuple[int, str]:
         """Return how many frames a sequence needs, and what to do with shorter sequences."""
@@ -108,8 +92,12 @@ class Baseline(ClassifierMixin, BaseEstimator):
         if not self.takes_missing:
             hint = f"{name} needs every value, fill it in first"
             refuse(np.isnan(X.data), X, "is missing (NaN)", hint)
-        for parameter in self.whole:
-            check_whole(getattr(self, parameter), parameter)
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if parameter.type is int:
+                check_whole(value, parameter.name)
+            elif parameter.type is not str and value is not None:
+                check_positive(value, parameter.name)
         self._check(X)
         shortest, way_out = self._shortest()
         for i in np.flatnonzero(X.lengths < shortest):
@@ -118,16 +106,6 @@ class Baseline(ClassifierMixin, BaseEstimator):
                 f"{way_out}."
             )
         return X
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classes_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.input_tags.allow_nan = self.takes_missing
-        return tags
 
 
 class VectorClassifier(Baseline):
@@ -139,29 +117,8 @@ class VectorClassifier(Baseline):
     .. math:: k(v, w) = \exp(-\gamma \lVert v - w \rVert^2)
 
     Five inner folds choose :math:`\gamma` and the penalty `C`. Subclasses implement `_describe`;
-    if sequences cannot be described one by one, they implement `_vectors`.
-
-    Attributes
-    ----------
-    C_, gamma_ : float
-        The chosen values.
-
-    validation_score_ : float
-        Accuracy of the chosen values in the inner folds; NaN if a class has a single member.
-
-    trained_ : Trained
-        The machines.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import VectorClassifier
-    >>> class Lengths(VectorClassifier):
-    ...     def _describe(self, x):
-    ...         return [x.shape[1]]
-    >>> X = [[0.0] * n for n in (3, 4, 5, 30, 40, 50)]
-    >>> Lengths().fit(X, list("sssttt")).predict([[0.0] * 33])
-    array(['t'], dtype='<U1')
+    if sequences cannot be described one by one, they implement `_vectors`. `validation_score_` is
+    the accuracy of the chosen values in the inner folds; NaN if a class has a single member.
     """
 
     def _describe(self, x: np.ndarray) -> Any:

@@ -1,20 +1,18 @@
 """Baselines that describe every sequence by one vector."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from mvdfq._utils.checks import check_positive
 from mvdfq.frames import Standardize
 from mvdfq.reproduce.baselines.base import SEED, VectorClassifier, needed
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import mean_and_variance
 from mvdfq.symbols import CodebookQuantizer
-
-__all__ = ["DWCH", "MAR", "PLSA", "MeanVariance"]
 
 WAVELET = "db8"
 # Rounds of folding in: the likelihood has one maximum, and 50 rounds come near it.
@@ -27,21 +25,13 @@ class MeanVariance(VectorClassifier):
     .. math:: v = (\mu_1, \ldots, \mu_R, \sigma_1^2, \ldots, \sigma_R^2)
 
     13 channels give 26 numbers. Missing values (NaN) do not count.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import MeanVariance
-    >>> X, y = mvdfq.load_japanese_vowels(split="train")
-    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
-    >>> MeanVariance().fit(X, y).score(X_test, y_test) > 0.9
-    True
     """
 
     def _describe(self, x: np.ndarray) -> np.ndarray:
         return mean_and_variance(x)
 
 
+@dataclass(eq=False, repr=False)
 class MAR(VectorClassifier):
     r"""Describe a sequence by the autoregression that fits it.
 
@@ -51,37 +41,12 @@ class MAR(VectorClassifier):
     :math:`e_t`: 611 numbers for 13 channels and :math:`p = 3`. Ridge regression on standardized
     channels finds the coefficients, also for short sequences. Frames whose past holds a NaN are
     left out.
-
-    Parameters
-    ----------
-    order : int, default=3
-        Number of frames before a frame that are used, :math:`p`.
-
-    ridge : float, default=0.1
-        Penalty on the squares of the :math:`A_l`, for every frame.
-
-    Attributes
-    ----------
-    scaler_ : Standardize
-        The learned scaling.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import MAR
-    >>> X, y = mvdfq.make_autoregressive(80, 3, (80, 120), random_state=0)
-    >>> MAR(order=2).fit(X[:60], y[:60]).score(X[60:], y[60:]) > 0.9
-    True
     """
 
-    whole = ("order",)
-
-    def __init__(self, order: int = 3, *, ridge: float = 0.1) -> None:
-        self.order = order
-        self.ridge = ridge
-
-    def _check(self, X: Sequences) -> None:
-        check_positive(self.ridge, "ridge")
+    # Number of frames before a frame that are used, p.
+    order: int = 3
+    # Penalty on the squares of the matrices, for every frame.
+    ridge: float = 0.1
 
     def _shortest(self) -> tuple[int, str]:
         # The covariance needs two frames with a whole past: one frame equals its own mean.
@@ -124,6 +89,7 @@ def _equations(x: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
     return past[:, whole], now[:, whole]
 
 
+@dataclass(eq=False, repr=False)
 class DWCH(VectorClassifier):
     r"""Describe a waveform by the histograms of its Daubechies wavelet coefficients.
 
@@ -135,33 +101,17 @@ class DWCH(VectorClassifier):
 
     Needs PyWavelets.
 
-    Parameters
-    ----------
-    level : int, default=7
-        How often the waveform is halved; a waveform needs 15 * 2**level samples.
-
     References
     ----------
     .. [1] T. Li, M. Ogihara and Q. Li, "A comparative study on content-based music genre
        classification", SIGIR, 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mvdfq.reproduce.baselines import DWCH
-    >>> rng = np.random.default_rng(0)
-    >>> X = [np.convolve(rng.normal(size=400), np.ones(1 + 3 * (i % 2))) for i in range(20)]
-    >>> clf = DWCH(level=3).fit(X[:16], np.arange(16) % 2)  # doctest: +SKIP
-    >>> clf.predict(X[16:])  # doctest: +SKIP
-    array([0, 1, 0, 1])
     """
+
+    # How often the waveform is halved; a waveform needs 15 * 2**level samples.
+    level: int = 7
 
     takes_missing = False
     needs = "pywt"
-    whole = ("level",)
-
-    def __init__(self, level: int = 7) -> None:
-        self.level = level
 
     def _check(self, X: Sequences) -> None:
         if X.n_rows != 1:
@@ -187,6 +137,7 @@ def moments_and_energy(band: np.ndarray) -> np.ndarray:
     return np.array([mean, deviation**2, skewness, np.abs(band).mean()])
 
 
+@dataclass(eq=False, repr=False)
 class PLSA(VectorClassifier):
     r"""Describe a sequence by the shares that a few topics have in its codewords.
 
@@ -197,39 +148,10 @@ class PLSA(VectorClassifier):
     and :math:`p(z \mid i)` is the vector. Topics of the largest likelihood are a factorization of
     the counts into non-negative matrices with the least Kullback-Leibler divergence. Frames with
     NaN do not count.
-
-    Parameters
-    ----------
-    n_topics : int, default=50
-        Number of topics.
-
-    n_codewords : int, default=1024
-        Size of the codebook, see `mvdfq.CodebookQuantizer`.
-
-    Attributes
-    ----------
-    quantizer_ : CodebookQuantizer
-        The codebook.
-
-    topics_ : NMF
-        The topics; its ``components_`` are :math:`p(w \mid z)` up to a factor.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import PLSA
-    >>> X, y = mvdfq.load_japanese_vowels(split="train")
-    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
-    >>> clf = PLSA(n_topics=20, n_codewords=128).fit(X, y)
-    >>> clf.score(X_test, y_test) > 0.8
-    True
     """
 
-    whole = ("n_topics", "n_codewords")
-
-    def __init__(self, n_topics: int = 50, *, n_codewords: int = 1024) -> None:
-        self.n_topics = n_topics
-        self.n_codewords = n_codewords
+    n_topics: int = 50
+    n_codewords: int = 1024
 
     def _fit_vectors(self, X: Sequences) -> np.ndarray:
         self.quantizer_ = CodebookQuantizer(self.n_codewords, random_state=SEED)

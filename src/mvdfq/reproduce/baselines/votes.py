@@ -1,6 +1,7 @@
 """Baselines that model many frames, bases or segments of every sequence, and add their votes."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,6 @@ from mvdfq.sequences import Sequences
 from mvdfq.sequences.check import refuse
 from mvdfq.sequences.statistics import mean_and_variance
 
-__all__ = ["GMM", "BoostedAggregates", "NMFBases"]
-
 # Least variance in any direction, in units of the spread of the channels: small, but enough
 # if a channel is a function of other channels.
 LEAST_VARIANCE = 1e-3
@@ -31,6 +30,7 @@ N_COEFFICIENTS = 20
 FLOOR = 0.1
 
 
+@dataclass(eq=False, repr=False)
 class GMM(Baseline):
     r"""Model the frames of every class by a mixture of Gaussians.
 
@@ -38,51 +38,21 @@ class GMM(Baseline):
 
     The order of frames does not matter. Channels are standardized first; frames with NaN are
     left out.
-
-    Parameters
-    ----------
-    n_components : int, default=8
-        Gaussians of each class; fewer if the class has fewer frames.
-
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Shape of the Gaussians.
-
-    max_frames : int, default=20000
-        A class is learned from at most this many frames, drawn at random.
-
-    Attributes
-    ----------
-    scaler_ : Standardize
-        The learned scaling.
-
-    mixtures_ : list of GaussianMixture
-        One mixture for each class.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import GMM
-    >>> X, y = mvdfq.load_japanese_vowels(split="train")
-    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
-    >>> GMM(n_components=1).fit(X, y).score(X_test, y_test) > 0.9
-    True
     """
 
-    whole = ("n_components", "max_frames")
-
-    def __init__(
-        self, n_components: int = 8, *, covariance_type: str = "full", max_frames: int = 20_000
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.max_frames = max_frames
+    # Gaussians of each class; fewer if the class has fewer frames.
+    n_components: int = 8
+    # Shape of the Gaussians: full, tied, diag or spherical.
+    covariance_type: str = "full"
+    # A class is learned from at most this many frames, drawn at random.
+    max_frames: int = 20_000
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         self.scaler_ = Standardize().fit(X)
         frames, owners = whole_frames(self.scaler_.transform(X))
         random = check_random_state(SEED)
         places = [np.flatnonzero(y[owners] == c) for c in range(y.max() + 1)]
-        parts = [frames[_sampled(mine, self.max_frames, random)] for mine in places]
+        parts = [frames[_sampled(members, self.max_frames, random)] for members in places]
         self.mixtures_ = fit_mixtures(parts, self.n_components, self.covariance_type, random)
 
     def _scores(self, X: Sequences) -> np.ndarray:
@@ -124,6 +94,7 @@ def _sampled(places: np.ndarray, most: int, random: Any) -> np.ndarray:
     return np.sort(random.choice(places, most, replace=False))
 
 
+@dataclass(eq=False, repr=False)
 class NMFBases(Baseline):
     r"""Model the spectral bases of the sequences of every class.
 
@@ -136,44 +107,19 @@ class NMFBases(Baseline):
     for each class [1]_; the log-likelihoods of the bases of a sequence add up. The original
     factors whole spectrograms; here a sequence is first averaged to 200 frames, to save time.
 
-    Parameters
-    ----------
-    n_bases : int, default=9
-        Bases of each sequence; fewer if the sequence has fewer frames or channels.
-
-    n_components : int, default=3
-        Gaussians of each class, with axes along the coefficients.
-
-    Attributes
-    ----------
-    mixtures_ : list of GaussianMixture
-        One mixture for each class.
-
     References
     ----------
     .. [1] A. Holzapfel and Y. Stylianou, "Musical genre classification using nonnegative matrix
        factorization-based features", IEEE Transactions on Audio, Speech, and Language
        Processing 16(2), 2008.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mvdfq.reproduce.baselines import NMFBases
-    >>> rng = np.random.default_rng(0)
-    >>> shapes = rng.uniform(size=(2, 8, 2))
-    >>> y = np.arange(20) % 2
-    >>> X = [shapes[c] @ rng.uniform(size=(2, 30)) for c in y]
-    >>> clf = NMFBases(n_bases=2, n_components=1).fit(X[:14], y[:14])
-    >>> clf.score(X[14:], y[14:])
-    1.0
     """
 
-    takes_missing = False
-    whole = ("n_bases", "n_components")
+    # Bases of each sequence; fewer if the sequence has fewer frames or channels.
+    n_bases: int = 9
+    # Gaussians of each class, with axes along the coefficients.
+    n_components: int = 3
 
-    def __init__(self, n_bases: int = 9, *, n_components: int = 3) -> None:
-        self.n_bases = n_bases
-        self.n_components = n_components
+    takes_missing = False
 
     def _check(self, X: Sequences) -> None:
         hint = "NMFBases needs magnitudes, such as the energies of spectral bands (FFT64)"
@@ -209,6 +155,7 @@ def spectral_bases(x: np.ndarray, n_bases: int) -> np.ndarray:
         return model.fit(x.T).components_
 
 
+@dataclass(eq=False, repr=False)
 class BoostedAggregates(Baseline):
     r"""Boost small trees on the means and variances of segments.
 
@@ -220,46 +167,20 @@ class BoostedAggregates(Baseline):
 
     Bergstra et al. [1]_ proposed the method, with other frame features.
 
-    Parameters
-    ----------
-    segment : int, default=200
-        Frames of a segment; a shorter sequence is one segment.
-
-    n_estimators : int, default=100
-        Number of trees.
-
-    max_depth : int, default=8
-        Depth of a tree. A tree without error on the training segments ends the boosting, so few
-        segments need a smaller depth.
-
-    Attributes
-    ----------
-    booster_ : AdaBoostClassifier
-        The trees.
-
     References
     ----------
     .. [1] J. Bergstra, N. Casagrande, D. Erhan, D. Eck and B. Kegl, "Aggregate features and
        AdaBoost for music classification", Machine Learning 65, 473-484, 2006.
-
-    Examples
-    --------
-    >>> import mvdfq
-    >>> from mvdfq.reproduce.baselines import BoostedAggregates
-    >>> X, y = mvdfq.load_japanese_vowels(split="train")
-    >>> X_test, y_test = mvdfq.load_japanese_vowels(split="test")
-    >>> clf = BoostedAggregates(segment=10, max_depth=3).fit(X, y)
-    >>> clf.score(X_test, y_test) > 0.8
-    True
     """
 
-    takes_missing = False
-    whole = ("segment", "n_estimators", "max_depth")
+    # Frames of a segment; a shorter sequence is one segment.
+    segment: int = 200
+    n_estimators: int = 100
+    # A tree without error on the training segments ends the boosting, so few segments need a
+    # smaller depth.
+    max_depth: int = 8
 
-    def __init__(self, segment: int = 200, *, n_estimators: int = 100, max_depth: int = 8) -> None:
-        self.segment = segment
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
+    takes_missing = False
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         segments, owners = self._segments(X)

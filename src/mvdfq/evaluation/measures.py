@@ -1,11 +1,10 @@
-"""Confidence intervals of shares: over sequences, or over groups of sequences."""
+"""Confidence intervals of shares, and how well decision values rank the members of two classes."""
 
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
-
-__all__ = ["interval_name", "share_interval"]
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 
 def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[float, float]:
@@ -25,26 +24,13 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
     :math:`G - 1` degrees of freedom in place of :math:`z`. For many groups it is
     :math:`p \pm t \sqrt v`; it stays within 0 and 1 and is never a single point.
 
-    Parameters
-    ----------
-    right : array-like of bool of shape (n_predictions,)
-        Which predictions are right.
-
-    groups : array-like of shape (n_predictions,), default=None
-        The group of the sequence of each prediction. One group alone counts as no groups.
-
-    repeats : int, default=1
-        How often every sequence was predicted: further predictions of the same sequence do not
-        make the interval smaller.
-
-    Returns
-    -------
-    low, high : float
-        The bounds; the share of right predictions lies between them.
+    `right` tells which predictions are right, `groups` the group of the sequence of each
+    prediction; one group alone counts as no groups. `repeats` is how often every sequence was
+    predicted: further predictions of the same sequence do not make the interval smaller.
 
     Examples
     --------
-    >>> from mvdfq.evaluation.intervals import share_interval
+    >>> from mvdfq.evaluation.measures import share_interval
     >>> right = [True] * 8 + [False] * 2
     >>> [round(bound, 3) for bound in share_interval(right)]
     [0.49, 0.943]
@@ -55,6 +41,7 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
     p, n, quantile = float(right.mean()), len(right) / repeats, float(norm.ppf(0.975))
     names, codes = np.unique([] if groups is None else groups, return_inverse=True)
     if len(names) > 1:
+        # like sequences of a group tell less than as many sequences that are independent
         surplus = np.bincount(codes, weights=right - p)  # r_g - p n_g of every group
         variance = len(names) / (len(names) - 1) * np.sum(surplus**2) / len(right) ** 2
         n = min(n, p * (1 - p) / variance) if variance > 0 and 0 < p < 1 else n
@@ -83,3 +70,52 @@ def interval_name(n_sequences: int, groups: Any = None) -> str:
     return f"Wilson interval over {n_sequences} sequence{'' if n_sequences == 1 else 's'}" + (
         " of one group" if n_groups else ""
     )
+
+
+def ranking_of(truth: Any, scores: Any) -> dict[str, float | None]:
+    """Return area under the ROC curve, average precision and ROC50; None without both classes.
+
+    >>> ranking_of([True, False], [2.0, 1.0])
+    {'roc_auc': 1.0, 'average_precision': 1.0, 'roc50': 1.0}
+    """
+    measures = {
+        "roc_auc": roc_auc_score,
+        "average_precision": average_precision_score,
+        "roc50": roc50,
+    }
+    if scores is None or len(np.unique(truth)) < 2:
+        return dict.fromkeys(measures)
+    return {name: float(measure(truth, scores)) for name, measure in measures.items()}
+
+
+def roc50(truth: Any, scores: Any, n: int = 50) -> float:
+    r"""Area under the ROC curve up to the fiftieth false positive, as a share of the largest area.
+
+    .. math:: \frac{1}{n P} \sum_{i=1}^{n} t_i
+
+    where :math:`t_i` is the number of the :math:`P` positives that rank above the i-th negative.
+    `truth` tells which members are positive; a higher score means more positive. Equal scores count
+    as the average over all orders of the members with this score. All negatives count if there are
+    fewer than `n`. The area is 1 if all positives rank above all negatives.
+
+    Examples
+    --------
+    >>> from mvdfq.evaluation import roc50
+    >>> roc50([True, False, True], [3, 2, 1])
+    0.5
+    """
+    truth, scores = np.asarray(truth, dtype=bool), np.asarray(scores)
+    if truth.all() or not truth.any():
+        raise ValueError(
+            f"truth must hold positives and negatives, got {int(truth.sum())} positives and "
+            f"{int((~truth).sum())} negatives."
+        )
+    levels, level = np.unique(-scores, return_inverse=True)
+    positives, negatives = (np.bincount(level[p], minlength=len(levels)) for p in (truth, ~truth))
+    above = np.cumsum(positives) - positives
+    block = np.repeat(np.arange(len(levels)), negatives)[:n]
+    place = np.arange(len(block)) - (np.cumsum(negatives) - negatives)[block] + 1
+    # If b negatives and a positives have the same score, a j / (b + 1) of these positives rank
+    # above the j-th of these negatives, on average over all orders.
+    above_each = above[block] + positives[block] * place / (negatives[block] + 1)
+    return float(above_each.mean() / truth.sum())

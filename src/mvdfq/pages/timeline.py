@@ -1,0 +1,84 @@
+"""The events of a recording as a picture, and as a page that plays the sound."""
+
+import os
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+__all__ = ["timeline_page", "timeline_svg"]
+
+WIDTH, ROW, LEFT, TOP = 1000, 26, 150, 24
+# Labels longer than this would leave no room for the events.
+MOST_LETTERS = 18
+# Steps of the axis in seconds.
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200)
+SCRIPT = """<script>
+"use strict";
+const sound = document.querySelector("audio"), line = document.querySelector("#now");
+document.querySelectorAll("[data-start]").forEach((one) => one.addEventListener("click", () => {
+  sound.currentTime = Number(one.dataset.start);
+  sound.play();
+}));
+sound.addEventListener("timeupdate", () => {
+  const x = %d + sound.currentTime / sound.duration * %d;
+  line.setAttribute("x1", x);
+  line.setAttribute("x2", x);
+});
+</script>"""
+
+
+def timeline_svg(scan: Any) -> str:
+    """Return the events of a `Scan`: one row per class, darker where the class is surer."""
+    events = scan.events
+    rows = [label for label in [*scan.classes, "unknown"] if any(e.label == label for e in events)]
+    height, length = TOP + ROW * len(rows) + 30, scan.length or 1.0
+    width = WIDTH - LEFT - 20
+    parts = [
+        f'<text x="{LEFT - 8}" y="{TOP + ROW * r + 17}" text-anchor="end">{_short(label)}</text>'
+        for r, label in enumerate(rows)
+    ]
+    for e in events:
+        x, wide = LEFT + width * e.start / length, max(width * (e.end - e.start) / length, 1)
+        about = f"{escape(str(e.label))}, {e.start:.1f} to {e.end:.1f}, {e.probability:.0%}"
+        parts.append(
+            f'<rect x="{x:.1f}" y="{TOP + ROW * rows.index(e.label) + 3}" width="{wide:.1f}" '
+            f'height="{ROW - 6}" fill="#1f5fa8" fill-opacity="{0.2 + 0.8 * e.probability:.2f}" '
+            f'data-start="{e.start:.3f}"><title>{about}</title></rect>'
+        )
+    step = next((one for one in TICKS if length / one <= 12), length / 10)
+    for k in range(int(length / step) + 1):
+        x = LEFT + width * k * step / length
+        parts.append(
+            f'<path d="M{x:.1f} {TOP}V{height - 24}" stroke="#8888" stroke-width="0.5"/>'
+            f'<text x="{x:.1f}" y="{height - 8}" text-anchor="middle">{_time(k * step)}</text>'
+        )
+    parts.append(f'<line id="now" x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{height - 24}" '
+                 'stroke="#b00"/>')  # fmt: skip
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'font-family="sans-serif" font-size="12" fill="#333">{"".join(parts)}</svg>\n'
+    )
+
+
+def timeline_page(drawn: str, name: str, sound: Path, page: Path) -> str:
+    """Return a page with the picture and the sound, which stays in its own file."""
+    source = quote(Path(os.path.relpath(sound.absolute(), page.absolute().parent)).as_posix())
+    title = escape(name)
+    script = SCRIPT % (LEFT, WIDTH - LEFT - 20)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n'
+        f"<body style='max-width:1000px;margin:2em auto;font-family:sans-serif'><h1>{title}</h1>\n"
+        f"{drawn}<p>Click an event to hear it.</p>\n"
+        f'<audio controls style="width:100%" src="{source}"></audio>\n{script}\n'
+    )
+
+
+def _short(label: Any) -> str:
+    text = str(label)
+    return escape(text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…")
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f"{int(minutes)}:{int(rest):02d}" if seconds >= 60 else f"{seconds:g}"

@@ -1,0 +1,222 @@
+"""Fitted terms: what a model file holds, and what answers for new sequences.
+
+`FittedTerm` is the base class; `ReadingTerm` is the base class of the terms that read rows of
+symbols: margins and evidence by a word table, if there is one.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mvdfq._utils.short import Short
+from mvdfq.frames.base import encode, shares_of, steps_of
+from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.symbols.base import names_of
+from mvdfq.terms.baseline import View
+from mvdfq.terms.evidence import find_evidence
+from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.typical import Nearness
+from mvdfq.terms.word_table import WordTable
+
+# Explanations show the rows of a term of this name without the name of the term.
+FIRST_NAME = "words"
+
+
+@dataclass(frozen=True)
+class TermRows:
+    """What an explanation says about the rows that a term reads in one sequence.
+
+    `symbols` are the rows as symbols, `offsets` the offsets of each layout of each group, `names`
+    the names of the symbols of each row; `find_shares` returns the share of each channel in each
+    row. `curves` (n_channels, n_frames) are the channels with mean 0 and deviation 1 in training,
+    NaN for channels of symbols; None if the term does not know the means.
+    """
+
+    symbols: Any
+    row_names: list[str]
+    offsets: list[list[tuple[int, ...]]]
+    names: list[Any]
+    find_shares: Callable[[], np.ndarray]
+    curves: np.ndarray | None = None
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedTerm(Short):
+    """A term that answers: what a model file holds.
+
+    The margins of a sequence are `sums`, which words of the sequence add up to, plus
+    `intercepts`, which belong to the words that every sequence has on average.
+    """
+
+    name: str
+    encoders: list[Any]
+    intercepts: np.ndarray
+    share: float = 1.0
+    n_jobs: int | None = None
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": {}}  # large, and quick to make again
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return ``make()``, which is computed once and kept under `name`."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
+    def once_for(self, view: View, make: Callable[[View], Any]) -> Any:
+        """Return ``make(view)``, which is kept for views of all problems and for one contrast."""
+        if view.weights is None:
+            return self.once(f"view {view.key!r}", lambda: make(view))
+        key, value = self._made.get("contrast", (None, None))
+        if key != view.key:
+            value = make(view)
+            self._made["contrast"] = view.key, value
+        return value
+
+    @property
+    def symbolic_in(self) -> tuple[bool, ...] | None:
+        """Which channels hold symbols, () for none; None if the term reads symbols alone."""
+        steps = steps_of(*self.encoders)
+        return getattr(steps[0], "symbolic_in_", ()) if steps else None
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of channels that a term without encoders reads."""
+        raise NotImplementedError
+
+    def read(self, X: Any) -> Any:
+        """Return sequences as the other methods read them."""
+        raise NotImplementedError
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        raise NotImplementedError
+
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence; it adds up to `sums` less the `shift`.
+
+        `view` is a view of all problems.
+        """
+        raise NotImplementedError
+
+    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+        """Return the evidence in one sequence as another view sees it, given that of all problems.
+
+        Plain words are compared with nothing, so their evidence is added up as the view says.
+        """
+        assert view.weights is not None
+        return found.weighed(view.weights)
+
+    @property
+    def class_means(self) -> list[np.ndarray]:
+        """The means of words over the classes, (..., n_classes) each; none of plain words."""
+        return []
+
+    def shift(self, view: View) -> np.ndarray:
+        """Return what the baseline adds to `sums`, (n_columns,): nothing to plain words."""
+        return np.zeros(view.base.shape[1])
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
+        """Return what an explanation says about the rows of sequence `i`."""
+        raise NotImplementedError
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the share of each channel in each row, (n_rows, n_channels)."""
+        return shares_of(self.encoders, n_channels)
+
+    # Whether `features` makes dense features; else `compare` gives kernel values.
+    has_dense_features = True
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether all is known that comparing needs: also the mean and the deviation of words."""
+        return True
+
+    def features(self, read: Any) -> Iterator[np.ndarray]:
+        """Yield dense features whose products, times `share`, add up to the kernel."""
+        raise NotImplementedError
+
+    def compare(self, left: Any, right: Any) -> np.ndarray:
+        """Return the kernel values of sequences as `read` gives them, or of `train`."""
+        raise NotImplementedError
+
+    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+        """Return the products of sequences with themselves and with the means of the classes.
+
+        `y` are the classes of `train`. None if the term does not know the means.
+        """
+        raise NotImplementedError
+
+    def prepare_saving(self) -> None:
+        """Get ready for a model file."""
+
+    @property
+    def train(self) -> Any:
+        """The training sequences as `read` gives them; None if they are not kept."""
+        return None
+
+
+@dataclass(repr=False, kw_only=True)
+class ReadingTerm(FittedTerm):
+    """A term whose `reader` reads the symbols that the encoders make.
+
+    The word table is made when it is first needed, if it fits into the memory limit.
+    """
+
+    reader: SequenceKernel | SequenceFeatures
+
+    @property
+    def table(self) -> WordTable | None:
+        """The word table; None if the table does not fit or the kernel is not a sum over words."""
+        return self.once("table", self._build)
+
+    def _build(self) -> WordTable | None:
+        raise NotImplementedError
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of rows that the reader reads."""
+        return self.reader.n_rows_in_
+
+    def read(self, X: Any) -> Any:
+        """Encode sequences; return the rows in use."""
+        return self.reader.read_new(encode(self.encoders, X))
+
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence; it adds up to `sums`, whatever the view."""
+        return find_evidence(self, read)
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the share of each channel in each row in use."""
+        reads_symbols = self.reader.kernel_.reads_symbols
+        shares = super().channel_shares(n_channels) if reads_symbols else np.eye(n_channels)
+        return shares[self.reader.rows_]
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
+        """Return what an explanation says about the rows of sequence `i`."""
+        reader, names = self.reader, self.once("names", self._symbol_names)
+        row_names = self._row_names(channels)
+        return TermRows(
+            read[i : i + 1],
+            [row_names[r] for r in reader.rows_],
+            [[layout.offsets for layout in group.layouts] for group in reader.plan_.groups(0)],
+            [names[r] for r in reader.rows_],
+            lambda: self.channel_shares(len(channels)),
+        )
+
+    def _symbol_names(self) -> list[Any]:
+        """Return the names of the symbols of all rows."""
+        last = (steps_of(*self.encoders) or [self.reader.letters_])[-1]
+        return names_of(last, self.reader.n_symbols_.tolist())
+
+    def _row_names(self, channels: list[str]) -> list[str]:
+        """Return the names of all rows; unnamed rows, one per channel, take the channels' names."""
+        names = list(self.reader.row_names_)
+        # names that a quantizer made up say less than the names of channels
+        is_unnamed = names == [f"row {r}" for r in range(len(names))]
+        names = channels if is_unnamed and len(channels) == len(names) else names
+        return names if self.name == FIRST_NAME else [f"{self.name}: {name}" for name in names]

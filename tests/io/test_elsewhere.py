@@ -393,11 +393,15 @@ def test_arrays_of_matlab(tmp_path):
 
 
 def test_hostile_arrays_are_refused(tmp_path):
+    import pandas as pd
     from scipy.io import savemat
 
     savemat(tmp_path / "s.mat", {"X": {"a": 1}})
     with pytest.raises(ReadError, match="variable 'X' is of class struct"):
         read(tmp_path / "s.mat")
+    pd.DataFrame(FRAME).to_excel(tmp_path / "big.xlsx")
+    with pytest.raises(ReadError, match="too large when unpacked"):
+        read(tmp_path / "big.xlsx", max_bytes=1000)
     savemat(tmp_path / "big.mat", {"X": np.zeros((1, 1, 10**6))}, do_compression=True)
     with pytest.raises(ReadError, match="too large when unpacked"):
         read(tmp_path / "big.mat", max_bytes=10**6)
@@ -437,6 +441,10 @@ def test_aac_is_read_by_ffmpeg(tmp_path, monkeypatch):
         found = read(tmp_path / name, recipe="telephone").X[0]
         means = [x[:2, 10:-20].mean(axis=1) for x in (found, expected)]
         np.testing.assert_allclose(*means, rtol=0.1)
+    secret = tmp_path / "playlist.m4a"
+    secret.write_bytes(b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n")
+    with pytest.raises(ReadError):
+        read(secret, "audio")
     (tmp_path / "bad.m4a").write_bytes(b"\0\0\0\x20ftypM4A " + b"x" * 100)
     with pytest.raises(ReadError, match="ffmpeg cannot decode"):
         read(tmp_path / "bad.m4a")

@@ -238,6 +238,8 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
     """Read a table, tables, or Biopython's sequences."""
     source.path = TABLE
     if _is_list(X) and all(type(one).__module__.startswith("Bio.") for one in X):
+        for name in columns.keys() - {"label", "group"}:
+            raise ValueError(f"{name} has no meaning for letters; remove {name}.")
         return read_biopython(X, source, columns | {"strands": strands})
     if not all(map(is_table, X if _is_list(X) else [X])):
         raise TypeError(

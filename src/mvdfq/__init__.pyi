@@ -17,6 +17,8 @@ from .datasets import (
 from .evaluation import Evaluation as Evaluation, evaluate as evaluate
 from .explain import figures as figures
 from .explain.explanation import Explanation as Explanation
+from .explain.importance import Importance as Importance
+from .explain.mutations import Mutations as Mutations
 from .explain.reason import Reason as Reason
 from .frames import (
     Centre as Centre,

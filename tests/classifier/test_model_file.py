@@ -418,7 +418,7 @@ def test_descriptions_that_are_none_are_refused(opened, text, message):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"object": "SequenceClassifier", "state": {"row_importance_": 1}}, "AttributeError"),
+        ({"object": "SequenceClassifier", "state": {"feature_importance_": 1}}, "AttributeError"),
         ({"object": "system", "state": {}}, "'system', which is not a part of a model"),
         ({"object": "os.system", "state": {}}, "not a part of a model"),
         ({"object": "eval", "state": {}, "number": 1}, "not a part of a model"),

@@ -104,7 +104,7 @@ def test_versions_and_errors_do_not_wait_for_scikit_learn():
 @pytest.mark.parametrize("option", ["as", "kernel", "symbols", "frames"])
 def test_help_lists_the_values(option):
     names = mvdfq.io.FORMATS if option == "as" else NAMED[option]
-    listed = re.findall(r"[a-z-]+", run("train", "--help")[0])
+    listed = re.findall(r"[a-z0-9-]+", run("train", "--help")[0])
     assert sorted(set(names) - set(listed)) == []
 
 
@@ -146,7 +146,7 @@ def test_train_and_predict(recordings, model):
     rows = list(csv.DictReader(io.StringIO(out)))
     assert len(rows) == 24
     chances = {"p(chirp)", "p(noise)", "p(tone)"}
-    assert set(rows[0]) == {"name", "label", "probability", "true", *chances}
+    assert set(rows[0]) == {"name", "label", "probability", "decision_value", "true", *chances}
     out, _ = run("predict", model, files[0], "--n-jobs", 1)
     assert "noise" in out
 
@@ -264,7 +264,7 @@ def test_series_go_all_the_way(series, tmp_path):
     out, _ = run("predict", model, series / "made.ts", "--format", "json")
     assert {row["label"] for row in json.loads(out)} == {"class 0", "class 1"}
     out, _ = run("evaluate", series / "made.npz", "--protocol", "group", "--format", "csv")
-    assert len(out.splitlines()) == 4
+    assert len(out.splitlines()) == 25  # one line per sequence
     out, _ = run("evaluate", series / "made.npz", "--protocol", "3-fold", "--seeds", 2, "-q")
     assert "95 % interval" in out
     assert "6 folds, 48 predictions, seeds 0, 1\n" in out
@@ -454,7 +454,7 @@ def test_who_has_read_enough_may_leave(series, tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "name,label,probability,true\n"
+    assert done.stdout == "name,label,probability,decision_value,true\n"
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-"])

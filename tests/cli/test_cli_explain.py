@@ -11,7 +11,7 @@ import soundfile
 
 import mvdfq
 from commands import RATE, run, tone, write_sounds
-from mvdfq.cli.explain import Reasons
+from mvdfq.cli.reasons import Reasons
 from mvdfq.explain.moments import Moment, Pattern, find_moments, find_patterns
 from mvdfq.io import write_npz
 from naive import kernels as naive
@@ -57,16 +57,14 @@ def test_class_probability_runner_up_and_sum(sounds):
     best, other = sorted(chances, key=chances.get, reverse=True)
     lines = out.splitlines()
     assert lines[0].endswith("both.wav (sequence 1 of 1)")
-    assert lines[1] == (
-        f"class {best}, probability {chances[best]:.1%}; next is {other}, {chances[other]:.1%}"
-    )
+    assert lines[1].startswith(f"{best}, {100 * chances[best]:.0f} %. It gets ")
     facts = json.loads(explain(sounds / "m.mvdfq", sounds / "both.wav", "--format", "json"))
     parts = [facts[key] for key in ("evidence_for", "evidence_against", "evidence_constant")]
     assert sum(parts) == pytest.approx(facts["decision_value"])
     assert abs(facts["decision_value"]) == pytest.approx(abs(clf.decision_function(x)[0]))
     assert facts["decision_value"] >= 0
-    assert f"decision value {facts['decision_value']:+.3f}" in lines[2]
-    assert f"{parts[0]:+.3f} for, {parts[1]:+.3f} against, {parts[2]:+.3f} constant" in lines[2]
+    assert f"It gets {facts['decision_value']:+.2f} for {best} rather than {other}: " in lines[1]
+    assert f"{parts[2]:+.2f} like every sequence, and the rest because of:" in lines[1]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -79,15 +77,14 @@ def test_the_sum_begins_with_an_average_other_sequence(n_classes):
     others = clf.decision_function(X)[y > 0]
     average = -others.mean() if n_classes == 2 else others[:, 0].mean()
     title = "0 rather than 1" if n_classes == 2 else "0"
-    assert (
-        reasons.verdict()
-        .splitlines()[1]
-        .startswith(f"an average other sequence gets {average:+.2f}")
-    )
-    assert f" for {title}; this one gets {reasons.sums['decision_value']:+.3f}" in reasons.verdict()
+    value = reasons.sums["decision_value"]
+    rather = f" for {title}" if n_classes == 2 else ""
+    text = f"An average other sequence gets {average:+.2f}{rather}; this one gets {value:+.2f},"
+    assert text in reasons.verdict()
     for rows, heading in reasons.tables():
-        assert heading.endswith(title)
-        assert {row["evidence"][0] for row in rows} == {"+" if " for " in heading else "-"}
+        assert heading.endswith(title) or heading.startswith("next is ")
+        is_for = " for " in heading or heading.startswith("next is ")
+        assert {row["evidence"][0] for row in rows} <= {"+" if is_for else "-"}
 
 
 def test_moments_come_first_and_words_behind_details(sounds):
@@ -137,11 +134,11 @@ def test_letters_are_shown_at_their_positions(dna):
     first = next(line for line in out.splitlines() if "GC.G" in line)
     assert "position 25" in first
     assert first.startswith("+0.")
-    assert "positions count from 1" in " ".join(out.split())
+    assert "regions, positions from 1, that speak for" in " ".join(out.split())
     out = explain(dna / "m.mvdfq", dna / "some.fa", "--label", 1, "--which", 2, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert list(rows[0]) == ["evidence", "letters", "where"]
-    assert "GC.G" in [row["letters"] for row in rows]
+    assert list(rows[0]) == ["start", "end", "letters", "evidence"]
+    assert any(int(row["start"]) <= 25 <= int(row["end"]) for row in rows[:2])
 
 
 def test_proteins_have_letters_and_positions(tmp_path):
@@ -154,8 +151,10 @@ def test_proteins_have_letters_and_positions(tmp_path):
     path.write_text("".join(lines))
     run("train", path, "--label", 1, "-o", model, "-q")
     out = explain(model, path, "--label", 1, "--which", 2, "--top", 300)
-    assert "letters that speak for" in out
+    assert "words, with positions from 1, that speak for" in " ".join(out.split())
     assert re.search(r"^\+0\.\d{4}   *H.*  position 21$", out, re.MULTILINE)
+    regions = json.loads(explain(model, path, "--label", 1, "--which", 2, "--format", "json"))
+    assert "HRDL" in regions["regions"][0]["text"]
     assert re.search(r"\[[A-Z]{2,}\]", out)  # the row of similar residues
     assert "frame" not in out
 
@@ -216,3 +215,57 @@ def test_frames_without_a_rate_and_channels_without_shares(tmp_path):
     assert facts["moments"][0]["seconds"] is None
     first, last = (facts["moments"][0][key] for key in ("first_frame", "last_frame"))
     assert 0 <= first < last < 40
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """A model of three classes whose events stand at frames 30 to 45, and its sequences."""
+    folder, rng = tmp_path_factory.mktemp("planted"), np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 3, 80))
+    X[y == 1, 1, 30:45] += 4
+    X[y == 2, 2, 30:45] -= 4
+    X = mvdfq.check_sequences(X, sampling_rate=10, channel_names=["a", "b", "c"])
+    write_npz(folder / "made.npz", X, np.array(["none", "up", "down"])[y])
+    run("train", folder / "made.npz", "-o", folder / "m.mvdfq", "-q", "--preset", "fast")
+    return folder
+
+
+def test_a_moment_says_what_its_channels_do(planted):
+    out = explain(planted / "m.mvdfq", planted / "made.npz", "--which", 2)
+    assert out.splitlines()[1].startswith("up, ")
+    first = out.split("moments that speak for up\n")[1].splitlines()[1]
+    assert re.search(r"[2-4]\.\d to [2-5]\.\d s  b (very )?high", first)
+    assert "pc" not in out
+    assert "next is " in out
+
+
+def test_another_class_and_two_classes(planted):
+    mine = [planted / "m.mvdfq", planted / "made.npz", "--which", 2]
+    out = explain(*mine, "--class", "none")
+    assert re.match(r"none, \d+ % \(predicted: up\)\. An average other", out.splitlines()[1])
+    assert "next is up, " in out
+    facts = json.loads(explain(*mine, "--against", "none", "--format", "json"))
+    assert (facts["class"], facts["against"]) == ("up", "none")
+    clf, x = mvdfq.load(planted / "m.mvdfq"), mvdfq.io.read(planted / "made.npz").X[[1]]
+    both = clf.explain(x).between("up", "none")
+    assert facts["decision_value"] == pytest.approx(both.margins[0])
+    assert facts["moments"][0]["evidence"] > 0
+    text = explain(*mine, "--against", "none")
+    assert "A sequence halfway between both classes gets" in text
+    # the evidence of the runner-up has the sign of the runner-up
+    turned = json.loads(explain(*mine, "--class", "none", "--against", "up", "--format", "json"))
+    assert turned["decision_value"] == pytest.approx(-facts["decision_value"])
+    for arguments in (["--class", "x"], ["--against", "up"], ["--against", "x"]):
+        run("explain", *mine, *arguments, code=5)
+
+
+def test_numbers_of_moments_add_up(planted):
+    mine = [planted / "m.mvdfq", planted / "made.npz", "--which", 2]
+    rows = list(csv.DictReader(io.StringIO(explain(*mine, "--format", "csv"))))
+    assert list(rows[0]) == ["start", "end", "channel", "evidence"]
+    facts = json.loads(explain(*mine, "--format", "json"))
+    first = [float(row["evidence"]) for row in rows if row["start"] == rows[0]["start"]]
+    assert sum(first) == pytest.approx(facts["moments"][0]["evidence"], abs=1e-6)
+    assert [row["channel"] for row in rows[:3]] == ["a", "b", "c"]
+    assert float(rows[0]["end"]) > float(rows[0]["start"])

@@ -222,6 +222,15 @@ def test_a_row_of_units(tmp_path, units):
     assert any(remark.startswith("line 2 holds units") for remark in data.remarks)
 
 
+def test_units_tell_the_time_in_any_language(tmp_path):
+    rows = [f"{t / 100:.2f};{math.sin(t):.3f};{math.cos(t):.3f}" for t in range(60)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["Zeit;Kanal 1;Kanal 2", "s;mV;mV", *rows]).replace(".", ","))
+    for data in (read(path), read(path, time="Zeit")):
+        assert data.X.channel_names == ("Kanal 1", "Kanal 2")
+        assert data.X.sampling_rate == 100
+
+
 def test_a_broken_row_is_not_a_row_of_units(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,time,x\na,0,bad\na,1,2\na,2,3\n")
@@ -312,6 +321,25 @@ def test_nested_json(tmp_path):
     data = read(path, label="y")
     assert_array_equal(data.X.data, [[1, 2, 5], [3, 4, 6]])
     assert data.y.tolist() == ["u", "v"]
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.feather", "a.mat", "a.h5"])
+def test_damaged_files_are_named(tmp_path, name):
+    format = name.partition(".")[2]
+    for content in (b"no such thing", b"PAR1 nothing PAR1", b"MATLAB 5.0" + bytes(200)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ReadError, match=name):
+            read(tmp_path / name, format)
+
+
+def test_words_among_numbers_name_the_file(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('[{"x": [1, "u"], "label": "a"}]')
+    with pytest.raises(ReadError, match="row 1: could not convert"):
+        read(path)
+    path.write_text('[{"id": 1, "time": 0, "x": {"a": 1}}, {"id": 1, "time": 1, "x": 2}]')
+    with pytest.raises(ReadError, match=r"a\.json: a cell holds dict"):
+        read(path)
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", '{"a": [1', "[" * 100_000, "[[1], {}]"])

@@ -10,8 +10,22 @@ def kernel_pca(K):
     centred = np.array(H) @ np.array(K) @ np.array(H)
     values, vectors = np.linalg.eigh(centred)
     order = sorted(range(n), key=lambda i: -values[i])[:2]
-    places = [[vectors[i, k] * values[k] ** 0.5 for k in order] for i in range(n)]
-    return places, [values[k] / sum(values) for k in order]
+    return [[vectors[i, k] * values[k] ** 0.5 for k in order] for i in range(n)]
+
+
+def between(places, classes):
+    """The share of the variance of numbers that lies between the means of their classes."""
+    mean, total, within = sum(places) / len(places), 0.0, 0.0
+    for place, c in zip(places, classes, strict=True):
+        mine = [p for p, k in zip(places, classes, strict=True) if k == c]
+        total += (place - mean) ** 2
+        within += (place - sum(mine) / len(mine)) ** 2
+    return 1 - within / total
+
+
+def strongest(evidence, width):
+    """The largest sum of `width` neighbours."""
+    return max(sum(evidence[a : a + width]) for a in range(len(evidence) - width + 1))
 
 
 def calibration(sure, right, n_bins=10):
@@ -41,16 +55,3 @@ def tidy(value, digits=5):
     """One number in `digits` significant digits; None for a value that is not a number."""
     known = value is not None and abs(value) < float("inf")
     return float(f"{value:.{digits}g}") if known else None
-
-
-def holders(sequences, codes, offsets):
-    """Numbers of the sequences, lists of codes, that hold a word: its codes at its offsets."""
-    span = offsets[-1]
-    return [
-        i
-        for i, row in enumerate(sequences)
-        if any(
-            all(row[start + o] == code for o, code in zip(offsets, codes, strict=True))
-            for start in range(len(row) - span)
-        )
-    ]

@@ -147,11 +147,12 @@ def test_negative_values_and_names_with_commas(page, made, tmp_path):
     assert '2 channels without any change: "a, b", "none".' in text(page, "#health ul")
 
 
-def test_words_say_in_how_many_sequences_they_are(page, made):
-    word = made.data["class_words"][0][0]
+def test_stretches_say_in_how_many_sequences_they_are(page, made):
+    one = made.data["stretches"][0][0]
     said = text(page, "#classes figcaption")
-    (n, size), (m, others) = word["in_class"], word["in_others"]
-    assert f"in {n} of {size} of its sequences, in {m} of {others} of the others" in said
+    (n, size), (m, others) = one["in_class"], one["in_others"]
+    assert f"in a stretch of {n} of {size} of the sequences of " in said
+    assert f"and of {m} of {others} of the others" in said
 
 
 def test_the_underline_of_a_link_stands_below_an_underscore(page):

@@ -31,7 +31,7 @@ def test_confusions_and_map_show_their_numbers(evaluation):
     matrix = evaluation.confusion
     assert texts == matrix[matrix > 0].tolist()
     columns = {"x": [0.0, 1.0], "y": [2.0, 3.0], "truth": [0, 1], "predicted": [0, 0]}
-    data = {"sequences": columns, "classes": ["_a$", "b"], "map": {"explained": [0.5, 0.2]}}
+    data = {"sequences": columns, "classes": ["_a$", "b"], "map": {"told_apart": [0.5, 0.2]}}
     *classes, wrong = figures.map_of(data).axes[0].collections
     assert_allclose(wrong.get_offsets(), [[1, 3]])
     assert len(classes) == 2
@@ -71,6 +71,7 @@ def test_explanations_are_drawn_by_the_room(clf, data):
 
 def test_notebooks_show_tables_with_escaped_names(clf, data, evaluation):
     why = clf.explain(data[0][[0]])
+    clf = mvdfq.SequenceClassifier("fast").fit(*data)
     channels = clf._repr_html_().partition("channels that matter")[2]  # before: scikit-learn's
     for shown in (channels, why._repr_html_(), evaluation._repr_html_()):
         assert "<b>" not in shown
@@ -80,7 +81,5 @@ def test_notebooks_show_tables_with_escaped_names(clf, data, evaluation):
     assert f"{evaluation.accuracy:.2%}" in evaluation._repr_html_()
 
 
-def test_a_notebook_does_not_wait_for_importance(clf, monkeypatch):
-    monkeypatch.setattr("mvdfq.classifier.estimator.MOST_DRAWN", 10)
-    assert "channels that matter" not in clf._repr_html_()
+def test_a_notebook_shows_an_unfitted_classifier():
     assert "channels that matter" not in mvdfq.SequenceClassifier()._repr_html_()

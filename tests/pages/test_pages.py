@@ -16,7 +16,7 @@ from mvdfq.pages import details, health, html, outcome, report as reports, run a
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
 from mvdfq.pages.outcome import describe
-from mvdfq.pages.similar import kernel_pca
+from mvdfq.pages.similar import discriminants, told_apart
 from naive import pages as naive_pages
 
 NAMES = [
@@ -154,23 +154,36 @@ def test_numbers_are_rounded_like_their_slow_twin():
     assert tidy({"a": [values, [values[0]]]}) == {"a": [expected, [expected[0]]]}
 
 
-def test_kernel_pca_against_its_slow_twin():
+def test_a_map_of_one_class_is_kernel_pca():
     random = np.random.default_rng(0)
     F = random.normal(size=(12, 5))
-    K = F @ F.T
-    places, explained = kernel_pca(K, K)
-    expected, share = naive_pages.kernel_pca(K.tolist())
-    assert_allclose(np.abs(places), np.abs(expected), atol=1e-8)
-    assert_allclose(explained, share)
+    K, truth = F @ F.T, np.zeros(12, int)
+    places = discriminants(K, K, truth)
+    assert_allclose(np.abs(places), np.abs(naive_pages.kernel_pca(K.tolist())), atol=1e-8)
     # a projected landmark lies where the landmark lies
-    assert_allclose(kernel_pca(K, K[3:4])[0][0], places[3], atol=1e-8)
+    assert_allclose(discriminants(K, K[3:4], truth)[0], places[3], atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_axes_of_the_map_tell_classes_apart(n_classes):
+    random, truth = np.random.default_rng(0), np.arange(100) % n_classes
+    F = random.normal(size=(100, 8)) * np.array([8, 8, 8, 8, 1, 1, 1, 1])
+    F[:, 4] += 5 * (truth == 0)
+    F[:, 5] += 5 * (truth == 1)
+    K = F @ F.T
+    plain = discriminants(K, K, np.zeros(100, int))
+    places = discriminants(K, K, truth)
+    found = told_apart(places[:, 0], truth)
+    assert found == pytest.approx(naive_pages.between(places[:, 0].tolist(), truth.tolist()))
+    assert found > 0.5 > 5 * told_apart(plain[:, 0], truth)
 
 
 @pytest.mark.parametrize("K", [np.ones((3, 3)), np.eye(1), np.zeros((2, 2))], ids=str)
-def test_a_map_without_spread_is_one_place(K):
-    places, explained = kernel_pca(K, K)
+@pytest.mark.parametrize("apart", [0, 1])
+def test_a_map_without_spread_is_one_place(K, apart):
+    places = discriminants(K, K, apart * np.arange(len(K)))
     assert_allclose(places, 0, atol=1e-7)
-    assert np.isfinite(explained).all()
+    assert told_apart(places[:, 0], np.arange(len(K))) == 0
 
 
 def test_curves_keep_peaks_and_evidence_keeps_its_sum():
@@ -216,58 +229,74 @@ def test_sets_of_classes_against_their_slow_twin(run):
     assert found["by_class"][0] == pytest.approx(mine[0])
 
 
-def test_strongest_words_are_ranked_over_the_whole_class():
-    # One word speaks for one sequence of class 0 loudly; another is in every sequence of class 0.
+def test_a_class_is_shown_by_stretches_that_hold_what_tells():
     random = np.random.default_rng(1)
     X = ["".join(random.choice(list("ACDE"), 60)) for _ in range(40)]
     y = np.arange(40) % 2
     X = [x[:20] + "WWWW" + x[24:] if c == 0 else x for x, c in zip(X, y, strict=True)]
-    X[1] = X[1][:30] + "WWWW" + X[1][34:]  # one of the others holds the word, too
+    X[1] = X[1][:30] + "WWWW" + X[1][34:]  # one of the others holds the letters, too
     clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(3), C=10).fit(X, y)
-    words = mvdfq.report(clf, X, y, path=None, details=1).data["class_words"]
-    first = words[0][0]
-    assert first["symbols"] == ["W"] * 3
-    assert first["in_class"] == [20, 20]
-    assert first["in_others"] == [1, 20]
-    assert first["looked_at"] == 20
-    for c, word in [(c, word) for c, mine in enumerate(words) for word in mine]:
-        held = naive_pages.holders(X, word["symbols"], word["offsets"])
-        inside = [i for i in held if y[i] == c]
-        assert word["in_class"] == [len(inside), 20]
-        assert word["in_others"] == [len(held) - len(inside), 20]
-        spelled = X[word["sequence"]][word["frame"] :]
-        assert [spelled[o] for o in word["offsets"]] == word["symbols"]
+    made = mvdfq.report(clf, X, y, path=None, details=1).data["stretches"][0]
+    assert len({one["sequence"] for one in made}) == 4
+    for one in made:
+        assert "WWWW" in one["letters"]
+        a, b = one["frames"]
+        assert X[one["sequence"]][a:b] == one["letters"]
+        assert one["in_class"] == [20, 20]
+        assert one["in_others"][1] == 20
+        assert one["in_others"][0] <= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", [None, "music", "mvdfqm-sssk", "mvdfq-spectrum"])
-def test_evidence_of_words_is_the_mean_over_the_class(preset):
+@pytest.mark.parametrize("preset", [None, "mvdfqm-sssk"])
+def test_evidence_of_stretches_is_that_of_explanations(preset):
     X, y, names = walks()
     clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
     data = mvdfq.report(clf, X, y, names, None, details=1).data
     whys = clf.explain_all(X)
-    for c, words in enumerate(data["class_words"]):
+    for c, mine in enumerate(data["stretches"]):
+        assert mine
         label = data["classes"][c]
-        mine = [why.top(10**6, label) for why, truth in zip(whys, y, strict=True) if truth == label]
-        for word in words:
-            held = [[reason for reason in reasons if reason.row == word["row"]
-                     and list(reason.symbols) == word["symbols"]
-                     and list(reason.offsets) == word["offsets"]] for reasons in mine]  # fmt: skip
-            mean = sum(r.evidence for reasons in held for r in reasons) / len(mine)
-            assert word["evidence"] == pytest.approx(mean, rel=1e-3)
-            assert word["in_class"] == [sum(map(bool, held)), 12]
-            assert word["in_others"][1] == 24
+        for one in mine:
+            a, b = one["frames"]
+            best = []
+            for why in whys:
+                column, sign = why.column(label)
+                best.append(naive_pages.strongest((sign * why.by_time[column]).tolist(), b - a))
+            why = whys[one["sequence"]]
+            column, sign = why.column(label)
+            own = sign * why.by_time[column, a:b].sum()
+            assert one["evidence"] == pytest.approx(own, rel=1e-3)
+            like = [value >= own / 2 for value in best]
+            inside = [found for found, truth in zip(like, y, strict=True) if truth == label]
+            assert one["in_class"] == [sum(inside), len(inside)]
+            assert one["in_others"] == [sum(like) - sum(inside), len(y) - len(inside)]
+            assert one["what"].startswith(data["channels"][one["channels"][0]])
 
 
-def test_words_of_a_large_collection_come_from_some_sequences_of_every_class(monkeypatch):
-    from mvdfq.pages import class_words
+def test_stretches_of_a_large_collection_come_from_some_sequences_of_every_class(monkeypatch):
+    from mvdfq.pages import stretches
 
-    monkeypatch.setattr(class_words, "MOST_FRAMES", 3 * 5 * 34)
+    monkeypatch.setattr(stretches, "MOST_FRAMES", 3 * 5 * 34)
     X, y, names = walks()
     clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)
     data = mvdfq.report(clf, X, y, names, None, details=1).data
-    assert {word["looked_at"] for mine in data["class_words"] for word in mine} == {5}
-    assert {word["in_class"][1] for mine in data["class_words"] for word in mine} == {12}
+    assert {one["in_class"][1] for mine in data["stretches"] for one in mine} == {5}
+
+
+def test_both_strands_are_shown_as_one():
+    random = np.random.default_rng(0)
+    X = ["".join(random.choice(list("ACGT"), 50)) for _ in range(24)]
+    X = [x[:20] + "TGACTCA" + x[27:] if i % 2 else x for i, x in enumerate(X)]
+    both = mvdfq.io.both_strands(X)
+    clf = mvdfq.SequenceClassifier().fit(both, np.arange(24) % 2)
+    detail = mvdfq.report(clf, both, np.arange(24) % 2, path=None, details=1).data["details"][0]
+    assert detail["n_frames"] == 50
+    assert detail["curves"][0] == X[detail["sequence"]]
+    total = np.sum(detail["total"]) + detail["constant"]
+    assert total == pytest.approx(detail["margin"], rel=1e-3)
+    for one in detail["moments"]:
+        a, b = one["frames"]
+        assert X[detail["sequence"]][a:b] == one["what"]
 
 
 def test_health_sees_duplicates_gaps_and_groups(run):
@@ -279,20 +308,19 @@ def test_health_sees_duplicates_gaps_and_groups(run):
     assert found["classes"] == [12, 12, 12]
 
 
-@pytest.mark.parametrize(("preset", "kinds"), [
-    ("mvdfq-sssk", {"single rows"}),
-    (None, {"single rows", "pairs of rows", "slope components, single rows", "filters"}),
+@pytest.mark.parametrize(("preset", "terms"), [
+    ("mvdfq-sssk", ["words"]), (None, ["words", "filters"])
 ])  # fmt: skip
-def test_kinds_of_rows_do_not_depend_on_the_names_of_channels(preset, kinds):
+def test_what_matters_is_what_judged_sequences_would_lose(preset, terms):
     X, y, _ = walks()
     names = ["filters on z", "speed: left", "drag & lift"]
     X = mvdfq.check_sequences(X, channel_names=names)
     clf = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
     matters = mvdfq.report(clf, X, y, path=None, details=1).data["matters"]
-    assert {one["name"] for one in matters["views"]} == kinds
-    assert sum(one["share"] for one in matters["views"]) == pytest.approx(1, abs=1e-3)
-    has_filters = any(one["name"].startswith("filters") for one in matters["layouts"])
-    assert has_filters == ("filters" in kinds)
+    assert [one["name"] for one in matters["channels"]] == names
+    assert [one["name"] for one in matters["terms"]] == terms
+    found = clf.importance(X, y)
+    assert_allclose([one["log_loss"] for one in matters["channels"]], found.log_loss, rtol=1e-3)
 
 
 def test_constant_channels_are_numbers_whatever_their_names_are():
@@ -347,7 +375,7 @@ def test_letters_are_shown_as_letters():
     detail = made.data["details"][0]
     assert detail["curves"][0] == X[int(made.data["sequences"]["name"][detail["sequence"]])]
     assert made.data["verdict"]["baselines"][1]["name"] == "composition"
-    assert all(word["curve"] is None for words in made.data["class_words"] for word in words)
+    assert all(one["curves"] == [] for mine in made.data["stretches"] for one in mine)
     shares, _ = describe(mvdfq.check_sequences(["AAB", "B"]))
     assert_allclose(shares, [[2 / 3, 1 / 3], [0, 1]])
 

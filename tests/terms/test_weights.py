@@ -101,10 +101,9 @@ def test_the_channel_that_tells_gets_the_weight(telling_channel):
     assert weights.argmax() == 1
     assert weights[1] > 0.8 * weights.sum()
     assert clf.feature_importance_.argmax() == 1
-    assert clf.feature_importance_.sum() == pytest.approx(1)
     plain = SequenceClassifier(**PARTS, C=10).fit(X, y)
     assert plain.terms_[0].reader.row_weights is None
-    assert clf.feature_importance_[1] > plain.feature_importance_[1] > 0.25
+    assert plain.feature_importance_.argmax() == 1
 
 
 def test_the_group_that_tells_gets_the_weight(telling_channel):
@@ -146,45 +145,6 @@ def test_rows_of_one_symbol_have_no_weight(telling_channel):
     assert clf.feature_importance_[4] == 0
 
 
-@pytest.mark.parametrize("solver", ["kernel", "linear"])
-def test_importance_is_the_share_of_the_squared_norm(telling_channel, solver):
-    X, y = telling_channel
-    clf = SequenceClassifier(**PARTS, solver=solver, C=10).fit(X, y)
-    features = mvdfq.SequenceFeatures(Spectrum([1, 2]), manifold=True)
-    F = features.fit_transform(clf.terms_[0].encoders[-1].transform(X)).toarray()
-    if solver == "kernel":
-        learned = F.T @ clf.terms_[0].coefficients
-    else:
-        learned = clf.terms_[0].coefficients
-    rows = [name.split(",")[0] for name in features.get_feature_names_out()]
-    squares = [(learned[np.array(rows) == name] ** 2).sum() for name in dict.fromkeys(rows)]
-    assert_allclose(clf.row_importance_, np.array(squares) / sum(squares), rtol=1e-4)
-
-
-@pytest.mark.parametrize("weights", ["rows", "groups"])
-def test_importance_by_the_word_table_is_that_by_kernel_matrices(telling_channel, weights):
-    X, y = telling_channel
-    clf = SequenceClassifier(**PARTS, weights=weights, C=10).fit(X, y)
-    by_table = clf.terms_[0].row_norms
-    clf.terms_[0]._made.clear()
-    clf.terms_[0]._made["table"] = None
-    assert_allclose(by_table, clf.terms_[0].row_norms, rtol=1e-4, atol=1e-6)
-
-
-def test_importance_of_rows_made_of_several_channels_is_divided():
-    X, y = mvdfq.load_japanese_vowels(split="train")
-    joint = mvdfq.JointQuantizer(n_bins=2, sets=[(0, 1), (2, 3)])
-    parts = {"symbols": mvdfq.Rows([mvdfq.DirectQuantizer(4), joint]), "kernel": Spectrum(1)}
-    clf = SequenceClassifier(frames="delta", pyramid=1, C=1, **parts).fit(X, y)
-    rows, channels = clf.row_importance_, clf.feature_importance_
-    assert len(rows) == 26
-    assert len(channels) == 12
-    # the first twelve rows are channels, the next their slopes, then the two pairs
-    assert channels[0] == pytest.approx(rows[0] + rows[12] + rows[24] / 2)
-    assert channels[3] == pytest.approx(rows[3] + rows[15] + rows[25] / 2)
-    assert channels.sum() == pytest.approx(1)
-
-
 def test_categories_keep_their_importance():
     rng = np.random.default_rng(0)
     y = np.arange(30) % 2
@@ -195,16 +155,6 @@ def test_categories_keep_their_importance():
     noise, state = clf.feature_importance_
     assert state > noise
     assert clf.explain(X[0]).top(1)[0].channels == ("x1",)
-
-
-def test_drawing_a_large_classifier_computes_nothing(telling_channel, monkeypatch):
-    X, y = telling_channel
-    clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
-    assert "channels that matter" in clf._repr_html_()
-    monkeypatch.setattr("mvdfq.classifier.estimator.MOST_DRAWN", 1)
-    monkeypatch.setattr("mvdfq.classifier.estimator._shares_of_norms", None)
-    clf = SequenceClassifier(**PARTS, C=10).fit(X, y)
-    assert "SequenceClassifier" in clf._repr_html_()
 
 
 @pytest.mark.parametrize(

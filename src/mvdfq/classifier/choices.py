@@ -41,25 +41,25 @@ def chosen_for(clf: Any, X: Any) -> Preset:
         raise ValueError(f"solver must be one of ('auto', 'kernel', 'linear'), got {clf.solver!r}.")
     own = _own_parts(clf)
     if clf.terms is not None:
-        found = Preset(_own_terms(clf, own), "ovr", 10)
+        chosen = Preset(_own_terms(clf, own), "ovr", 10)
     else:
         _refuse_letters(clf.preset, own, X)
-        found = preset_for(clf.preset, X)
+        chosen = preset_for(clf.preset, X)
         if own.keys() - set(MAY_STAY):
-            found = replace(found, terms=[_with_parts(found, own, X)])
-        elif own and isinstance(found.terms[0], PlainTerm):
-            found.terms[0].set_params(**own)
+            chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
+        elif own and isinstance(chosen.terms[0], PlainTerm):
+            chosen.terms[0].set_params(**own)
     # symbols need no encoders: only the words of the first term can read them
     if isinstance(X, Symbols) and clf.terms is None:
-        found = replace(found, terms=[_with_parts(found, own, X)])
+        chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
     trained = {key: getattr(clf, key) for key in ("multi_class", "C")}
-    found = replace(found, **{key: value for key, value in trained.items() if value is not None})
-    if found.multi_class not in ("ovr", "ovo"):
-        raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {found.multi_class!r}.")
-    for term in found.terms:
+    chosen = replace(chosen, **{key: value for key, value in trained.items() if value is not None})
+    if chosen.multi_class not in ("ovr", "ovo"):
+        raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {chosen.multi_class!r}.")
+    for term in chosen.terms:
         term.check()
         _check_solver(clf, term)
-    return found
+    return chosen
 
 
 def one_term_for(clf: Any, X: Any) -> PlainTerm:
@@ -147,11 +147,11 @@ def candidates(C: Any) -> tuple[float, ...]:
 
 def nested_params(terms: Any) -> dict[str, Any]:
     """Return the terms by their names, and their parameters: ``terms__words__pyramid``."""
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for name, term in _by_name(terms).items():
-        found[f"terms__{name}"] = term
-        found |= {f"terms__{name}__{key}": value for key, value in term.get_params().items()}
-    return found
+        params[f"terms__{name}"] = term
+        params |= {f"terms__{name}__{key}": value for key, value in term.get_params().items()}
+    return params
 
 
 def _by_name(terms: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from mvdfq.classifier.passes import (
 )
 from mvdfq.classifier.presets import Preset
 from mvdfq.classifier.saving.record import TrainingRecord, fingerprints, training_record
+from mvdfq.explain.importance import Judge, Judged, lost, parts_of
+from mvdfq.frames.base import UnknownShares
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import ranges_of, without_constants
 from mvdfq.terms.base import Term, Work
@@ -35,6 +37,11 @@ from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_t
 
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
+# Importance is measured on about this many sequences of the inner folds, and on fewer if they have
+# more sums of channels and classes than this.
+JUDGED, MOST_SUMS = 2000, 2**24
+# Sequences that were held out, and their frames, are read once more to measure importance.
+CHECKED, CHECKED_FRAMES = 300, 2**15
 # A kernel matrix of this many bytes is small, whatever the memory limit.
 SMALL_MATRIX = 2**26
 
@@ -64,12 +71,14 @@ class Training:
 class Learned:
     """What `learn` found: the sum of terms, and what inner validation said.
 
-    `kept` are the places of the training sequences that the sum keeps.
+    `kept` are the places of the training sequences that the sum keeps. `lost` is what would be
+    lost without each channel and each term, (n_channels + n_terms, 2, 3), or empty.
     """
 
     sum: FittedSum
     trained: Trained
     kept: np.ndarray
+    lost: np.ndarray = field(default_factory=lambda: np.empty((0, 2, 3)))
 
 
 def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Training:
@@ -126,10 +135,28 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
         total = Total(training.chosen.terms, training.X, trainer.y, work)
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
+    found = _lost(total, trained, trainer, training.X.n_rows)
     fitted = total.finish(trained.margins)
     if not fitted.knows_means(trainer.problems.n_classes):
         trained = replace(trained, calibration=None)
-    return Learned(fitted, trained, np.arange(len(trainer.y)))
+    return Learned(fitted, trained, np.arange(len(trainer.y)), found)
+
+
+def _lost(total: Total, trained: Trained, trainer: Trainer, n_channels: int) -> np.ndarray:
+    """Return what the inner folds would lose without each channel, and without each term."""
+    n, n_columns = sum(len(fold.check) for fold in trained.folds), len(trained.margins.intercepts)
+    step = 1 + max(n // JUDGED, n * n_columns * n_channels // MOST_SUMS)
+    folds = [fold._replace(check=fold.check[::step]) for fold in trained.folds]
+    parts = total.held_out(folds, n_channels) if folds else None
+    if parts is None:
+        return np.empty((0, 2, 3))
+    places = np.concatenate([fold.check for fold in folds])
+    intercepts = np.repeat([fold.intercepts for fold in folds], [len(f.check) for f in folds], 0)
+    # the terms add up to the margins, the channels do so once more
+    margins = intercepts + parts[:, :, n_channels:].sum(axis=2)
+    decide, groups = trainer.problems.decision, trainer.groups
+    judged = Judged(margins, parts, trainer.y[places], decide, trained.temperature)
+    return lost([judged], None if groups is None else groups[places])
 
 
 def _work(clf: Any, training: Training | None, **options: Any) -> Work:
@@ -194,8 +221,9 @@ def _train(
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
     fitted = total.finish(trained.margins, samples.begin.all_read())
+    found = _lost_of_check(samples, trained)
     trained = replace(trained, calibration=_calibrated(fitted, samples, trained))
-    return Learned(fitted, trained, begin)
+    return Learned(fitted, trained, begin, found)
 
 
 def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibration | None:
@@ -215,6 +243,28 @@ def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibr
     sizes = spread_sizes(distances[np.arange(len(y)), y], y, n_classes)
     relative = Spread(sizes, 1 / (n - 1)).relative(distances)
     return Calibration.of(trained.decision, relative, y, Spread(sizes, 1 / n))
+
+
+def _lost_of_check(samples: Samples, trained: Trained) -> np.ndarray:
+    """Return what some of the sequences that were held out would lose without each part."""
+    X, trainer, linear = samples.check.X, samples.check_trainer, samples.check.total
+    if trained.checked is None:
+        return np.empty((0, 2, 3))
+    total = linear.finish(trained.checked, [None] * len(linear.sources))
+    n = min(len(X), CHECKED, CHECKED_FRAMES * len(X) // max(len(X.data[0]), 1))
+    channels = [str(c) for c in range(X.n_rows)]
+    try:
+        shares = [parts_of(total.terms, channels, by)[1] for by in ("channels", "terms")]
+    except UnknownShares:
+        return np.empty((0, 2, 3))
+    if not n or not all(term.class_means for term in total.terms):
+        return np.empty((0, 2, 3))
+    places = np.arange(n) * len(X) // n
+    counts = np.bincount(trainer.y, trainer.sample_weight, trainer.problems.n_classes)
+    judge = Judge(total, trainer.problems, counts / counts.sum(), trained.temperature)
+    both = [np.hstack(pair) for pair in zip(*shares, strict=True)]
+    groups = None if trainer.groups is None else trainer.groups[places]
+    return lost([judge(total.read(X[places]), trainer.y[places], both)], groups)
 
 
 def learn_from_blocks(

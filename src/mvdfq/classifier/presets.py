@@ -281,5 +281,5 @@ def nucleic() -> PlainTerm:
 
 def _layouts(kernel: Kernel) -> list[tuple[int, ...]]:
     """Return the offsets of a kernel's words, counted from the first letter of each word."""
-    found = [group.layouts[0].offsets for group in kernel.groups(2)]
-    return [tuple(offset - word[0] for offset in word) for word in found]
+    words = [group.layouts[0].offsets for group in kernel.groups(2)]
+    return [tuple(offset - word[0] for offset in word) for word in words]

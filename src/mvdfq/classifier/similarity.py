@@ -55,8 +55,8 @@ def nearest(
     term = total.keeper
     if term is None:
         raise ValueError("The terms of this classifier keep no training sequences to compare with.")
-    mine = read[total.terms.index(term)]
-    similar = np.minimum(term.compare(mine, term.train)[0], 1)  # not 1 + rounding error
+    own = read[total.terms.index(term)]
+    similar = np.minimum(term.compare(own, term.train)[0], 1)  # not 1 + rounding error
     order = others[np.argsort(-similar[others], kind="stable")[:n]].tolist()
     return [(i, float(similar[i])) for i in order]
 

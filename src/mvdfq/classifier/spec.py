@@ -51,8 +51,10 @@ def named_parts(kind: str) -> dict[str, type]:
 def call_of(name: str, cls: type) -> str:
     """Return how a part is called, with the defaults of its parameters: ``smooth(window=5)``."""
     shown = [
-        one.name if one.default is Parameter.empty else f"{one.name}={one.default!r}"
-        for one in signature(cls).parameters.values()
+        parameter.name
+        if parameter.default is Parameter.empty
+        else f"{parameter.name}={parameter.default!r}"
+        for parameter in signature(cls).parameters.values()
     ]
     return f"{name}({', '.join(shown)})" if shown else name
 
@@ -126,8 +128,8 @@ class _Parser:
         if isinstance(node, ast.Name):
             return self.made(node, [], {}, kind)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            named = {one.arg: one for one in node.keywords}
-            if None in named or any(isinstance(one, ast.Starred) for one in node.args):
+            named = {argument.arg: argument for argument in node.keywords}
+            if None in named or any(isinstance(argument, ast.Starred) for argument in node.args):
                 self.refuse("* and ** cannot be used.", self.column(node))
             return self.made(node.func, node.args, named, kind)  # type: ignore[arg-type]
         self.refuse("expected a name, or a name with values in parentheses.", self.column(node))
@@ -142,9 +144,9 @@ class _Parser:
         parts = _operands(node, type(node.op))
         if isinstance(node.op, ast.Add):
             side_by_side = Stack if kind == "frames" else Rows
-            return side_by_side([self.built(one, kind) for one in parts])
+            return side_by_side([self.built(part, kind) for part in parts])
         *first, last = parts
-        steps = [self.built(one, "frames") for one in first]
+        steps = [self.built(part, "frames") for part in first]
         return make_pipeline(*steps, self.built(last, kind))
 
     def made(self, name: ast.Name, values: list, named: dict[str, ast.keyword], kind: str) -> Any:
@@ -159,8 +161,8 @@ class _Parser:
                 self.refuse(f"{name.id} has no parameter {key!r}.", self.column(node), known)
         try:
             bound = signature(cls).bind(
-                *(self.value(one) for one in values),
-                **{key: self.value(one.value) for key, one in named.items()},
+                *(self.value(argument) for argument in values),
+                **{key: self.value(argument.value) for key, argument in named.items()},
             )
         except TypeError as error:
             known = (

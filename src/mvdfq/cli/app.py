@@ -21,6 +21,7 @@ from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
+from mvdfq.cli.mutate import mutate
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import USUAL_P, predict
 from mvdfq.cli.remarks import one_line_warnings, watched_interrupts
@@ -145,7 +146,9 @@ def _drop_output() -> None:
 
 
 app.command(cls=Command)(_guarded(version))
-COMMANDS = demo, inspect, train, predict, evaluate, explain, scan, gram, reproduce, cache, doctor
+COMMANDS = (
+    demo, inspect, train, predict, evaluate, explain, mutate, scan, gram, reproduce, cache, doctor,
+)  # fmt: skip
 for command in COMMANDS:
     app.command(cls=Command)(_guarded(with_shared(command)))
 

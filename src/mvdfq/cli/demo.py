@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from mvdfq.cli import options as o
-from mvdfq.cli.explain import Reasons
 from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
+from mvdfq.cli.reasons import Reasons
 
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
@@ -51,7 +51,7 @@ def demo(
     clf = fitted[None]
     reasons = Reasons(clf, clf.explain(test[0][0]), "utterance 1", 5)
     shares = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])
-    channels = [{"channel": c, "share_percent": round(100 * x, 1)} for c, x in shares[:3]]
+    channels = [{"channel": c, "log_loss_rise": round(x, 4)} for c, x in shares[:3]]
     written = _report(clf, train, test, report)
     if format is Format.json:
         why = {**reasons.facts(), "channels": channels}
@@ -69,7 +69,7 @@ def _show(rows: list[Any], reasons: Reasons, channels: list[Any], truth: Any) ->
     show_text(f"\nWhy is utterance 1 by speaker {reasons.explanation.predicted}? It is truly by "
               f"speaker {truth[0]}.\n{reasons.verdict()}")  # fmt: skip
     for rows, heading in reasons.tables():
-        table(rows, f"\n{heading}")
+        (table(rows, f"\n{heading}") if rows else show_text(f"\n{heading}"))
     table(channels, "\nchannels that matter most for all speakers")
     show_text(NEXT)
 

@@ -53,8 +53,9 @@ def predict(
     quiet, read = reading.quiet, new_data(clf, data, reading)
     warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
-        chances = clf.predict_proba(read.X)
+        decision = clf.decision_function(read.X)
         typical = None if unknown is None else clf.typicality(read.X)
+    chances, values = clf.probabilities(decision), _of_predicted(decision)
     labels = clf.classes_[chances.argmax(axis=1)]
     truth = _known_labels(read, clf, quiet)
     rows = []
@@ -63,6 +64,8 @@ def predict(
         if typical is not None and unknown is not None:
             row["typicality"] = round(float(typical[i]), 4)
             row["label"] = UNKNOWN if typical[i] <= unknown else chosen
+        if format is not Format.human:
+            row["decision_value"] = round(values[i], 6)
         if truth is not None:
             row["true"] = truth[i]
         if probabilities:
@@ -74,6 +77,11 @@ def predict(
         if unknown is not None:  # a class that the model does not know is rightly unknown
             truth = [one if str(one) in known else UNKNOWN for one in truth]
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
+
+
+def _of_predicted(decision: Any) -> list[float]:
+    """Return the decision value of the predicted class of each sequence."""
+    return (abs(decision) if decision.ndim == 1 else decision.max(axis=1)).tolist()
 
 
 def _all_chances(clf: Any, chances: Any, format: Format) -> dict[str, Any]:

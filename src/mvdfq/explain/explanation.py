@@ -76,6 +76,9 @@ class Explanation:
     contrast : callable
         Returns margins, evidence and what each term adds for one class against another.
 
+    curves : ndarray of shape (n_channels, n_frames) or None
+        The channels with mean 0 and deviation 1 over training; None if no term knows the means.
+
     Examples
     --------
     >>> import mvdfq
@@ -103,6 +106,7 @@ class Explanation:
     row_terms: list[str]
     group_terms: list[str]
     contrast: Callable[[Any, Any], tuple[np.ndarray, Evidence, dict[str, np.ndarray]]]
+    curves: np.ndarray | None = None
 
     @cached_property
     def channel_shares(self) -> np.ndarray:

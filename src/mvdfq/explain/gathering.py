@@ -82,6 +82,7 @@ class _One:
             row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
             group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
             contrast=self.contrast,
+            curves=next((one.curves for one in rows if one.curves is not None), None),
         )  # fmt: skip
 
     @property

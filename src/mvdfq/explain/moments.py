@@ -1,7 +1,7 @@
 """Explanations in the words of users: moments and channels, or letters and positions."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -9,29 +9,44 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.reason import LETTER, pattern
+from mvdfq.explain.shapes import shape_of
 
-__all__ = ["Moment", "Pattern", "find_moments", "find_patterns"]
+__all__ = [
+    "Moment",
+    "Pattern",
+    "Region",
+    "find_moments",
+    "find_patterns",
+    "find_regions",
+    "on_strand",
+    "strongest_windows",
+]
 
 # Length of a moment: a tenth of the sequence, but at most half a second, or 50 frames if the
 # sampling rate is not known, and at least 3 frames.
 PARTS, SECONDS, FEWEST, MOST = 10, 0.5, 3, 50
 # More channels than this are not named.
 MOST_CHANNELS = 3
+# Letters of a region.
+LETTERS = 12
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A short piece of a sequence and its evidence for or against the predicted class.
+    """A short piece of a sequence and its evidence for or against a class.
 
     `frames` are the first frame and the frame after the last, counted from 0; `seconds` are their
     times, None if the sampling rate is not known. `channels` are the channels with the
-    most evidence, up to half of it, at most three.
+    most evidence, up to half of it, at most three; `shapes` say what they do. `by_channel` is the
+    evidence of all channels, by name.
     """
 
     frames: tuple[int, int]
     seconds: tuple[float, float] | None
     channels: tuple[str, ...]
     evidence: float
+    shapes: tuple[str, ...] = ()
+    by_channel: dict[str, float] = field(default_factory=dict)
 
     @property
     def when(self) -> str:
@@ -45,9 +60,12 @@ class Moment:
 
     @property
     def what(self) -> str:
-        """The channels in words."""
-        *first, last = self.channels or ("all channels",)
-        return f"{', '.join(first)} and {last}" if first else last
+        """The channels, and what they do, in words."""
+        shapes = self.shapes or ("",) * len(self.channels)
+        parts = [
+            f"{name} {shape}".strip() for name, shape in zip(self.channels, shapes, strict=True)
+        ]
+        return "; ".join(parts) if parts else "all channels"
 
 
 def find_moments(explanation: Explanation, n: int = 5, label: Any = None) -> list[Moment]:
@@ -57,19 +75,32 @@ def find_moments(explanation: Explanation, n: int = 5, label: Any = None) -> lis
     """
     column, sign = explanation.column(label)
     evidence, names = _by_channel(explanation, column, sign)
-    n_frames, rate = evidence.shape[1], explanation.symbols.sampling_rate
-    width = _width(n_frames, rate)
-    total = np.concatenate([[0.0], np.cumsum(evidence.sum(axis=0))])
-    sums = total[width:] - total[:-width]
-    free = np.abs(sums)
-    found: list[Moment] = []
+    rate = explanation.symbols.sampling_rate
+    windows = strongest_windows(evidence.sum(axis=0), _width(evidence.shape[1], rate), n)
+    return [_moment(explanation, evidence[:, a:b], names, (a, b)) for a, b in windows]
+
+
+def _moment(why: Explanation, piece: np.ndarray, names: list[str], at: tuple[int, int]) -> Moment:
+    """Return the moment of these frames, given its evidence by channel or row and frame."""
+    rate, mine, total = why.symbols.sampling_rate, piece.sum(axis=1), float(piece.sum())
+    largest = _largest(mine, np.sign(total))
+    shapes: tuple[str, ...] = ()
+    if why.curves is not None and names is why.channels:
+        shapes = tuple(shape_of(why.curves[c, at[0] : at[1]]) for c in largest)
+    times = None if rate is None else (at[0] / rate, at[1] / rate)
+    by_channel = dict(zip(names, mine.tolist(), strict=True))
+    return Moment(at, times, tuple(names[c] for c in largest), total, shapes, by_channel)
+
+
+def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[int, int]]:
+    """Return the `n` windows of this width with the largest sums of either sign; none overlap."""
+    total = np.concatenate([[0.0], np.cumsum(evidence)])
+    free = np.abs(total[width:] - total[:-width])
+    found: list[tuple[int, int]] = []
     while len(found) < n and free.size and free.max() > 0:
         start = int(free.argmax())
         free[max(start - width + 1, 0) : start + width] = 0
-        piece = evidence[:, start : start + width].sum(axis=1)
-        times = None if rate is None else (start / rate, (start + width) / rate)
-        channels = tuple(names[c] for c in _largest(piece, np.sign(sums[start])))
-        found.append(Moment((start, start + width), times, channels, float(sums[start])))
+        found.append((start, start + width))
     return found
 
 
@@ -93,6 +124,45 @@ def _largest(piece: np.ndarray, sign: float) -> list[int]:
     order = np.argsort(-mine, kind="stable")
     n = int(np.searchsorted(np.cumsum(mine[order]), mine.sum() / 2)) + 1
     return order[: min(n, MOST_CHANNELS)].tolist()
+
+
+@dataclass(frozen=True)
+class Region:
+    """A stretch of letters and its evidence; positions count from 1, both ends included."""
+
+    first: int
+    last: int
+    text: str
+    evidence: float
+
+
+def find_regions(
+    explanation: Explanation, n: int = 5, label: Any = None, joined: bool = False
+) -> list[Region]:
+    """Return the `n` stretches of letters with the most evidence for or against a class.
+
+    If both strands are joined, the evidence of both is added up on the given strand.
+    """
+    column, sign = explanation.column(label)
+    evidence = on_strand(sign * explanation.by_time[column], joined)
+    codes = explanation.symbols[0][0][: len(evidence)].tolist()
+    text = "".join(_letter(explanation, code) for code in codes)
+    windows = strongest_windows(evidence, min(LETTERS, len(evidence)), n)
+    return [Region(a + 1, b, text[a:b], float(evidence[a:b].sum())) for a, b in windows]
+
+
+def on_strand(evidence: np.ndarray, joined: bool) -> np.ndarray:
+    """Return the evidence of the letters of the given strand, over both strands if joined.
+
+    A joined sequence is the strand, a gap, and the reverse complement, which runs backwards.
+    """
+    n = len(evidence) // 2
+    return evidence[:n] + evidence[n + 1 :][::-1] if joined and n else evidence
+
+
+def _letter(explanation: Explanation, code: int) -> str:
+    name = explanation._name(0, code)
+    return name if len(name) == 1 else "?"
 
 
 @dataclass(frozen=True)

@@ -381,8 +381,8 @@ def _shares_of_step(step: Any, n_rows_in: int) -> np.ndarray:
     if not hasattr(step, "channel_shares"):
         raise UnknownShares(
             f"{name} does not say which channels its rows are made of, so importance and "
-            f"evidence by channel are not known; use row_importance_ and by_row, or give {name} "
-            f"a method channel_shares."
+            f"evidence by channel are not known; use by_row, or give {name} a method "
+            f"channel_shares."
         )
     shares = np.asarray(step.channel_shares(), dtype=float)
     sums_to_one = shares.ndim == 2 and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()

@@ -43,13 +43,13 @@ class Select(SequenceTransformer):
         """Find the channels."""
         alone = not np.iterable(self.channels) or isinstance(self.channels, str)
         given = [self.channels] if alone else list(self.channels)
-        found = [channel_index(channel, X, "channels") for channel in given]
-        if not found or len(set(found)) < len(found):
+        indices = [channel_index(channel, X, "channels") for channel in given]
+        if not indices or len(set(indices)) < len(indices):
             raise ValueError(
                 f"channels must name at least one channel, and each channel once, got "
                 f"{self.channels!r}."
             )
-        self.channels_ = np.array(found)
+        self.channels_ = np.array(indices)
 
     def _transform(self, X: Sequences) -> Sequences:
         """Keep the channels."""
@@ -72,11 +72,11 @@ class Select(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless the channels are different channels seen in `fit`."""
         super().check_learned()
-        found, n = self.channels_, self.n_channels_in_
+        indices, n = self.channels_, self.n_channels_in_
         require_array(self, "channels_", (None,), np.int64)
-        inside = found.size and found.min() >= 0 and found.max() < n
+        inside = indices.size and indices.min() >= 0 and indices.max() < n
         require(inside, f"channels_ must hold indices from 0 to {n - 1}")
-        require(len(np.unique(found)) == found.size, "channels_ must hold every index once")
+        require(len(np.unique(indices)) == indices.size, "channels_ must hold every index once")
 
 
 def groups_by_name(X: Sequences) -> list[list[int]]:

@@ -108,9 +108,9 @@ class Stack(SequenceTransformer):
             for step in steps:
                 is_fitted, kind = hasattr(step, "n_channels_in_"), type(step).__name__
                 require(is_fitted, f"view {name!r} must be fitted, but {kind} is not")
-            n, found = self.n_channels_in_, steps[0].n_channels_in_ if steps else None
-            fits = found in (None, n)
-            require(fits, f"view {name!r} must read {n} channels, got {found}")
+            n, n_read = self.n_channels_in_, steps[0].n_channels_in_ if steps else None
+            fits = n_read in (None, n)
+            require(fits, f"view {name!r} must read {n} channels, got {n_read}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the stack and, if `deep`, of its views.

@@ -58,8 +58,8 @@ class Delta(SequenceTransformer):
 
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: kept channels, then the slopes of the numeric channels."""
-        one, symbolic = np.eye(self.n_channels_in_), self._symbolic_mask
-        return np.concatenate([one[symbolic | self.keep], one[~symbolic]])
+        identity, symbolic = np.eye(self.n_channels_in_), self._symbolic_mask
+        return np.concatenate([identity[symbolic | self.keep], identity[~symbolic]])
 
 
 class Smooth(PerChannel):

@@ -180,8 +180,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if isinstance(X, Symbols):
             return X
         if are_letters(X) != (self.letters_ is not None):
-            fitted, found = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
-            raise TypeError(f"fit was given {fitted}, but X holds {found}; pass {fitted}.")
+            fitted, given = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
+            raise TypeError(f"fit was given {fitted}, but X holds {given}; pass {fitted}.")
         return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
 
     def read_new(self, X: Any) -> Ragged:

@@ -299,11 +299,11 @@ class _Tile:
     def _dense_factors(self, read: Rows, rows: list[int], tasks: list[Task]) -> np.ndarray:
         assert self.plan.word_factors is not None
         sizes = [task.reading.n_words(read.base) for task in tasks]
-        found = [
+        by_task = [
             [self.plan.word_factors[r, task.number].of_all(size, read.base) for r in rows]
             for task, size in zip(tasks, sizes, strict=True)
         ]
-        return np.concatenate([np.stack(one) for one in found], axis=1)
+        return np.concatenate([np.stack(factors) for factors in by_task], axis=1)
 
     def _listed_factors(
         self, read: Rows, rows: list[int], tasks: list[Task], n_words: int
@@ -312,10 +312,10 @@ class _Tile:
         words, values = [np.empty(0, np.int64)], [np.empty(0)]
         for i, r in enumerate(rows):
             for j, task in enumerate(tasks):
-                mine = self.plan.word_factors[r, task.number]
-                keys = word_keys(mine.words, read.base).astype(np.int64)
+                factors = self.plan.word_factors[r, task.number]
+                keys = word_keys(factors.words, read.base).astype(np.int64)
                 words.append((i * len(tasks) + j) * n_words + keys)
-                values.append(mine.values)
+                values.append(factors.values)
         device = str(read.codes.device)
         return Factors(*(to_device(np.concatenate(part), device) for part in (words, values)))
 

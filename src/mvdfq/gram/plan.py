@@ -181,9 +181,9 @@ class Plan(Short):
         if not self.kernel.needs_vocabulary:
             return self
         words = {
-            (r, d): found
+            (r, d): words
             for r in range(len(self.row_weights))
-            for d, found in self.kernel.vocabulary(self.row([collection], r)).items()
+            for d, words in self.kernel.vocabulary(self.row([collection], r)).items()
         }
         return replace(self, vocabularies=words)
 
@@ -205,9 +205,9 @@ def spread_of_sums(
     return mean, np.maximum(squares / n - mean**2, 0)
 
 
-def _of_row(found: dict[tuple[int, int], Any], r: int) -> dict[tuple[int, int], Any]:
+def _of_row(by_task: dict[tuple[int, int], Any], r: int) -> dict[tuple[int, int], Any]:
     """Return the entries of row `r`, as entries of the only row."""
-    return {(0, number): value for (row, number), value in found.items() if row == r}
+    return {(0, number): value for (row, number), value in by_task.items() if row == r}
 
 
 def plan_tiles(

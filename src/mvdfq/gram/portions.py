@@ -90,12 +90,12 @@ def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
     for counted in parts:
         for part in counted:
             # words of two rows or tasks are never the same word
-            place, found = (part.row, part.task), part.words
+            place, known = (part.row, part.task), part.words
             if place in words:
-                found = np.concatenate([words[place], found])
+                known = np.concatenate([words[place], known])
                 # one of each word, in ascending order, as `find_words` needs them
-                found = found[rank_words(found)[1]]
-            words[place] = found
+                known = known[rank_words(known)[1]]
+            words[place] = known
     return Vocabulary.of_words(words, plan)
 
 

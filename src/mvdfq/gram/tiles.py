@@ -59,9 +59,9 @@ def gram(
     """
     engine = current_engine()
     if engine.name == "gpu":
-        found = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
-        if found is not None:
-            return found
+        result = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
+        if result is not None:
+            return result
         # tiles ask for the engine again, and must not find the card that gave up
         with use_engine("cpu"):
             return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)

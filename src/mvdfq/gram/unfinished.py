@@ -32,18 +32,18 @@ class Journal:
     def __init__(self, path: Path, key: str) -> None:
         self.path, self.key = path, key
         header = _line({"format": FORMAT, "key": key})
-        found = path.read_bytes() if path.exists() else b""
-        if header.startswith(found):  # a new journal, or the process ended while it was created
+        written = path.read_bytes() if path.exists() else b""
+        if header.startswith(written):  # a new journal, or the process ended while it was created
             path.write_bytes(header)
-        elif not found.startswith(header):
+        elif not written.startswith(header):
             raise FileExistsError(
                 f"{path} exists, but it is not the journal of this matrix, or it is damaged; move "
                 f"or remove the file."
             )
-        lines = found[len(header) :].split(b"\n")
+        lines = written[len(header) :].split(b"\n")
         self.records = [record for line in lines if (record := _record(line)) is not None]
         self.file = path.open("ab")
-        if found and not found.endswith(b"\n"):  # the last line was cut off
+        if written and not written.endswith(b"\n"):  # the last line was cut off
             self.file.write(b"\n")
 
     def add(self, record: dict[str, Any]) -> None:

@@ -51,8 +51,8 @@ class Vocabulary(Short):
 
     def columns_of(self, row: int, task: int, words: np.ndarray, n_symbols: int) -> np.ndarray:
         """Return the column of each word, -1 for a word without a column."""
-        found = find_words(self.words[row, task], words)
-        return np.where(found < 0, -1, found + self.first[row, task])
+        places = find_words(self.words[row, task], words)
+        return np.where(places < 0, -1, places + self.first[row, task])
 
     def names(self, plan: Plan, rows: list[str], alphabets: list[str] | None) -> np.ndarray:
         """Return a name for every column; `rows` and `alphabets` describe the rows in use."""
@@ -104,9 +104,9 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
     """Count the words of every task."""
     engine = current_engine()
     if engine.name == "gpu":
-        found = _on_gpu(collection, plan, engine.device)
-        if found is not None:
-            return found
+        counted = _on_gpu(collection, plan, engine.device)
+        if counted is not None:
+            return counted
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
     done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
@@ -119,8 +119,8 @@ def _on_gpu(collection: Ragged, plan: Plan, device: str) -> list[WordCounts] | N
 
     try:
         return [
-            WordCounts(r, t, plan.tasks(r)[t][0], found.words, found, int(plan.n_symbols[r]))
-            for r, t, found in count_tasks(collection, plan, device)
+            WordCounts(r, t, plan.tasks(r)[t][0], columns.words, columns, int(plan.n_symbols[r]))
+            for r, t, columns in count_tasks(collection, plan, device)
         ]
     except CannotCount:
         return None
@@ -133,7 +133,7 @@ def assemble(
     own, pieces = np.zeros(n_sequences), []
     factors = None
     if plan.word_factors is not None:
-        factors = np.concatenate([found.values for found in plan.word_factors.values()])
+        factors = np.concatenate([weighed.values for weighed in plan.word_factors.values()])
     for r, row_weight in enumerate(plan.row_weights):
         squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
         embedded = []

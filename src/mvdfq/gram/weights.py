@@ -176,7 +176,7 @@ def weigh_words(
 
 def _weighed(plan: Plan, factors: dict[tuple[int, int], WordFactors]) -> Plan:
     """Return the plan with factors; warn if no word has a factor."""
-    if not any(found.values.size for found in factors.values()):
+    if not any(weighed.values.size for weighed in factors.values()):
         warnings.warn(
             "No word has a weight, so all kernel values are 0: no word occurs in more than "
             "min_share of the training sequences, or all words are constant; pass a smaller "

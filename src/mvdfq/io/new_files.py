@@ -45,7 +45,7 @@ def predict_files(model: Any, path: Any, **options: Any) -> dict[str, Any]:
     --------
     >>> import pathlib, tempfile, mvdfq
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.fasta"
-    >>> _ = path.write_text(">a\\nABABABAB\\n>b\\nCCCCCCC\\n")
+    >>> _ = path.write_text(">a\nABABABAB\n>b\nCCCCCCC\n")
     >>> clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2))
     >>> clf = clf.fit(["ABAB", "BABA", "CCCC", "CCC"], ["wave", "wave", "flat", "flat"])
     >>> mvdfq.predict_files(clf, path)
@@ -86,7 +86,7 @@ def read_for(clf: Any, path: Any, **options: Any) -> Dataset:
     >>> import pathlib, tempfile, mvdfq
     >>> from mvdfq.io import read_for
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.fasta"
-    >>> _ = path.write_text(">a\\nABAB\\n>b\\nCCC\\n")
+    >>> _ = path.write_text(">a\nABAB\n>b\nCCC\n")
     >>> clf = mvdfq.SequenceClassifier(kernel=mvdfq.Spectrum(2))
     >>> read_for(clf.fit(["ABAB", "BABA", "CCCC"], ["wave", "wave", "flat"]), path).names
     ['a', 'b']

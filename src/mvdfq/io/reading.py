@@ -171,7 +171,8 @@ def read(
     columns |= {"label": label, "resample": resample, "categories": categories}
     columns["missing"] = missing if missing is None or _is_list(missing) else [missing]
     columns = _given(columns)
-    if labels is None and label_pattern is None and is_path(path) and not _is_list(path):
+    is_folder = is_path(path) and not _is_list(path)
+    if is_folder and labels is label_pattern is None and columns.get("label", "") is not None:
         labels = _metadata_of(Path(path), format, columns)
     own = {
         key: columns.pop(key) for key in ("label", "group") if has_column(labels, columns.get(key))

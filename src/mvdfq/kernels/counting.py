@@ -50,18 +50,18 @@ class Counted:
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays; of a part of an array, the bytes of the whole array."""
-        found: Any = self.counts
-        if not isinstance(found, np.ndarray):
-            arrays = found.indptr, found.sequence, found.count, found.words
+        counts: Any = self.counts
+        if not isinstance(counts, np.ndarray):
+            arrays = counts.indptr, counts.sequence, counts.count, counts.words
             return sum((a if a.base is None else a.base).nbytes for a in arrays)
-        return found.nbytes
+        return counts.nbytes
 
     def goes_with(self, other: "Counted") -> bool:
         """Tell whether the counts of both blocks can be joined: same kind, same keys."""
         kinds = {type(self.counts), type(other.counts)}
         are_keys = all(
-            isinstance(one.counts, np.ndarray) or one.counts.words.ndim == 1
-            for one in (self, other)
+            isinstance(block.counts, np.ndarray) or block.counts.words.ndim == 1
+            for block in (self, other)
         )
         return self.base == other.base and len(kinds) == 1 and are_keys
 
@@ -159,11 +159,11 @@ class GroupTask:
                 entries & np.uint64((1 << shifts[1]) - 1),
             )
         )
-        found = Occurrences(starts, sequence, layout, row.data[starts[:, None] + layouts[layout]])
+        read = Occurrences(starts, sequence, layout, row.data[starts[:, None] + layouts[layout]])
         if not self.group.distinct:
-            return found
-        _, kept = rank_words(np.column_stack([found.starts, found.words]))
-        return Occurrences(*(part[kept] for part in found))
+            return read
+        _, kept = rank_words(np.column_stack([read.starts, read.words]))
+        return Occurrences(*(part[kept] for part in read))
 
     def _largest_total(self, row: Row) -> float:
         """Return a bound on the counts of one sequence; infinite if counts are not whole."""
@@ -189,11 +189,11 @@ class GroupTask:
         if cpu.bits(row.base**self.length) + shifts[0] <= KEY_BITS:
             return self._emit(row.data, row, layouts, distinct, row.base), shifts, None
         # Longer words do not fit: their key is the rank among the words that occur.
-        found = self.occurrences(row)
-        ranks, first = rank_words(found.words)
-        tags = (found.sequence << shifts[1]) | found.layout
+        read = self.occurrences(row)
+        ranks, first = rank_words(read.words)
+        tags = (read.sequence << shifts[1]) | read.layout
         entries = (ranks << np.uint64(shifts[0])) | tags.astype(np.uint64)
-        return entries, shifts, found.words[first]
+        return entries, shifts, read.words[first]
 
     def _emit(self, data, row: Row, layouts: np.ndarray, distinct: bool, base: int) -> np.ndarray:
         windows, shifts = self.group.arrays[1], self._shifts(row)

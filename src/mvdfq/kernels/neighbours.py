@@ -50,8 +50,8 @@ class GappedCounts:
         """Return the column of each word in each set, -1 for a word without a column."""
         ids = np.empty((len(words), len(self.kept)), dtype=np.int32)
         for j, kept in enumerate(self.kept):
-            found = find_words(self.words[j], words[:, kept])
-            ids[:, j] = np.where(found < 0, -1, found + self.starts[j])
+            places = find_words(self.words[j], words[:, kept])
+            ids[:, j] = np.where(places < 0, -1, places + self.starts[j])
         return ids
 
 
@@ -220,15 +220,15 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
     Such a word occurs itself, or position `p` of one word and position `q` of another word were
     changed to make it. The two words agree elsewhere, so the word mixes their symbols at `p`, `q`.
     """
-    found = [words]
+    near = [words]
     for p, q in combinations(range(words.shape[1]), 2):
         group = pack_words(np.delete(words, (p, q), axis=1))
         order = np.argsort(group, kind="stable")
         size = kernel_loops.count_grid(words, order, group, p, q, words[:0])
         grid = np.empty((size, words.shape[1]), dtype=words.dtype)
         kernel_loops.count_grid(words, order, group, p, q, grid)
-        found.append(_distinct(grid))
-    return _distinct(np.concatenate(found))
+        near.append(_distinct(grid))
+    return _distinct(np.concatenate(near))
 
 
 def near_words(words: np.ndarray, m: int, n_symbols: int, first: int) -> np.ndarray:

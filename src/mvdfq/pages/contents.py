@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.version import __version__
-from mvdfq.pages.class_words import class_words, tallied
 from mvdfq.pages.details import details
 from mvdfq.pages.health import health
 from mvdfq.pages.matters import matters
 from mvdfq.pages.outcome import confusions, trust, verdict
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import atlas
+from mvdfq.pages.stretches import stretches
 
 __all__ = ["contents", "names_of", "tidy"]
 
@@ -25,7 +25,6 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
 
     `about` holds title, data and command; `n_details` is the number of sequences in detail.
     """
-    tally = tallied(run)
     place = atlas(run)
     about = {**about, "classifier": " ".join(repr(run.estimator).split())}
     found = {
@@ -35,8 +34,8 @@ def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str
         "sequences": _sequences(run, place.pop("x"), place.pop("y")),
         "map": place,
         "details": details(run, n_details),
-        "matters": matters(run, tally),
-        "class_words": class_words(run, tally),
+        "matters": matters(run),
+        "stretches": stretches(run),
         "trust": trust(run),
         "health": health(run),
     }

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.reason import Reason
+from mvdfq.explain.moments import find_moments, find_regions, on_strand
+from mvdfq.explain.mutations import Strand
 from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
 from mvdfq.sequences import Sequences
-from mvdfq.symbols.base import Symbols
 
 __all__ = [
     "bin_edges",
@@ -21,6 +21,7 @@ __all__ = [
     "curve",
     "details",
     "explanations",
+    "is_joined",
     "letters_of",
     "other_class",
     "sums",
@@ -32,7 +33,7 @@ MOST_POINTS = 300
 MOST_BYTES = 560_000
 # A sequence shows this many channels; the evidence of further channels is added up.
 MOST_CHANNELS = 40
-WORDS, NEIGHBOURS = 12, 3
+WORDS, MOMENTS, NEIGHBOURS = 12, 3, 3
 # 4096 frames of 100 rows and 10 classes take about 200 MB while they are explained.
 BLOCK_FRAMES = 2**12
 
@@ -70,8 +71,9 @@ def _explained(run: Run, f: int, places: np.ndarray) -> Iterator[Explanation | s
 
 
 def _detail(run: Run, f: int, place: int, points: int, why: Explanation | str) -> dict[str, Any]:
-    x, other = run.X[int(run.tested[place])], other_class(run, place)
-    plain = {
+    i, other = int(run.tested[place]), other_class(run, place)
+    x, joined = run.X[i], is_joined(run, i)
+    plain: dict[str, Any] = {
         "sequence": place,
         "against": other,
         "probabilities": run.probabilities[place].tolist(),
@@ -80,12 +82,27 @@ def _detail(run: Run, f: int, place: int, points: int, why: Explanation | str) -
     if isinstance(why, str):
         return plain | _channels(run, x, None, points) | {"note": why}
     both = why.between(run.labels[run.predicted[place]], run.labels[other])
-    return plain | _channels(run, x, both, points) | _reasons(run, f, both, place)
+    if joined:
+        x = x[:, : x.shape[1] // 2]
+    plain["n_frames"] = x.shape[1]
+    return plain | _channels(run, x, both, points, joined) | _reasons(run, f, both, place, joined)
 
 
-def _channels(run: Run, x: np.ndarray, why: Explanation | None, points: int) -> dict[str, Any]:
-    """Return curves and evidence of the channels that count most, in the order of channels."""
-    evidence = _evidence(why)
+def is_joined(run: Run, i: int) -> bool:
+    """Tell whether a sequence of letters is followed by its reverse complement."""
+    return run.X.symbolic == (True,) and Strand.of(run.X[[i]]).joined
+
+
+def _channels(
+    run: Run, x: np.ndarray, why: Explanation | None, points: int, joined: bool = False
+) -> dict[str, Any]:
+    """Return curves and evidence of the channels that count most, in the order of channels.
+
+    The evidence of joined strands is added up on the given strand.
+    """
+    evidence, total = _evidence(why), None if why is None else on_strand(why.by_time[0], joined)
+    if evidence is not None:
+        evidence = np.array([on_strand(row, joined) for row in evidence])
     strength = np.ones(len(x)) if evidence is None else np.abs(evidence).sum(axis=1)
     shown = np.sort(np.argsort(-strength, kind="stable")[:MOST_CHANNELS])
     edges = bin_edges(x.shape[1], points if x.shape[1] <= points else points // 2)
@@ -94,7 +111,7 @@ def _channels(run: Run, x: np.ndarray, why: Explanation | None, points: int) -> 
         "channels": shown.tolist(),
         "curves": [_curve(run, x, int(c), points) for c in shown],
         "evidence": None,
-        "total": None if why is None else sums(why.by_time[0], edges).tolist(),
+        "total": None if total is None else sums(total, edges).tolist(),
     }
     if evidence is not None:
         found["evidence"] = sums(evidence[shown], edges).tolist()
@@ -115,52 +132,49 @@ def _curve(run: Run, x: np.ndarray, c: int, points: int) -> Any:
     return curve(x[c], points) if text is None else text
 
 
-def _reasons(run: Run, f: int, why: Explanation, place: int) -> dict[str, Any]:
-    top, clf = why.top(WORDS), run.model(f)
-    words = [{"evidence": reason.evidence, "text": reason.text, "frame": reason.frames[0],
-              "span": reason.offsets[-1] + 1} for reason in top]  # fmt: skip
+def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> dict[str, Any]:
+    clf, letters = run.model(f), why.are_letters and run.X.symbolic == (True,)
+    words = [{"evidence": one.evidence, "text": one.text, "frame": one.frames[0],
+              "span": one.offsets[-1] + 1} for one in why.top(WORDS, why.labels[0])]  # fmt: skip
     return {
         "margin": float(why.margins[0]),
         "constant": float(why.constant[0]),
-        "words": words,
-        "neighbours": [_neighbour(run, f, clf, index, value, top, why)
+        "compared": any(term.class_means for term in clf.terms_),
+        "moments": _regions(why, joined) if letters else _moments(why),
+        "words": [] if joined else words,
+        "neighbours": [_neighbour(run, f, clf, index, value)
                        for index, value in nearest(run, place, NEIGHBOURS)],
     }  # fmt: skip
 
 
-def _neighbour(
-    run: Run, f: int, clf: Any, index: int, value: float, top: list[Reason], why: Explanation
-) -> dict[str, Any]:
-    """Return a training sequence with the evidence of the strongest words that it holds too."""
+def _moments(why: Explanation) -> list[dict[str, Any]]:
+    """Return the moments with the most evidence, and what the channels do there."""
+    found = find_moments(why, len(why.by_time[0]), why.labels[0])
+    some = [[one for one in found if sign * one.evidence > 0][:MOMENTS] for sign in (1, -1)]
+    return [
+        {"evidence": one.evidence, "what": one.what, "frames": list(one.frames)}
+        for one in some[0] + some[1]
+    ]
+
+
+def _regions(why: Explanation, joined: bool) -> list[dict[str, Any]]:
+    """Return the stretches of letters with the most evidence."""
+    return [
+        {"evidence": one.evidence, "what": one.text, "frames": [one.first - 1, one.last]}
+        for one in find_regions(why, 2 * MOMENTS, why.labels[0], joined)
+    ]
+
+
+def _neighbour(run: Run, f: int, clf: Any, index: int, value: float) -> dict[str, Any]:
+    """Return a training sequence that is most like a judged sequence."""
     label = clf.classes_.tolist()[clf.train_y_[index]]
-    keeper = clf.sum_.keeper
-    train = None if keeper is None else keeper.train
-    common = [] if train is None else [r for r in top if _holds(train, index, r, why)]
     name, place = run.training_name(f, int(clf.train_index_[index]))
     return {
         "name": name,
         "sequence": place,
         "class": run.labels.index(label),
         "similarity": value,
-        "words_in_common": len(common),
-        "evidence_in_common": float(sum(reason.evidence for reason in common)),
     }
-
-
-def _holds(train: Any, index: int, reason: Reason, why: Explanation) -> bool:
-    """Tell whether a training sequence holds a word, with the same gaps."""
-    row = why.row_names.index(reason.row)
-    if not isinstance(train, Symbols) or row >= train.n_rows:  # filters have no words
-        return False
-    names = list(why.names[row])
-    codes = [names.index(name) if name in names else -1 for name in reason.symbols]
-    values = train[index][row]
-    span = reason.offsets[-1]
-    if len(values) <= span:
-        return False
-    n = len(values) - span
-    hits = [values[o : o + n] == code for o, code in zip(reason.offsets, codes, strict=True)]
-    return bool(np.all(hits, axis=0).any())
 
 
 def chosen(run: Run, n: int | None) -> np.ndarray:

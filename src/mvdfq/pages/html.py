@@ -33,6 +33,7 @@ SCRIPTS = [
     "map.js",
     "sequence.js",
     "canvas.js",
+    "sound.js",
     "matters.js",
     "classes.js",
     "trust.js",

@@ -1,74 +1,80 @@
-"""What matters: the weight of channels, views and layouts, and what removing a channel costs."""
+"""What matters: what would be lost without each channel and each term, on judged sequences."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from mvdfq.evaluation import evaluate
+from mvdfq.explain.importance import Importance, Judge, Judged, importance_of, lost, parts_of
 from mvdfq.frames.base import UnknownShares
-from mvdfq.pages.class_words import Tally
 from mvdfq.pages.run import Run
 
-__all__ = ["matters", "removal"]
+__all__ = ["matters", "of_model", "removal"]
+
+# Sequences that are judged without each channel, and their frames: some, evenly drawn.
+MOST_SEQUENCES, MOST_FRAMES = 500, 2**15
 
 
-def matters(run: Run, tally: Tally | None) -> dict[str, Any]:
-    """Return the importance of channels, and shares of rows, views and layouts in evidence."""
-    found: dict[str, Any] = {"channels": None, "rows": [], "views": [], "layouts": [], "note": ""}
+def matters(run: Run) -> dict[str, Any]:
+    """Return what would be lost without each channel and each term, and on which sequences."""
+    places = _places(run)
     try:
-        found["channels"] = run.reference.feature_importance_.tolist()
-    except (AttributeError, UnknownShares, ValueError) as error:
-        found["note"] = str(error)
-    if tally is not None:
-        terms, names = tally.first.row_terms, tally.first.row_names
-        kinds = [_kind(run, *row) for row in zip(terms, names, strict=True)]
-        found["rows"] = _shares(names, tally.rows)
-        found["views"] = _shares(kinds, tally.rows)
-        found["layouts"] = _layouts(run, tally)
-    return found
+        judged = list(_judged(run, places))
+    except (UnknownShares, ValueError) as error:  # not every kernel counts words
+        return {"channels": None, "terms": None, "source": "", "note": str(error)}
+    groups = None if run.groups is None else run.groups[run.tested[places]]
+    found = lost(judged, groups)
+    names = [term.name for term in run.reference.terms_]
+    source = f"{len(places)} judged sequences"
+    n = len(run.channel_names)
+    return {
+        "channels": _plain(importance_of(run.channel_names, found[:n], source)),
+        "terms": _plain(importance_of(names, found[n:], source)),
+        "source": source,
+        "note": "",
+    }
 
 
-def _shares(names: list[str], strengths: np.ndarray, ordered: bool = True) -> list[dict[str, Any]]:
-    """Add up what has the same name; return the share of each name, largest first."""
-    total: dict[str, float] = {}
-    for name, share in zip(names, strengths / max(strengths.sum(), 1e-300), strict=True):
-        total[name] = total.get(name, 0.0) + float(share)
-    order = sorted(total, key=lambda name: -total[name]) if ordered else total
-    return [{"name": name, "share": total[name]} for name in order]
+def of_model(clf: Any) -> dict[str, Any] | None:
+    """Return what a model knows about its channels; None if it knows nothing."""
+    if clf.n_channels_in_ < 2 or not len(clf.lost_):
+        return None
+    found = clf.importance()
+    return {"channels": _plain(found), "terms": None, "source": found.source, "note": ""}
 
 
-def _kind(run: Run, term: str, name: str) -> str:
-    """Return what a row is: filters, or single rows or pairs of rows of a term or a view."""
-    if not _reads_symbols(run, term):
-        return term
-    encoders = next(one.encoders for one in run.reference.terms_ if one.name == term)
-    views = {term} | {view for step in encoders for view, _ in getattr(step, "views_", [])}
-    view, _, rest = name.partition(": ")
-    view, rest = (view, rest) if view in views else ("", name)
-    kind = "pairs of rows" if " & " in rest and rest not in run.channel_names else "single rows"
-    return f"{view}, {kind}" if view else kind
+def _plain(found: Importance) -> list[dict[str, Any]]:
+    rows = zip(found.names, found.log_loss.tolist(), found.accuracy.tolist(), strict=True)
+    return [{"name": name, "log_loss": rise, "accuracy": fall} for name, rise, fall in rows]
 
 
-def _reads_symbols(run: Run, term: str) -> bool:
-    return any(one.name == term and hasattr(one, "reader") for one in run.reference.terms_)
+def _places(run: Run) -> np.ndarray:
+    """Return judged sequences whose machine is kept and knows their class, in order of folds."""
+    known = [set(run.recorder.classes[f].tolist()) for f in range(run.n_folds)]
+    labels = [run.labels[c] for c in run.truth]
+    usable = [f in run.recorder.kept and label in known[f]
+              for f, label in zip(run.fold_of.tolist(), labels, strict=True)]  # fmt: skip
+    places = np.flatnonzero(usable)
+    frames = max(int(run.X.lengths[run.tested[places]].sum()), 1)
+    n = min(len(places), MOST_SEQUENCES, max(MOST_FRAMES * len(places) // frames, 2))
+    return places[np.arange(n) * len(places) // max(n, 1)]
 
 
-def _layouts(run: Run, tally: Tally) -> list[dict[str, Any]]:
-    """Return the share of every group of layouts in the evidence, in the order of groups."""
-    pairs = zip(tally.first.group_terms, tally.first.offsets, strict=True)
-    names = [
-        _layout_name(group) if _reads_symbols(run, term) else f"{term}, {_layout_name(group)}"
-        for term, group in pairs
-    ]
-    return _shares(names, tally.layouts.sum(axis=0), ordered=False)
-
-
-def _layout_name(group: list[tuple[int, ...]]) -> str:
-    first = group[0] or (0,)
-    name = "frames " + " ".join(f"+{offset}" for offset in first)
-    name = "single frames" if first == (0,) else name
-    return name if len(group) == 1 else f"{name} and {len(group) - 1} more"
+def _judged(run: Run, places: np.ndarray) -> Iterator[Judged]:
+    """Yield the judged sequences of each fold, with what channels and terms add."""
+    if not len(places):
+        raise ValueError("No judged sequence has a class that was learned.")
+    for f in np.unique(run.fold_of[places]):
+        clf, mine = run.model(int(f)), places[run.fold_of[places] == f]
+        both = [parts_of(clf.terms_, run.channel_names, by)[1] for by in ("channels", "terms")]
+        shares = [np.hstack(pair) for pair in zip(*both, strict=True)]
+        codes = [clf.classes_.tolist().index(run.labels[c]) for c in run.truth[mine]]
+        read = clf.sum_.read(clf.varying(run.X[run.tested[mine]]))
+        judge = Judge(clf.sum_, clf.problems_, clf.class_shares_, clf.temperature_)
+        yield judge(read, np.array(codes), shares)
 
 
 def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -82,14 +88,12 @@ def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:
     for c in range(run.X.n_rows):
         kept = np.delete(np.arange(run.X.n_rows), c)
         result = evaluate(clone(run.estimator), _channels(run.X, kept), run.y, **protocol)
-        lost = run.evaluation.accuracy - result.accuracy
-        found.append({"channel": c, "accuracy": result.accuracy, "lost": lost})
+        fall = run.evaluation.accuracy - result.accuracy
+        found.append({"channel": c, "accuracy": result.accuracy, "lost": fall})
     return found
 
 
 def _channels(X: Any, kept: np.ndarray) -> Any:
-    from dataclasses import replace
-
     names = X.channel_names
     return replace(
         X,

@@ -16,7 +16,7 @@ from mvdfq.pages.clips import clips_of
 from mvdfq.pages.contents import contents, names_of, tidy
 from mvdfq.pages.details import details
 from mvdfq.pages.html import foreign_files, page, write_csv, write_json
-from mvdfq.pages.matters import matters, removal
+from mvdfq.pages.matters import of_model, removal
 from mvdfq.pages.run import Recorder, Run
 from mvdfq.sequences import check_sequences
 from mvdfq.terms.validation import check_groups
@@ -272,7 +272,6 @@ def explanation_page(
     """Return the page about sequence `which` of `X`; its true class is not known."""
     x = check_sequences(X)[[which]]
     run = fitted_run(clf, x, clf.predict(x), [name])
-    found = matters(run, None)
     data = {
         **names_of(run, {"title": name, "command": command}),
         "sequences": {
@@ -283,7 +282,7 @@ def explanation_page(
             "length": run.X.lengths.tolist(),
         },
         "details": details(run, 1),
-        "matters": found if clf.n_channels_in_ > 1 and found["channels"] else None,
+        "matters": of_model(clf),
     }
     data = tidy(data)
     return page(data, {} if audio is None else clips_of(run, data, audio))

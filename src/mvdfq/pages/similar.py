@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.decomposition import KernelPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from mvdfq.classifier.similarity import compared_terms, kernel_sum
 from mvdfq.pages.run import Run
@@ -12,6 +13,9 @@ from mvdfq.pages.run import Run
 MOST_PAIRS = 25_000_000
 # The matrix of 2000 sequences takes 32 MB; its two eigenvectors take about a second.
 LANDMARKS = 2000
+# Components that discriminants are made of: one for so many sequences, and at most so many; a
+# little shrinkage keeps the discriminants of nearly equal components apart.
+PER_AXIS, MOST_AXES, SHRINKAGE = 10, 30, 0.01
 # Cells along one side of the drawn kernel matrix.
 CELLS = 90
 
@@ -80,13 +84,13 @@ def atlas(run: Run) -> dict[str, Any]:
     marks = _landmarks(run.truth)
     rows = values_at(run, marks)
     K = rows[marks]
-    places, explained = kernel_pca(K, rows)
+    places = discriminants(K, rows, run.truth[marks])
     order = marks[np.argsort(run.truth[marks], kind="stable")]
     inside = np.searchsorted(marks, order)
     return {
-        "method": "kernel PCA",
+        "method": "linear discriminants of the kernel",
         "parts": [term.name for term in compared_terms(run.reference.sum_)],
-        "explained": explained,
+        "told_apart": [told_apart(one, run.truth) for one in places.T],
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
         "kernel": _cells(K[np.ix_(inside, inside)], run.truth[order]),
@@ -100,21 +104,32 @@ def _landmarks(truth: np.ndarray) -> np.ndarray:
     return np.sort(order[chosen])
 
 
-def kernel_pca(K: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, list[float]]:
-    r"""Return two coordinates per row, and the share of the variance that each axis explains.
+def discriminants(K: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    r"""Return two coordinates per row that tell the classes apart.
 
-    `K` is the matrix of the landmarks, `rows` holds kernel values with the landmarks. Kernel PCA
-    takes the eigenvectors of the two largest eigenvalues of the centred matrix :math:`H K H`. In a
-    collection above `LANDMARKS`, the axes come from the landmarks, and all other sequences are
-    projected onto the axes (Nystroem's way).
+    `K` is the matrix of the landmarks, `truth` their classes, `rows` holds kernel values with the
+    landmarks. Kernel PCA takes eigenvectors of the centred matrix :math:`H K H`, at most one for
+    `PER_AXIS` landmarks, so that the axes cannot fit every single sequence; linear discriminants
+    of these components follow. Two classes have one discriminant: the other axis is the first
+    component.
     """
-    found = KernelPCA(2, kernel="precomputed", eigen_solver="dense").fit(K)
-    axes = np.flatnonzero(found.eigenvalues_ > 1e-12)
-    places, explained = np.zeros((len(rows), 2)), np.zeros(2)
-    places[:, axes] = found.transform(rows)[:, axes]
-    trace = np.trace(K) - len(K) * K.mean()  # of the centred matrix
-    explained[axes] = found.eigenvalues_[axes] / max(trace, 1e-300)
-    return places, explained.tolist()
+    n = int(np.clip(len(K) // PER_AXIS, 2, MOST_AXES))
+    found = KernelPCA(n, kernel="precomputed", eigen_solver="dense").fit(K)
+    used = np.flatnonzero(found.eigenvalues_ > 1e-12)
+    components, axes = found.transform(rows)[:, used], np.zeros((len(rows), 0))
+    if len(np.unique(truth)) > 1 and used.size and len(truth) > len(np.unique(truth)):
+        lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=SHRINKAGE)
+        axes = lda.fit(found.transform(K)[:, used], truth).transform(components)
+    return np.hstack([axes, components, np.zeros((len(rows), 2))])[:, :2]
+
+
+def told_apart(places: np.ndarray, truth: np.ndarray) -> float:
+    """Return the share of the variance of coordinates that lies between the means of classes."""
+    counts = np.bincount(truth)
+    means = np.bincount(truth, places) / np.maximum(counts, 1)
+    within = float(np.sum((places - means[truth]) ** 2))
+    total = float(np.sum((places - places.mean()) ** 2))
+    return 1 - within / total if total > 0 else 0.0
 
 
 def _cells(K: np.ndarray, truth: np.ndarray) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Shapes, channels and missing values are checked here and nowhere else; letters, 
 objects become numbers.
 """
 
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -19,6 +20,8 @@ from mvdfq.sequences.containers import Ragged, Sequences, offsets_of
 from mvdfq.sequences.tables import is_table, unmasked
 
 TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
+# The ending of a file name.
+FILE = re.compile(r"\.[A-Za-z]\w{1,6}$")
 
 
 def check_sequences(
@@ -80,7 +83,7 @@ def check_sequences(
     if is_table(X) or (isinstance(X, list | tuple) and X and all(map(is_table, X))):
         X = _read_tables(X)
     sequences = _in_double(X) if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
-    _check_channel_count(sequences, n_channels)
+    _check_channel_count(sequences, n_channels, X)
     if missing == "raise":
         refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
     if channel_names is None and sampling_rate is None:
@@ -318,10 +321,13 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
     )
 
 
-def _check_channel_count(sequences: Sequences, n_channels: int | None) -> None:
+def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        is_turned = {*sequences.lengths.tolist()} == {n_channels}
-        hint = f"; {TIME_FIRST}" if is_turned else "."
+        hint = "."
+        if not isinstance(X, Ragged) and any(isinstance(x, str) and FILE.search(x) for x in X):
+            hint = "; if X holds names of files, mvdfq.predict_files(model, X) reads the files."
+        if {*sequences.lengths.tolist()} == {n_channels}:
+            hint = f"; {TIME_FIRST}"
         raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected{hint}")
 
 

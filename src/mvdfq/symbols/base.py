@@ -321,11 +321,11 @@ class JointNames(Sequence[str]):
     def __getitem__(self, code: slice) -> list[str]: ...
     def __getitem__(self, code: Any) -> Any:
         if isinstance(code, slice):
-            return [self[one] for one in range(*code.indices(len(self)))]
+            return [self[place] for place in range(*code.indices(len(self)))]
         if not 0 <= code < len(self):
             raise IndexError(code)
-        found = []
+        symbols = []
         for names in self.names:
             code, digit = divmod(code, len(names))
-            found.append(names[digit])
-        return "&".join(found)
+            symbols.append(names[digit])
+        return "&".join(symbols)

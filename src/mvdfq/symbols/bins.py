@@ -264,5 +264,5 @@ def _thresholds(values: np.ndarray, n: int) -> np.ndarray:
     present = values[~np.isnan(values)]
     if not present.size:
         return np.full(n, np.nan)
-    found = cuts(present, n + 1)
-    return found if found.size else np.full(n, -np.inf)
+    thresholds = cuts(present, n + 1)
+    return thresholds if thresholds.size else np.full(n, -np.inf)

@@ -115,9 +115,9 @@ class CodebookQuantizer(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless codewords and scaling belong to the channels."""
         super().check_learned()
-        n, found = self.n_channels_in_, self.codebooks_
-        require(found, "codebooks_ must hold at least one codebook, got an empty list")
-        for i, codebook in enumerate(found):
+        n, codebooks = self.n_channels_in_, self.codebooks_
+        require(codebooks, "codebooks_ must hold at least one codebook, got an empty list")
+        for i, codebook in enumerate(codebooks):
             check_array(codebook, f"codebooks_[{i}]", (None, n))
             require(len(codebook), f"codebooks_[{i}] must hold at least one codeword, got none")
             require(np.isfinite(codebook).all(), f"codebooks_[{i}] must hold finite numbers")

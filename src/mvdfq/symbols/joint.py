@@ -145,7 +145,7 @@ class JointQuantizer(SequenceTransformer):
 
     def channel_shares(self) -> np.ndarray:
         """Return equal shares of the channels of every set that are not constant."""
-        inside = np.array([np.isin(range(self.n_channels_in_), one) for one in self.sets_])
+        inside = np.array([np.isin(range(self.n_channels_in_), members) for members in self.sets_])
         counted = inside & self.bins_.varies
         counted = np.where(counted.any(axis=1, keepdims=True), counted, inside)
         return counted / counted.sum(axis=1, keepdims=True)
@@ -165,8 +165,8 @@ class JointQuantizer(SequenceTransformer):
     def check_learned(self) -> None:
         """Raise an error unless bins, sets and columns belong together."""
         super().check_learned()
-        n, found = self.n_channels_in_, self.bins_
-        fits = getattr(found, "n_channels_in_", 0) == n
+        n, bins = self.n_channels_in_, self.bins_
+        fits = getattr(bins, "n_channels_in_", 0) == n
         require(fits, f"bins_ must be a fitted DirectQuantizer of {n} channels, got another")
         require(self.sets_, "sets_ must hold at least one set, got an empty list")
         for members in self.sets_:
@@ -184,8 +184,8 @@ class JointQuantizer(SequenceTransformer):
                 len(keys) == len(groups),
                 f"columns_[{i}] must be empty or hold one array for each of {groups}",
             )
-            for one in keys:
-                check_array(one, f"an array of columns_[{i}]", (None,), np.int64)
+            for known in keys:
+                check_array(known, f"an array of columns_[{i}]", (None,), np.int64)
         sizes = self._sizes()
         same = np.array_equal(sizes, self.n_symbols_)
         require(same, f"n_symbols_ must be the alphabets, {sizes}, got {self.n_symbols_}")
@@ -298,10 +298,10 @@ def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
     """Return sets of channels, given by index or name, as tuples of indices."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
         raise TypeError(f"sets must be a list of tuples of channels, got {sets!r}.")
-    found = [_one_set(members, X) for members in sets]
-    if not found:
+    indices = [_one_set(members, X) for members in sets]
+    if not indices:
         raise ValueError("sets must hold at least one set of channels, got an empty list.")
-    return found
+    return indices
 
 
 def _one_set(members: Any, X: Sequences) -> tuple[int, ...]:

@@ -125,8 +125,8 @@ class Letters(PerChannel):
             row = np.where(row == code, np.nan, row)
         for letter, other in SAME[kind].items():
             if letter not in named:
-                for one, two in zip(_both_cases(letter), _both_cases(other), strict=True):
-                    row = np.where(row == one, two, row)
+                for code, same in zip(_both_cases(letter), _both_cases(other), strict=True):
+                    row = np.where(row == code, same, row)
         for code, first in self._first_of_group(folds).items():
             row = np.where(row == code, first, row) if code != first else row
         return row
@@ -168,9 +168,10 @@ class Letters(PerChannel):
     def check_learned(self) -> None:
         """Raise an error unless every row has an alphabet."""
         super().check_learned()
-        found, n = self.alphabets_, self.n_channels_in_
+        alphabets, n = self.alphabets_, self.n_channels_in_
         require(
-            len(found) == n and all(len(set(one)) == len(one) for one in found),
+            len(alphabets) == n
+            and all(len(set(alphabet)) == len(alphabet) for alphabet in alphabets),
             f"alphabets_ must hold one string of distinct characters for each of the {n} rows",
         )
         require(
@@ -208,14 +209,14 @@ def kind_of(values: np.ndarray) -> str:
     """
     codes, counts = np.unique(_fold(values[~np.isnan(values)]), return_counts=True)
     letters = list(map(chr, codes.astype(int).tolist()))
-    found = set(letters)
-    if any(bases <= found <= bases | set(UNKNOWN["nucleic"]) for bases in BASES):
+    present = set(letters)
+    if any(bases <= present <= bases | set(UNKNOWN["nucleic"]) for bases in BASES):
         return "nucleic"
     often = {
         letter for letter, n in zip(letters, counts, strict=True) if n > RARE_SHARE * counts.sum()
     }
-    others = found - RESIDUES - set(UNKNOWN["protein"]) - set(SAME["protein"])
-    is_protein = len(found & RESIDUES) >= MIN_RESIDUES and not others | (often & RARE)
+    others = present - RESIDUES - set(UNKNOWN["protein"]) - set(SAME["protein"])
+    is_protein = len(present & RESIDUES) >= MIN_RESIDUES and not others | (often & RARE)
     return "protein" if is_protein else ""
 
 

@@ -124,7 +124,7 @@ class PerGroup(Rows):
     def _named(self, X: Sequences) -> list[tuple[str, Any]]:
         groups = enumerate(groups_by_name(X), start=1)
         copies = [(i, make_pipeline(Select(group), clone(self.quantizer))) for i, group in groups]
-        return [(f"group {i}", one) for i, one in copies]
+        return [(f"group {i}", quantizer) for i, quantizer in copies]
 
 
 def _joined(parts: dict[str, Symbols]) -> Symbols:

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from mvdfq.terms.feature_blocks import Block
 from mvdfq.terms.fitted import FittedTerm
+from mvdfq.terms.svm import FoldMachine
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,14 @@ class Fitting:
 
     def release(self) -> None:
         """Give up a large kernel matrix, which is part of the sum now."""
+
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
+        """Return what each channel adds to the margins of sequences that inner folds hold out.
+
+        The result is (n_judged, n_columns, n_channels), as of `StandardGram`; None if words are
+        not standardized.
+        """
+        return None
 
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedTerm:
         """Return the term that answers, given its coefficients (n_sequences, n_columns).

@@ -76,6 +76,11 @@ class Baselines:
         views = [View(np.eye(2)[:, [1 - c]]) for c in range(2)]
         return [(view, np.flatnonzero(predicted == c)) for c, view in enumerate(views)]
 
+    @property
+    def average(self) -> View:
+        """All problems, compared with the average training sequence."""
+        return View(np.repeat(self.shares[:, None], len(self.pairs), axis=1))
+
     def _view(self) -> View:
         base = np.zeros((len(self.shares), len(self.pairs)))
         for column, (first, second) in zip(base.T, self.pairs, strict=True):

@@ -30,15 +30,15 @@ class CountedRow(Short):
     n_words: int
 
     @classmethod
-    def of(cls, found: sp.csr_array, scale: np.ndarray) -> "CountedRow":
+    def of(cls, matrix: sp.csr_array, scale: np.ndarray) -> "CountedRow":
         """Return counts in the smallest types that hold them exactly."""
-        counts = found.data
+        counts = matrix.data
         # weights of layouts may make counts that are not whole numbers
         if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
             counts = counts.astype(np.uint8)
-        n_words = found.shape[1]
-        columns = found.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
-        return cls(found.indptr.astype(np.int64), columns, counts, scale, n_words)
+        n_words = matrix.shape[1]
+        columns = matrix.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
+        return cls(matrix.indptr.astype(np.int64), columns, counts, scale, n_words)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -120,11 +120,11 @@ class WordColumns(Short):
         rows = []
         for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
             row = self.plan.row([symbols], r)
-            found = count_at_keys(row, self.plan.groups(r), self.plan.n_levels)
+            matrix = count_at_keys(row, self.plan.groups(r), self.plan.n_levels)
             # before words are left out: they count in the shares
-            scale = inverse_root(np.asarray(found.sum(axis=1), dtype=float))
-            found = found if len(kept) == size else found[:, kept]
-            rows.append(CountedRow.of(found, scale.astype(np.float32)))
+            scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
+            matrix = matrix if len(kept) == size else matrix[:, kept]
+            rows.append(CountedRow.of(matrix, scale.astype(np.float32)))
         return CountBlock(rows)
 
 

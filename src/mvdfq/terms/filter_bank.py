@@ -19,7 +19,6 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
-from mvdfq.frames.base import shares_of
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols import ThresholdQuantizer
 from mvdfq.symbols.base import Symbols, numbered
@@ -73,16 +72,14 @@ class FilterBank(Short):
 
     `weights` is (n_rows, 10, n_columns), `means` (n_rows, 10, n_classes) the means of the words
     over each class, or over all sequences if there are very many classes; `spreads` (n_rows, 10)
-    their deviations, 0 for a word that is left out; `norms` is the part of each row in the squared
-    norms of the machines. `scale` is the mean and the deviation of the words; model files do not
-    hold it.
+    their deviations, 0 for a word that is left out. `scale` is the mean and the deviation of the
+    words; model files do not hold it.
     """
 
     encoder: Pipeline
     weights: np.ndarray
     means: np.ndarray
     spreads: np.ndarray
-    norms: np.ndarray
     n_jobs: int | None = None
     _scale: Scale | None = field(default=None, repr=False)
 
@@ -221,13 +218,13 @@ class FittedFilters(FittedTerm):
             [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
             [numbered(LEVELS)] * len(channels),
             lambda: np.eye(len(channels)),
+            self._curves(read[i : i + 1]),
         )
 
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each channel in the squared norms of all machines, (n_channels,)."""
-        shares = [shares_of([bank.encoder], self.n_channels_in) for bank in self.banks]
-        return np.sum([b.norms @ s for b, s in zip(self.banks, shares, strict=True)], axis=0)
+    def _curves(self, X: Sequences) -> np.ndarray:
+        """Return the channels as the filters read them, NaN for symbols."""
+        scaled = self.banks[0].encoder[0].transform(X).data
+        return np.where(X.symbolic_mask[:, None], np.nan, scaled)
 
     def channel_shares(self, n_channels: int) -> np.ndarray:
         """Return the identity: every row is one channel."""

@@ -12,12 +12,14 @@ from sklearn.pipeline import Pipeline
 from mvdfq._engines.choice import side_by_side
 from mvdfq._engines.filter_words import N_WORDS
 from mvdfq._utils.checks import check_several, check_whole, parse_memory
+from mvdfq.frames.base import shares_of
 from mvdfq.frames.filters import TAPS, auto_dilations
 from mvdfq.sequences import Sequences
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import FilterBank, FittedFilters, filter_encoder, filter_shares
 from mvdfq.terms.standard import Learned, StandardGram
+from mvdfq.terms.svm import FoldMachine
 
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
@@ -141,6 +143,12 @@ class FilterFitting(Fitting):
         for gram in self.grams:
             gram.values = np.empty((0, 0))
 
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
+        """Return what each channel adds to the margins of held-out sequences."""
+        pairs = zip(self.grams, self.encoders, strict=True)
+        found = [gram.held_out(folds, shares_of([one], n_channels)) for gram, one in pairs]
+        return np.sum(found, axis=0)
+
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedFilters:
         """Return the term with the weights of words; filters keep no training sequences."""
         banks, intercepts = [], np.zeros(coefficients.shape[1])
@@ -151,8 +159,7 @@ class FilterFitting(Fitting):
             means = _placed(learned, learned.means.clip(0, 1), np.float16)
             spreads = _placed(learned, learned.spreads[:, None], np.float16)[:, :, 0]
             intercepts += learned.intercepts
-            norms = learned.norms / share
-            parts = weights, means, spreads, norms
+            parts = weights, means, spreads
             banks.append(FilterBank(encoder, *parts, gram.n_jobs, gram.scales[0]))
         return FittedFilters.of(self.name, banks, intercepts, share)
 
@@ -188,18 +195,16 @@ class FilterSource(Source):
         """Return the term with the weights of words; filters keep no training sequences."""
         sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
         ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        columns = found.weights, found.means, found.spreads, found.learned
-        parts = (np.split(one, ends) for one in columns)
+        parts = (np.split(one, ends) for one in (found.weights, found.means, found.spreads))
         banks = [
             FilterBank(
                 encoder,
                 weights.reshape(n_rows, N_WORDS, -1).astype(np.float32),
                 means.clip(0, 1).reshape(n_rows, N_WORDS, -1).astype(np.float16),
                 spreads.reshape(n_rows, N_WORDS).astype(np.float16),
-                (learned**2).reshape(n_rows, -1).sum(axis=1),
                 found.n_jobs,
             )
-            for encoder, n_rows, weights, means, spreads, learned in zip(
+            for encoder, n_rows, weights, means, spreads in zip(
                 self.encoders, sizes, *parts, strict=True
             )
         ]

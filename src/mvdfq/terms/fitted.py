@@ -31,7 +31,8 @@ class TermRows:
 
     `symbols` are the rows as symbols, `offsets` the offsets of each layout of each group, `names`
     the names of the symbols of each row; `find_shares` returns the share of each channel in each
-    row.
+    row. `curves` (n_channels, n_frames) are the channels with mean 0 and deviation 1 in training,
+    NaN for channels of symbols; None if the term does not know the means.
     """
 
     symbols: Any
@@ -39,6 +40,7 @@ class TermRows:
     offsets: list[list[tuple[int, ...]]]
     names: list[Any]
     find_shares: Callable[[], np.ndarray]
+    curves: np.ndarray | None = None
 
 
 @dataclass(repr=False, kw_only=True)
@@ -46,8 +48,7 @@ class FittedTerm(Short):
     """A term that answers: what a model file holds.
 
     The margins of a sequence are `sums`, which words of the sequence add up to, plus
-    `intercepts`, which belong to the words that every sequence has on average. `norms` are the
-    parts of the rows in the squared norms of the machines.
+    `intercepts`, which belong to the words that every sequence has on average.
     """
 
     name: str
@@ -123,11 +124,6 @@ class FittedTerm(Short):
         """Return what an explanation says about the rows of sequence `i`."""
         raise NotImplementedError
 
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each row in the squared norms of all machines, (n_rows,)."""
-        raise NotImplementedError
-
     def channel_shares(self, n_channels: int) -> np.ndarray:
         """Return the share of each channel in each row, (n_rows, n_channels)."""
         return shares_of(self.encoders, n_channels)
@@ -195,10 +191,10 @@ class ReadingTerm(FittedTerm):
         return find_evidence(self, read)
 
     def channel_shares(self, n_channels: int) -> np.ndarray:
-        """Return the share of each channel in each row, also in rows that are left out."""
-        if not self.reader.kernel_.reads_symbols:
-            return np.eye(n_channels)
-        return super().channel_shares(n_channels)
+        """Return the share of each channel in each row in use."""
+        reads_symbols = self.reader.kernel_.reads_symbols
+        shares = super().channel_shares(n_channels) if reads_symbols else np.eye(n_channels)
+        return shares[self.reader.rows_]
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""
@@ -209,7 +205,7 @@ class ReadingTerm(FittedTerm):
             [row_names[r] for r in reader.rows_],
             [[layout.offsets for layout in group.layouts] for group in reader.plan_.groups(0)],
             [names[r] for r in reader.rows_],
-            lambda: self.channel_shares(len(channels))[reader.rows_],
+            lambda: self.channel_shares(len(channels)),
         )
 
     def _symbol_names(self) -> list[Any]:

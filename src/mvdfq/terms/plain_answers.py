@@ -13,7 +13,6 @@ from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.alignment import row_units, unit_grams
 from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.standard import class_members
 from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
@@ -43,17 +42,6 @@ class FittedPlain(ReadingTerm):
 
     def _products(self, read: Any) -> np.ndarray:
         return self.reader.values(read) @ self.coefficients
-
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each row in the squared norms of all machines, (n_rows,)."""
-        norms = np.zeros(self.reader.n_rows_in_)
-        # rounding may leave a norm just below 0
-        norms[self.reader.rows_] = self.once("norms", lambda: np.maximum(self._norms(), 0))
-        return norms / self.share
-
-    def _norms(self) -> np.ndarray:
-        raise NotImplementedError
 
 
 @dataclass(repr=False, kw_only=True)
@@ -137,9 +125,6 @@ class FittedKernel(FittedPlain):
         if table.nbytes < self.reader.train_.data.nbytes:
             self.values = [group.values for group in table.groups]
 
-    def _norms(self) -> np.ndarray:
-        return _kernel_norms(self) if self.table is None else _table_norms(self.table)
-
     def _build(self) -> WordTable | None:
         kernel = self.reader
         if kernel.gamma is not None or not has_table(kernel.plan_):
@@ -202,9 +187,6 @@ class FittedFeatures(FittedPlain):
         own = np.asarray(features.power(2).sum(axis=1)).ravel()
         return Nearness(own, features @ means, means.T @ means)
 
-    def _norms(self) -> np.ndarray:
-        return _linear_norms(self.reader, self.coefficients)
-
     def _build(self) -> WordTable | None:
         features = self.reader
         if not isinstance(features.columns_, Vocabulary) or not has_table(features.plan_):
@@ -233,49 +215,3 @@ def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
     unseen_frames = np.append(symbols.unseen.any(axis=0), False)
     frames = np.add.reduceat(unseen_frames.astype(int), symbols.offsets[:-1])
     return (frames > 0) & (symbols.lengths > 0)
-
-
-def _table_norms(table: WordTable) -> np.ndarray:
-    """Return the squared norms from the weights of words, which hold the weights of the kernel.
-
-    A word of row `r` and group `g` weighs ``v = w_r * w_g * sum_i(a_i * count_i)``. The part of
-    the word in the squared norm is ``w_r * w_g * sum_i(a_i * count_i)**2 = v**2 / (w_r * w_g)``.
-    """
-    norms = np.zeros(len(table.plan.row_weights))
-    for weights, group in zip(table.group_weights, table.groups, strict=True):
-        squares = (group.values.astype(float) ** 2).sum(axis=(1, 2))
-        mine = np.add.reduceat(np.append(squares, 0), group.first[:-1])
-        factors = weights * table.plan.row_weights[table.rows]
-        norms[table.rows] += np.divide(mine, factors, out=np.zeros_like(mine), where=factors != 0)
-    return norms
-
-
-def _kernel_norms(term: Any) -> np.ndarray:
-    """Return the squared norms of a `FittedKernel`, from the kernel matrix of every row."""
-    kernel, coefficients = term.reader, term.divided
-    if not isinstance(kernel.train_, Symbols):
-        raise AttributeError(
-            f"{type(kernel.plan_.kernel).__name__} reads all rows together, so it does not have "
-            f"an importance per row; use a kernel of symbols, such as mvdfq.Spatial()."
-        )
-    used = np.flatnonzero(coefficients.any(axis=1))
-    units = row_units(kernel.train_[used], kernel.plan_)
-    grams = unit_grams(units, kernel.n_jobs, kernel.memory_limit)
-    mine = coefficients[used]
-    squares = [float(np.einsum("ic,ij,jc->", mine, K, mine, optimize=True)) for K in grams]
-    return np.array(squares) * kernel.plan_.row_weights
-
-
-def _linear_norms(features: Any, coefficients: np.ndarray) -> np.ndarray:
-    """Return the squared norms of coefficients of `SequenceFeatures`."""
-    columns = features.columns_
-    if not isinstance(columns, Vocabulary):
-        raise AttributeError(
-            "The words of all rows are hashed to the same columns, so the importance of a row is "
-            "not known; pass solver='kernel', which keeps the words of each row apart."
-        )
-    norms = np.zeros(len(features.plan_.row_weights))
-    for (r, t), words in columns.words.items():
-        first = columns.first[r, t]
-        norms[r] += float((coefficients[first : first + len(words)] ** 2).sum())
-    return norms

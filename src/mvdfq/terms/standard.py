@@ -31,6 +31,7 @@ from mvdfq.gram.plan import Plan, spread_of_sums
 from mvdfq.kernels import Group, Kernel
 from mvdfq.kernels.base import Row
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.svm import FoldMachine
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], Any]]
@@ -105,7 +106,6 @@ class Learned(NamedTuple):
     means: np.ndarray
     spreads: np.ndarray
     intercepts: np.ndarray
-    norms: np.ndarray
 
 
 class StandardGram:
@@ -160,8 +160,6 @@ class StandardGram:
             z = scale.features(make()) if z is None else z
             found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
             mean, deviation = scale.mean[scale.kept, None], 1 / scale.factor[scale.kept, None]
-            squares = np.zeros(scale.mean.size)
-            squares[scale.kept] = (found**2).sum(axis=1)
             # of root shares as they are counted: prediction need not standardize
             weights = found * scale.factor[scale.kept, None]
             yield Learned(
@@ -173,8 +171,31 @@ class StandardGram:
                 deviation[:, 0],
                 # centring moves every sequence by the same amount, so it is an intercept
                 -scale.mean[scale.kept] @ weights,
-                squares.reshape(len(rows), -1).sum(axis=1),
             )
+
+    def held_out(self, folds: list[FoldMachine], shares: np.ndarray) -> np.ndarray:
+        """Return what channels add to margins of sequences that their machine did not learn from.
+
+        `shares` (n_rows, n_channels) are those of the channels in all rows; the result is
+        (n_judged, n_columns, n_channels), in the order of the folds.
+        """
+        shape = folds[0].coefficients.shape[1], shares.shape[1]
+        out = [np.zeros((len(fold.check), *shape)) for fold in folds]
+        for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
+            z = scale.features(make()) if z is None else z
+            # the words of a row stand side by side, and so do rows of the same channels
+            differ = np.any(np.diff(shares[rows], axis=0), axis=1)
+            starts = np.append(0, np.flatnonzero(differ) + 1)
+            firsts = np.append(starts, len(rows)) * (scale.mean.size // len(rows))
+            cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
+            # single precision: the features have no more digits
+            both = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
+            learned = np.split(_product(z, both), len(folds), axis=1)
+            for fold, found, added in zip(folds, learned, out, strict=True):
+                mine = on_host(z[fold.check])
+                sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
+                added += sums @ shares[rows[starts]]
+        return np.concatenate(out)
 
 
 @dataclass(frozen=True, repr=False)

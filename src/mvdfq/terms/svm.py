@@ -7,7 +7,7 @@ and evidence can be summed.
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -75,6 +75,14 @@ class Margins(Short):
     def of(self, values: Any) -> np.ndarray:
         """Return the margins, (n_sequences, n_problems)."""
         return values @ self.coefficients + self.intercepts
+
+
+class FoldMachine(NamedTuple):
+    """The machine of an inner fold: its coefficients of all sequences, and those it may judge."""
+
+    check: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
 
 
 def fit_margins(

@@ -41,10 +41,10 @@ def sum_up(
     """
     n_groups = len(plan.groups(0))
 
-    def one(g: int) -> GroupTable:
+    def table_of(g: int) -> GroupTable:
         return sum_group(train, plan, g, coefficients, scale, memory // n_groups)
 
-    tables = [table for _, table in run_in_order(one, range(n_groups), n_threads(n_jobs))]
+    tables = [table for _, table in run_in_order(table_of, range(n_groups), n_threads(n_jobs))]
     return WordTable(plan, np.flatnonzero(plan.row_weights), tables, mean)
 
 
@@ -59,11 +59,11 @@ def learned_table(
     rows = np.flatnonzero(plan.row_weights)
     n_groups = len(plan.groups(0))
 
-    def one(g: int) -> GroupTable:
+    def table_of(g: int) -> GroupTable:
         parts = (_learned(vocabulary, plan, r, g, coefficients) for r in rows.tolist())
         return _joined(plan, g, parts, coefficients.shape[1], memory // n_groups)
 
-    return WordTable(plan, rows, [one(g) for g in range(n_groups)], mean)
+    return WordTable(plan, rows, [table_of(g) for g in range(n_groups)], mean)
 
 
 def sum_group(
@@ -81,8 +81,8 @@ def sum_group(
             group = plan.groups(r)[g]
             factor = plan.row_weights[r] * group.weight * scale[r][:, None]
             # the weights of row, group and sequence go into the coefficients, so counts stay plain
-            mine = (factor * coefficients).astype(np.float32)
-            yield _summed(plan.row([train], r), group, mine, plan)
+            weighted = (factor * coefficients).astype(np.float32)
+            yield _summed(plan.row([train], r), group, weighted, plan)
 
     return _joined(plan, g, parts(), coefficients.shape[1], memory)
 
@@ -150,7 +150,7 @@ def _joined(
         values.append(filled)
         # after every row: how many words occur is known only then
         _check_size(sum(map(len, values)) * slot_bytes, memory)
-    first = np.concatenate([[0], np.cumsum([len(one) for one in values])]).astype(np.int64)
+    first = np.concatenate([[0], np.cumsum([len(slots) for slots in values])]).astype(np.int64)
     return GroupTable(group, bases, first, np.concatenate(keys), np.concatenate(values))
 
 

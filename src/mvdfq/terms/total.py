@@ -20,12 +20,13 @@ from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report, one_blas_thread
+from mvdfq.frames.base import UnknownShares
 from mvdfq.gram.plan import spread_of_sums
 from mvdfq.terms.base import Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.standard import Scale, means_of_classes
-from mvdfq.terms.svm import Margins
+from mvdfq.terms.svm import FoldMachine, Margins
 from mvdfq.terms.typical import Nearness, added, inverse
 
 
@@ -109,6 +110,22 @@ class Total:
         # weights that are learned from labels must not see the labels of the fold that checks them
         moving = [share * fit.matrix(learn) for share, fit in pairs if fit.reads_labels]
         return sum(moving, start=self.fixed) if self.fixed is not None else sum(moving)
+
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
+        """Return what channels and terms add to margins of sequences that inner folds hold out.
+
+        The result is (n_judged, n_columns, n_channels + n_terms), in the order of the folds; None
+        if a term cannot say.
+        """
+        try:
+            pairs = zip(self.shares, self.fits, strict=True)
+            found = [(share, fit.held_out(folds, n_channels)) for share, fit in pairs]
+        except UnknownShares:
+            return None
+        if any(one is None for _, one in found):
+            return None
+        parts = [share * one for share, one in found]
+        return np.concatenate([sum(parts), *(one.sum(axis=2)[:, :, None] for one in parts)], axis=2)
 
     def finish(self, margins: Margins) -> FittedSum:
         """Divide a machine on the sum among the terms."""

@@ -1,7 +1,7 @@
 """Training by inner validation: the penalty C, and the scale of probabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log
 from numbers import Real
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from mvdfq._utils.threads import Report
-from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_temperature
 from mvdfq.terms.typical import Calibration, Spread, inverse, nearness_in, spread_sizes
 
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
@@ -44,8 +44,9 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 class Trained:
     """Trained machines and the scores of inner validation, (n_candidates, n_folds).
 
-    `calibration` is what the inner folds say about p values, None if nothing is known. After
-    passes, `decision` are the decision values of the sequences that were held out.
+    `calibration` is what the inner folds say about p values, None if nothing is known. `folds` are
+    the machines of the inner folds. After passes, `decision` are the decision values of the
+    sequences that were held out, and `checked` the machines before they learned from them.
     """
 
     margins: Margins
@@ -55,6 +56,8 @@ class Trained:
     best: int
     calibration: Calibration | None = None
     decision: np.ndarray | None = None
+    folds: list[FoldMachine] = field(default_factory=list)
+    checked: Margins | None = None
 
     @property
     def score(self) -> float:
@@ -98,11 +101,15 @@ class Trainer:
     ) -> Trained:
         """Choose C among the candidates, fit the temperature, train on all sequences."""
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
-        decisions, distances, scores = [], [], np.empty((len(candidates), len(folds)))
+        machines, decisions, distances = [], [], []
+        scores = np.empty((len(candidates), len(folds)))
         for f, (learn, check) in enumerate(folds):
             # computed once for all penalties
             values = matrix(learn)
-            decisions.append([self._decide(values, learn, check, C) for C in candidates])
+            mine = [self._fit(values, learn, C) for C in candidates]
+            cut = _cut(values, check, learn)
+            decisions.append([self.problems.decision(one.of(cut)) for one in mine])
+            machines.append(mine if self.problems.scheme == "ovr" else [])  # pairs are many
             scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
             if self.calibrates:
                 distances.append(self._distances(values, learn)[0][check])
@@ -126,7 +133,8 @@ class Trainer:
                 spread = self._distances(values, everything)[1]
                 calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
         margins = self._fit(values, everything, C)
-        return Trained(margins, float(C), temperature, scores, best, calibration)
+        kept = self._machines(folds, [mine[best] for mine in machines if mine])
+        return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
 
     def chosen(self, values: Any, candidates: Sequence[float]) -> Trained:
         """Choose C in inner folds if there are several candidates; train on all sequences."""
@@ -161,9 +169,16 @@ class Trainer:
             n_jobs=self.n_jobs,
         )
 
-    def _decide(self, values: Any, learn: np.ndarray, check: np.ndarray, C: float) -> np.ndarray:
-        margins = self._fit(values, learn, C)
-        return self.problems.decision(margins.of(_cut(values, check, learn)))
+    def _machines(self, folds: Folds, used: list[Margins]) -> list[FoldMachine]:
+        """Return the machines of the folds, if they have a coefficient for every sequence."""
+        found = []
+        for (learn, check), mine in zip(folds, used, strict=False):  # none are used of pairs
+            if len(mine.coefficients) != len(learn):  # coefficients of explicit features
+                return []
+            coefficients = np.zeros((len(self.y), mine.coefficients.shape[1]))
+            coefficients[learn] = mine.coefficients
+            found.append(FoldMachine(check, coefficients, mine.intercepts))
+        return found
 
     def _distances(self, values: Any, learn: np.ndarray) -> tuple[np.ndarray, Spread]:
         """Return relative distances of all sequences to the classes of `learn`, and the spread."""

@@ -99,9 +99,9 @@ class WordTable(Short):
         if device:
             from mvdfq.terms.on_gpu import scores  # torch is optional
 
-            found = scores(self.plan, self.groups, self.group_weights, symbols, device)
-            if found is not None:
-                return found
+            scored = scores(self.plan, self.groups, self.group_weights, symbols, device)
+            if scored is not None:
+                return scored
         shape = len(symbols), len(self.rows)
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._utils.checks import parse_memory
-from mvdfq.frames.base import encode, fit_encoders
+from mvdfq.frames.base import encode, fit_encoders, shares_of
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import inverse_root
@@ -31,6 +31,7 @@ from mvdfq.terms.standard import (
     pieces_of,
     reader_of_words,
 )
+from mvdfq.terms.svm import FoldMachine
 from mvdfq.terms.typical import Centres, Nearness, added
 from mvdfq.terms.word_table import WordTable, dense_table
 
@@ -173,10 +174,14 @@ class WordFitting(Fitting):
         """Give up the kernel matrix, which is part of the sum now."""
         self.gram.values = np.empty((0, 0))
 
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
+        """Return what each channel adds to the margins of held-out sequences."""
+        return self.gram.held_out(folds, shares_of(self.encoders, n_channels))
+
     def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedWords":
         """Return the term with the weights of words."""
         pieces, n_columns = self.gram.learned(coefficients), coefficients.shape[1]
-        values, means, spreads, norms, intercepts = _placed(self.reader, pieces, n_columns)
+        values, means, spreads, intercepts = _placed(self.reader, pieces, n_columns)
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -187,7 +192,6 @@ class WordFitting(Fitting):
             values=values,
             means=means,
             spreads=spreads,
-            norms=norms / share,
             kept=self.symbols if keep else None,
             min_share=self.min_share,
             _scales=self.gram.scales,
@@ -226,14 +230,13 @@ class WordSource(Source):
         pieces, start = [], 0
         for r, (kept, size) in enumerate(zip(self.columns.kept, self.columns.sizes, strict=True)):
             mine = slice(start, start + len(kept))
-            norm = (found.learned[mine] ** 2).sum()
             # what a sequence without any word gets from centring
             lost = -found.mean[mine] @ found.weights[mine]
             about = found.weights[mine], found.means[mine], found.spreads[mine]
-            pieces.append(Learned(np.array([r]), size, kept, *about, lost, norm))
+            pieces.append(Learned(np.array([r]), size, kept, *about, lost))
             start = mine.stop
         n_columns = found.weights.shape[1]
-        values, means, spreads, norms, intercepts = _placed(self.reader, pieces, n_columns)
+        values, means, spreads, intercepts = _placed(self.reader, pieces, n_columns)
         return FittedWords(
             name=self.name,
             encoders=self.encoders,
@@ -244,7 +247,6 @@ class WordSource(Source):
             values=values,
             means=means,
             spreads=spreads,
-            norms=norms,
             kept=keep,
             min_share=self.min_share,
         )
@@ -266,7 +268,6 @@ class FittedWords(ReadingTerm):
     values: list[np.ndarray]
     means: list[np.ndarray]
     spreads: list[np.ndarray]
-    norms: np.ndarray
     kept: Symbols | None = None
     min_share: float = 0.0
     _scales: list[Scale] = field(default_factory=list, repr=False)
@@ -296,11 +297,6 @@ class FittedWords(ReadingTerm):
     def _compared(self, view: View) -> ComparedWords:
         assert self.table is not None
         return self.once_for(view, partial(ComparedWords.of, self.table, self.means))
-
-    @property
-    def row_norms(self) -> np.ndarray:
-        """The part of each row in the squared norms of all machines, (n_rows,)."""
-        return self.norms
 
     @property
     def train(self) -> Any:
@@ -366,25 +362,24 @@ class FittedWords(ReadingTerm):
 
 def _placed(
     reader: SequenceFeatures, pieces: Iterable[Learned], n_columns: int
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
-    """Return weights, means and spreads of words, norms of rows, intercepts of pieces."""
+) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Return weights, means and spreads of words, and the intercepts of all pieces together."""
     plan = reader.plan_
     firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
     values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
     spreads = [np.zeros((*slots.shape[:2], 1), np.float16) for slots in values]
     means: list[np.ndarray] = []
-    norms, intercepts = np.zeros(len(plan.n_symbols)), np.zeros(n_columns)
+    intercepts = np.zeros(n_columns)
     for learned in pieces:
         if not means:
             shapes = [(*slots.shape[:2], learned.means.shape[1]) for slots in values]
             means = [np.zeros(shape, np.float16) for shape in shapes]
         intercepts += learned.intercepts
-        norms[learned.rows] = learned.norms
         # tables divide by the mean of rows, as kernels do
         _place(learned, learned.weights * reader.row_mean(), firsts, values)
         _place(learned, learned.means.clip(0, 1), firsts, means)
         _place(learned, learned.spreads[:, None], firsts, spreads)
-    return values, means, spreads, norms, intercepts
+    return values, means, spreads, intercepts
 
 
 def _place(

@@ -65,7 +65,6 @@ def _check_fitted_words(value: Any) -> None:
     for values, means, spreads in zip(value.values, value.means, value.spreads, strict=True):
         _check_means(means, values.shape[:2])
         _check_spreads(spreads, (*values.shape[:2], 1))
-    check_norms(value.norms, "norms", (len(rows),))
     require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
     if value.kept is not None:
         same = np.array_equal(value.kept.n_symbols, value.reader.plan_.n_symbols)
@@ -118,7 +117,6 @@ def _check_filter_bank(value: Any) -> None:
     check_array(value.weights, "weights", (n_rows, N_WORDS, None), np.float32)
     _check_means(value.means, (n_rows, N_WORDS))
     _check_spreads(value.spreads, (n_rows, N_WORDS))
-    check_norms(value.norms, "norms", (n_rows,))
 
 
 def _check_fitted_filters(value: Any) -> None:

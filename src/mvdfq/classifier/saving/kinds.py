@@ -51,8 +51,8 @@ def check_kinds(value: Any) -> None:
         raise LearnedError(f"the file must hold {', '.join(missing)}, but does not")
     for name, hint in _hints(cls).items():
         if hasattr(value, name) and not fits(getattr(value, name), hint):
-            found = _shown(getattr(value, name))
-            raise LearnedError(f"{name} must be {_written(hint)}, got {found}")
+            shown = _shown(getattr(value, name))
+            raise LearnedError(f"{name} must be {_written(hint)}, got {shown}")
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -66,7 +66,7 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     if get_origin(hint) in (Union, UnionType):
-        return any(fits(value, one) for one in get_args(hint))
+        return any(fits(value, kind) for kind in get_args(hint))
     if get_origin(hint) in COLLECTIONS:
         return COLLECTIONS[get_origin(hint)](value, get_args(hint))
     if is_typeddict(hint):
@@ -77,14 +77,14 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def _is_list(value: Any, args: tuple[Any, ...]) -> bool:
-    return isinstance(value, list) and all(fits(one, args[0]) for one in value)
+    return isinstance(value, list) and all(fits(item, args[0]) for item in value)
 
 
 def _is_sequence(value: Any, args: tuple[Any, ...]) -> bool:
     if isinstance(value, range):
         return fits(value.start, args[0])  # a range may be long, and all its members are alike
     is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    return is_list and all(fits(one, args[0]) for one in value)
+    return is_list and all(fits(item, args[0]) for item in value)
 
 
 def _is_tuple(value: Any, args: tuple[Any, ...]) -> bool:
@@ -103,7 +103,7 @@ def _is_record(value: Any, hint: Any) -> bool:
     if not isinstance(value, dict) or not hint.__required_keys__ <= value.keys():
         return False
     hints = get_type_hints(hint)
-    return all(key in hints and fits(one, hints[key]) for key, one in value.items())
+    return all(key in hints and fits(item, hints[key]) for key, item in value.items())
 
 
 COLLECTIONS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
@@ -141,7 +141,7 @@ def _needed(cls: type) -> list[str]:
         return list(STEPS)
     if not is_record(cls):
         return []
-    return [one.name for one in fields(cls) if not one.name.startswith("_")]
+    return [field.name for field in fields(cls) if not field.name.startswith("_")]
 
 
 @cache

@@ -71,12 +71,12 @@ def _versions() -> dict[str, str]:
 
 def digest(X: Any, y: np.ndarray) -> str:
     """Return SHA-256 of the values, the lengths and the labels."""
-    found = hashlib.sha256()
-    found.update(repr((X.data.dtype.str, X.data.shape, [str(label) for label in y])).encode())
-    found.update(X.offsets.astype("<i8").tobytes())
+    content = hashlib.sha256()
+    content.update(repr((X.data.dtype.str, X.data.shape, [str(label) for label in y])).encode())
+    content.update(X.offsets.astype("<i8").tobytes())
     for row in X.data:  # one row at a time, so that large data are not copied
-        found.update(np.ascontiguousarray(row).tobytes())
-    return found.hexdigest()
+        content.update(np.ascontiguousarray(row).tobytes())
+    return content.hexdigest()
 
 
 def fingerprints(X: Any) -> np.ndarray:
@@ -84,9 +84,9 @@ def fingerprints(X: Any) -> np.ndarray:
 
     The same values in another type of numbers have the same bits. Labels do not count.
     """
-    found = np.empty(len(X), dtype=np.uint64)
+    bits = np.empty(len(X), dtype=np.uint64)
     for i, (a, b) in enumerate(pairwise(X.offsets.tolist())):
         values = np.ascontiguousarray(X.data[:, a:b], dtype=np.float64) + 0.0  # -0 becomes 0
         content = hashlib.blake2b(values.data, digest_size=8)
-        found[i] = max(int.from_bytes(content.digest(), "little"), 1)
-    return found
+        bits[i] = max(int.from_bytes(content.digest(), "little"), 1)
+    return bits

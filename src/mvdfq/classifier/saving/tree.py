@@ -68,9 +68,9 @@ class TreeWriter:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, list):
-            return [self.describe(one, where) for one in value]
+            return [self.describe(item, where) for item in value]
         if type(value) is tuple:
-            return {"tuple": [self.describe(one, where) for one in value]}
+            return {"tuple": [self.describe(item, where) for item in value]}
         if type(value) is range:
             return {"range": [value.start, value.stop, value.step]}
         if isinstance(value, dict):
@@ -87,7 +87,9 @@ class TreeWriter:
         if isinstance(value, np.ndarray):
             return {"number": number, **self._array(value, where)}
         if isinstance(value, sp.csr_array):
-            parts = [self._stored(one, where) for one in (value.data, value.indices, value.indptr)]
+            parts = [
+                self._stored(part, where) for part in (value.data, value.indices, value.indptr)
+            ]
             return {"number": number, "csr": parts, "shape": list(value.shape)}
         return {"number": number, **self._object(value, where)}
 
@@ -114,7 +116,7 @@ class TreeWriter:
                 f"holds parts of mvdfq; use pickle or skops instead"
             )
         state = {}
-        for name, one in vars(value).items():
+        for name, attribute in vars(value).items():
             # computed on demand; or a fact about the machine, which the next machine may not have
             if name.startswith("_") or name == "engine":
                 continue
@@ -122,7 +124,7 @@ class TreeWriter:
                 raise LearnedError(
                     f"{cls.__name__}.{name} is not a parameter, and fit does not set it"
                 )
-            state[name] = self.describe(one, f"{cls.__name__}.{name}")
+            state[name] = self.describe(attribute, f"{cls.__name__}.{name}")
         try:
             check_kinds(value)
         except LearnedError as error:
@@ -161,7 +163,7 @@ class TreeReader:
             case None | bool() | int() | float() | str():
                 return value
             case list():
-                return [self.built(one) for one in value]
+                return [self.built(item) for item in value]
             case {"again": number}:
                 self._count(self.sizes[number])
                 return self.numbered[number]  # complete objects only, so no object can hold itself
@@ -177,12 +179,12 @@ class TreeReader:
             case {"float": str(text)}:
                 return float(text)
             case {"tuple": list(items)}:
-                return tuple(self.built(one) for one in items)
+                return tuple(self.built(item) for item in items)
             case {"range": [int(), int(), int()] as ends}:
                 self._count(len(range(*ends)))
                 return range(*ends)
             case {"dict": list(pairs)}:
-                return {self.built(key): self.built(one) for key, one in pairs}
+                return {self.built(key): self.built(item) for key, item in pairs}
             case {"object": str(kind), "state": dict(state)}:
                 return self._object(kind, state)
         return self._array(value)
@@ -211,9 +213,9 @@ class TreeReader:
         require(kind in CLASSES, f"the file holds {kind!r}, which is not a part of a model")
         cls = _class(kind)
         result: Any = object.__new__(cls)
-        for name, one in state.items():
+        for name, described in state.items():
             require(_is_attribute(cls, name), f"{name!r} is not an attribute of {kind}")
-            object.__setattr__(result, name, self.built(one))
+            object.__setattr__(result, name, self.built(described))
         for name, default in _defaults(cls).items():
             if name not in state:  # a newer version may have more parameters than the file
                 object.__setattr__(result, name, default())
@@ -242,9 +244,9 @@ def _parameters(cls: type) -> Mapping[str, Parameter]:
 def _defaults(cls: Any) -> dict[str, Callable[[], Any]]:
     """Return functions that make the default values of parameters or fields."""
     if not is_record(cls):
-        found = ((name, parameter.default) for name, parameter in _parameters(cls).items())
-        return {name: _constant(value) for name, value in found if value is not Parameter.empty}
-    made = {one.name: one.default_factory for one in fields(cls) if one.default is MISSING}
+        defaults = ((name, parameter.default) for name, parameter in _parameters(cls).items())
+        return {name: _constant(value) for name, value in defaults if value is not Parameter.empty}
+    made = {field.name: field.default_factory for field in fields(cls) if field.default is MISSING}
     return {name: make for name, make in made.items() if make is not MISSING}
 
 

@@ -10,4 +10,4 @@ from mvdfq.explain.figures.collection import (
     map_of as map_of,
 )
 from mvdfq.explain.figures.quantization import codebook as codebook, direct as direct
-from mvdfq.explain.figures.sequence import evidence as evidence
+from mvdfq.explain.figures.sequence import evidence as evidence, mutations as mutations

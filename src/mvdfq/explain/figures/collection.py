@@ -65,7 +65,7 @@ def map_of(report: Any) -> Any:
     >>> from mvdfq import figures
     >>> columns = {"x": [0, 1], "y": [1, 0], "truth": [0, 1], "predicted": [0, 0]}
     >>> figure = figures.map_of({"sequences": columns, "classes": ["a", "b"],
-    ...                          "map": {"explained": [0.5, 0.2]}})
+    ...                          "map": {"told_apart": [0.9, 0.6]}})
     """
     data = report if isinstance(report, Mapping) else report.data
     columns = {key: np.array(data["sequences"][key]) for key in ("x", "y", "truth", "predicted")}
@@ -78,15 +78,15 @@ def map_of(report: Any) -> Any:
     axes.scatter(
         columns["x"][wrong], columns["y"][wrong], s=70, facecolors="none", edgecolors="black"
     )
-    first, second = data["map"]["explained"]
-    axes.set_xlabel(f"axis 1 ({first:.0%} of the variance)")
-    axes.set_ylabel(f"axis 2 ({second:.0%} of the variance)")
+    first, second = data["map"]["told_apart"]
+    axes.set_xlabel(f"axis 1 ({first:.0%} of it is between classes)")
+    axes.set_ylabel(f"axis 2 ({second:.0%} of it is between classes)")
     axes.legend(fontsize="x-small", ncols=1 + len(data["classes"]) // 12)
     return figure
 
 
 def importance(clf: Any, most: int = 30) -> Any:
-    """Draw the share of each channel in what a classifier learned.
+    """Draw what would be lost without each channel, with its 95 % interval.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def importance(clf: Any, most: int = 30) -> Any:
         A fitted classifier.
 
     most : int, default=30
-        Number of channels to draw, the largest shares first.
+        Number of channels to draw, the most important first.
 
     Returns
     -------
@@ -107,13 +107,14 @@ def importance(clf: Any, most: int = 30) -> Any:
     >>> X, y = mvdfq.make_autoregressive(20, 2, 30, random_state=0)
     >>> figure = mvdfq.figures.importance(mvdfq.SequenceClassifier("mvdfq-sssk", C=1).fit(X, y))
     """
-    shares = np.asarray(clf.feature_importance_)
-    names = clf.channel_names_in_ or [f"x{c}" for c in range(len(shares))]
-    order = np.argsort(-shares, kind="stable")[:most][::-1]
+    found = clf.importance()
+    order = np.argsort(-found.log_loss[:, 0], kind="stable")[:most][::-1]
+    rise, low, high = found.log_loss[order].T
     figure, axes = new_figure(5, 1 + 0.22 * len(order))
-    axes.barh(range(len(order)), shares[order], color=FOR)
-    axes.set_yticks(range(len(order)), [names[c] for c in order], parse_math=False)
-    axes.set_xlabel("share in what was learned")
+    style = {"color": FOR, "ecolor": "gray", "xerr": [rise - low, high - rise]}
+    axes.barh(range(len(order)), rise, **style)
+    axes.set_yticks(range(len(order)), [found.names[c] for c in order], parse_math=False)
+    axes.set_xlabel("rise of the log loss without the channel")
     return figure
 
 

@@ -7,10 +7,12 @@ import numpy as np
 from mvdfq.explain.figures.canvas import AGAINST, FOR, new_figure, time_axis
 from mvdfq.sequences import check_sequences
 
-__all__ = ["evidence"]
+__all__ = ["evidence", "mutations"]
 
 # More channels than this cannot be told apart in a picture: the strongest are drawn.
 MOST_CHANNELS = 20
+# Letters of a longer string would overlap.
+MOST_LETTERS = 300
 
 
 def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
@@ -73,3 +75,47 @@ def _band(axes: Any, edges: np.ndarray, row: np.ndarray, shares: np.ndarray) -> 
     axes.pcolormesh(edges, bounds, image[None], cmap=colours, vmin=-1, vmax=1, rasterized=True)
     axes.plot((edges[:-1] + edges[1:]) / 2, row, color="black", linewidth=0.9)
     axes.set_yticks([])
+
+
+def mutations(found: Any) -> Any:
+    """Draw the effect of every single substitution of a string as a heat map.
+
+    Parameters
+    ----------
+    found : Mutations
+        The result of `SequenceClassifier.mutate`.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+        One line per letter that is put in, one column per position. Blue speaks for the class.
+
+    Examples
+    --------
+    >>> import mvdfq
+    >>> X = ["ACGTTGCAACGT", "ACGTTTTAACGT", "TTGCAACGGATT", "TTTTAACGGATT"] * 2
+    >>> clf = mvdfq.SequenceClassifier().fit(X, ["a", "b"] * 4)
+    >>> figure = mvdfq.figures.mutations(clf.mutate("ACGTTGCAACGT"))
+    """
+    letters, effects = found.matrix()
+    changed = np.flatnonzero(~np.isnan(effects).all(axis=0))
+    if not changed.size:
+        raise ValueError("A heat map shows single substitutions, got other changes alone.")
+    first, last = int(changed[0]), int(changed[-1]) + 1
+    width = float(np.clip(1.5 + 0.12 * (last - first), 5, 40))
+    figure, axes = new_figure(width, 1.4 + 0.22 * len(letters))
+    largest = float(np.nanmax(np.abs(effects))) or 1.0
+    drawn = axes.imshow(
+        effects[:, first:last], cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto",
+        interpolation="nearest", extent=(first + 0.5, last + 0.5, len(letters) - 0.5, -0.5),
+    )  # fmt: skip
+    axes.set_yticks(range(len(letters)), letters)
+    axes.set_xlabel("position, counted from 1")
+    axes.set_ylabel("becomes")
+    if last - first <= MOST_LETTERS:
+        axes.secondary_xaxis("top").set_xticks(
+            range(first + 1, last + 1), list(found.text[first:last]), fontsize="x-small"
+        )
+    figure.colorbar(drawn, label="change of the decision value")
+    figure.suptitle(f"what substitutions add for {found.label}", parse_math=False)
+    return figure

@@ -2,14 +2,16 @@
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
 from mvdfq.io.dataset import Dataset, Format
-from mvdfq.io.source import Glimpse, Source, unchanged
+from mvdfq.io.source import Glimpse, ReadError, Source, unchanged
+from mvdfq.io.tables.arrays import damage_is_said
 from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import CHUNK, Table, table_from
 from mvdfq.io.tables.in_memory import Frame, columns_dataset, table_dataset
@@ -19,10 +21,26 @@ from mvdfq.sequences.tables import TableColumns, as_column, columns_of
 LARGEST_JSON = 2**28
 
 
+def _named(read: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    """Return a reader whose errors name the file."""
+
+    @wraps(read)
+    def run(source: Source, **options: Any) -> Dataset:
+        try:
+            return read(source, **options)
+        except ReadError:
+            raise
+        except (ValueError, OverflowError) as error:
+            source.fail(str(error))
+
+    return run
+
+
 def _begins(mark: bytes, glimpse: Glimpse) -> bool:
     return glimpse.start.startswith(mark)
 
 
+@_named
 def read_arrow(source: Source, **options: Any) -> Dataset:
     """Read a Parquet file, or a Feather file, which is an Arrow file, batch by batch."""
     try:
@@ -85,19 +103,15 @@ def read_excel(source: Source, **options: Any) -> Dataset:
     except ImportError:
         hint = "pip install openpyxl, or save the sheet as CSV"
         source.fail("reading Excel files needs openpyxl", hint)
-    with zipfile.ZipFile(source.path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > source.max_bytes:
-            source.fail("too large when unpacked", "max_bytes allows more")
-    try:
+    with damage_is_said(source, "the file"):
+        with zipfile.ZipFile(source.path) as archive:
+            if sum(member.file_size for member in archive.infolist()) > source.max_bytes:
+                source.fail("too large when unpacked", "max_bytes allows more")
         book = openpyxl.load_workbook(source.path, read_only=True, data_only=True, keep_links=False)
-    except Exception as error:  # zipfile, expat and openpyxl raise many types
-        source.fail(f"the file is damaged ({type(error).__name__}: {error})"[:300])
-    try:
-        if len(book.sheetnames) > 1:
-            source.remark(f"sheet {book.sheetnames[0]!r} is read; other sheets are left out")
-        return table_dataset(source, _sheet(source, book.worksheets[0]), options)
-    finally:
-        book.close()
+        with closing(book):
+            if len(book.sheetnames) > 1:
+                source.remark(f"sheet {book.sheetnames[0]!r} is read; other sheets are left out")
+            return table_dataset(source, _sheet(source, book.worksheets[0]), options)
 
 
 def _sheet(source: Source, sheet: Any) -> Table:
@@ -116,6 +130,7 @@ def _is_json(glimpse: Glimpse) -> bool:
     return first[:1] == "{" or (first[:1] == "[" and first[1:].lstrip()[:1] in ("{", "[", ""))
 
 
+@_named
 def read_json(source: Source, **options: Any) -> Dataset:
     """Read a table in JSON: a list of records, lines of records, columns, or columns and data."""
     if source.path.stat().st_size > min(LARGEST_JSON, source.max_bytes):

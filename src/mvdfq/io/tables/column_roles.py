@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.io.tables.csv_tables import Table, first_rows, is_given, named_columns
+from mvdfq.io.tables.csv_tables import first_rows, is_given, named_columns
 from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
@@ -132,14 +132,6 @@ class Columns:
         is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
         return Roles(header, places, chosen or free, self._unit(header), is_clock)
 
-    def in_table(self, source: Source, table: Table) -> Roles:
-        """Return the role of each column of a table; a row of units tells the unit of times."""
-        roles = self.find(source, table.header, table.sample, table.index)
-        if roles.unit is not None or not table.units or "time" not in roles.places:
-            return roles
-        word = table.units[roles.places["time"]].strip("[]() ")
-        return replace(roles, unit=split_unit(f"t ({word})")[1])
-
     def _check_categories(self, source: Source, header: Sequence[str]) -> None:
         for name in self.categories:
             if name not in header:
@@ -188,7 +180,11 @@ def _named(source: Source, key: str, wish: str | int, header: Sequence[str]) -> 
     if isinstance(wish, int) and -len(header) <= wish < len(header):
         return range(len(header))[wish]
     folded = [name.casefold() for name in header]
-    for names, name in ((header, str(wish)), (folded, str(wish).casefold())):
+    bare = [split_unit(name)[0] for name in folded]
+    for names, name in (
+        (header, str(wish)),
+        *((them, str(wish).casefold()) for them in (folded, bare)),
+    ):
         if names.count(name) == 1:
             return names.index(name)
     source.fail(f"line 1: no column {wish!r}", how_to_name(key, header))

@@ -34,6 +34,15 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 ALMOST = re.compile(
     r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
 )
+# Seconds per unit.
+UNITS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millis", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "micros", "microseconds"), 1e-6),
+    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+}
 # A unit in brackets, as a row of units below the header has it.
 UNIT = re.compile(r"[\[(][^\])]{1,20}[\])]")
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
@@ -134,8 +143,6 @@ class Table:
     is_named: bool
     sample: list[list[str]]
     rows: Iterator[tuple[int, list[str]]]
-    # A row of units below the header, such as s, m/s, g; empty if there is none.
-    units: Sequence[str] = ()
     # Columns that were the index of a data frame.
     index: Collection[str] = ()
     row: str = "line"
@@ -165,11 +172,19 @@ def table_from(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Table:
     if not first:
         source.fail("the file is empty")
     header, is_named = named_columns([row for _, row in first])
-    body, units = first[1:] if is_named else first, list[str]()
+    body = first[1:] if is_named else first
     if is_named and is_unit_row([row for _, row in body]):
-        units = body.pop(0)[1]
-        source.remark(f"line {first[1][0]} holds units: {', '.join(units)[:100]}")
-    return Table(header, is_named, [row for _, row in body], chain(body, rows), units)
+        line, units = body.pop(0)
+        header = _with_units(header, units)
+        source.remark(f"line {line} holds units: {', '.join(units)[:100]}")
+    return Table(header, is_named, [row for _, row in body], chain(body, rows))
+
+
+def _with_units(header: Sequence[str], units: Sequence[str]) -> list[str]:
+    """Return the names of columns; the name of a time gets its unit: ``clock [ms]``."""
+    words = [word.strip("[]() ") for word in units]
+    pairs = zip(header, words, strict=False)
+    return [f"{name} [{word}]" if word.lower() in UNITS else name for name, word in pairs]
 
 
 def is_unit_row(rows: Sequence[Sequence[str]]) -> bool:
@@ -277,7 +292,7 @@ def first_rows(glimpse: Glimpse) -> list[list[str]]:
         rows = [row for _, row in _parsed(*_without_notes(glimpse.said[:LOOK]))]
     except csv.Error:
         return []
-    return rows[:1] + rows[2:] if is_unit_row(rows[1:]) else rows
+    return [_with_units(*rows[:2]), *rows[2:]] if is_unit_row(rows[1:]) else rows
 
 
 def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:

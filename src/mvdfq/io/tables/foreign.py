@@ -1,5 +1,6 @@
 """Arrays of other programs: MATLAB's .mat and HDF5. Nothing is executed, and sizes are bounded."""
 
+import math
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
@@ -27,8 +28,10 @@ def read_mat(source: Source, time_first: bool = False) -> Dataset:
         unchanged(file, source.path),
         damage_is_said(source, "the file"),
     ):
-        _check_unpacked(source, file)
+        unpacked = _check_unpacked(source, file)
         for name, shape, kind in whosmat(file):
+            if math.prod(shape) > unpacked:
+                source.fail(f"variable {name!r} claims shape {shape}, more than the file can hold")
             if kind not in PLAIN:
                 hint = "save arrays of numbers, or a cell array of them, as X and y"
                 source.fail(f"variable {name!r} is of class {kind} {shape}", hint)
@@ -42,8 +45,8 @@ def read_mat(source: Source, time_first: bool = False) -> Dataset:
     return arrays_dataset(source, arrays, time_first)
 
 
-def _check_unpacked(source: Source, file: IO[bytes]) -> None:
-    """Refuse a file whose variables are larger than `max_bytes` when they are unpacked."""
+def _check_unpacked(source: Source, file: IO[bytes]) -> int:
+    """Return the size of the unpacked variables; refuse more than `max_bytes`."""
     left = source.max_bytes
     for kind, size in _elements(file):
         packer = zlib.decompressobj() if kind == COMPRESSED else None
@@ -55,6 +58,7 @@ def _check_unpacked(source: Source, file: IO[bytes]) -> None:
                 if left < 0:
                     source.fail("too large when unpacked", "max_bytes allows more")
     file.seek(0)
+    return source.max_bytes - left
 
 
 def _elements(file: IO[bytes]) -> Iterator[tuple[int, int]]:
@@ -103,8 +107,19 @@ def read_h5(source: Source, time_first: bool = False) -> Dataset:
             total += found.size * found.dtype.itemsize
             _check_array(source, name, found, total, h5py.check_string_dtype(found.dtype))
             is_text = h5py.check_string_dtype(found.dtype) is not None
-            arrays[name] = found.asstr()[...].astype(str) if is_text else found[...]
+            arrays[name] = _words(source, found) if is_text else found[...]
     return arrays_dataset(source, arrays, time_first)
+
+
+def _words(source: Source, found: Any) -> np.ndarray:
+    """Return an array of text, read in pieces: every value may be as long as the file."""
+    size = max(1, source.max_bytes // max(1, source.path.stat().st_size))
+    words: list[str] = []
+    for start in range(0, found.size, size):
+        words += found.asstr()[start : start + size].ravel().tolist()
+        if sum(map(len, words)) > source.max_bytes:
+            source.fail("too much text", "max_bytes allows more")
+    return np.array(words)
 
 
 def _check_array(source: Source, name: str, found: Any, total: int, text: Any) -> None:

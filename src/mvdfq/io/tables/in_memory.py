@@ -15,15 +15,17 @@ import numpy as np
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.column_roles import Columns, known_places, some
-from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Torn
+from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Table, Torn, is_number
 from mvdfq.io.tables.growing import Growing
 from mvdfq.io.tables.long_tables import add_series, is_long, is_one_series, long_dataset
-from mvdfq.io.tables.series_rows import is_wide, wide_dataset
+from mvdfq.io.tables.series_rows import is_wide, wide_dataset, wide_places
 from mvdfq.sequences.converters import channels_first
 from mvdfq.sequences.tables import TableColumns, columns_of, is_missing, is_table
 
 # What errors call a table that is not a file.
 TABLE = Path("table")
+# Cells that are looked at to find out what the columns are.
+CELLS = 5000
 
 
 @dataclass
@@ -38,7 +40,6 @@ class Frame:
     index: Collection[str] = ()
     known: Mapping[str, str] = field(default_factory=dict)
     is_named: bool = True
-    units: Sequence[str] = ()
     row: str = "row"
 
     @classmethod
@@ -55,8 +56,9 @@ class Frame:
 
     @cached_property
     def sample(self) -> list[list[str]]:
-        """The first rows as text."""
-        first = [values[:LOOK] for values in next(self.parts(), [])]
+        """The first rows as text, fewer of a table with many columns."""
+        n_rows = max(20, min(LOOK, CELLS // max(1, len(self.header))))
+        first = [values[:n_rows] for values in next(self.parts(), [])]
         return [list(row) for row in zip(*map(_as_text, first), strict=True)]
 
     @property
@@ -93,6 +95,8 @@ def _as_text(values: np.ndarray) -> list[str]:
     if values.dtype.kind == "m":
         values = _numbers(values)
     lost = is_missing(values).tolist()
+    if values.dtype.kind in "biufU":
+        return ["" if no else str(value) for no, value in zip(lost, values.tolist(), strict=True)]
     plain = np.datetime_as_string(values).tolist() if values.dtype.kind == "M" else values.tolist()
     return ["" if no else _word(value) for no, value in zip(lost, plain, strict=True)]
 
@@ -112,11 +116,37 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
     if columns.id not in ("id", None) or is_long(look):
         return long_dataset(source, columns, table)
     if is_wide(look):
-        return wide_dataset(source, columns, table.header, table.sample, table.rows)
+        found = None if isinstance(table, Table) else _wide_numbers(source, columns, table)
+        return found or wide_dataset(source, columns, table.header, table.sample, table.rows)
     if not is_one_series(look) and table.sample:
         hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
         source.fail("no column of ids", hint)
     return series_dataset(source, columns, {source.stem: table})
+
+
+def _wide_numbers(source: Source, columns: Columns, frame: Frame) -> Dataset | None:
+    """Read rows of numbers, each a series, without a detour by text; None if a value is a word."""
+    places = wide_places(source, columns, frame.header, frame.sample)
+    apart = {range(len(frame.header))[place] for place in places.values()}
+    cases, lost, done = [], [float(word) for word in columns.missing if is_number(str(word))], 0
+    for part in frame.parts():
+        numbers = [values for i, values in enumerate(part) if i not in apart]
+        if any(values.dtype.kind not in "biuf" for values in numbers):
+            return None
+        rows = np.stack(list(map(_numbers, numbers)), axis=1)
+        rows[np.isin(rows, lost)] = np.nan
+        told = {key: _as_text(part[place]) for key, place in places.items()}
+        for i, row in enumerate(rows):
+            done += 1
+            about = {key: words[i] for key, words in told.items()}
+            if np.isnan(row).all() or not about.get("label", "-"):
+                source.skip(f"row {done}: no values, or no label")
+                continue
+            name = about.get("id", f"{source.stem}:{done}")
+            cases.append(Case(row[None], about.get("label"), name, about.get("group")))
+    if not cases:
+        source.fail("no row can be read", str(source.skipped[0]))
+    return dataset_of(source, cases, channels_first)
 
 
 def series_dataset(source: Source, columns: Columns, tables: Mapping[str, Any]) -> Dataset:
@@ -180,7 +210,10 @@ def _nested_dataset(
     chosen = [str(name) for name in columns.channels or nested if str(name) in nested]
     cases = []
     for i in range(len(arrays[nested[0]])):
-        rows = [np.asarray(arrays[name][i], dtype=float) for name in chosen]
+        try:
+            rows = [np.asarray(arrays[name][i], dtype=float) for name in chosen]
+        except (ValueError, TypeError) as error:
+            source.fail(f"row {i + 1}: {error}", "cells hold lists of numbers")
         if len({row.shape for row in rows}) > 1:
             source.fail(f"row {i + 1}: channels of different lengths")
         values = rows[0] if len(rows) == 1 and rows[0].ndim == 2 else np.array(rows)

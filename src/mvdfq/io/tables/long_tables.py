@@ -48,7 +48,7 @@ def read_long(source: Source, **options: Any) -> Dataset:
 
 def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
     """Read the rows of a table, each a time point of the sequence that its id names."""
-    roles = columns.in_table(source, table)
+    roles = columns.find(source, table.header, table.sample, table.index)
     check_long(source, roles)
     growing = Growing(source, columns, roles, is_named=table.is_named, row=table.row)
     id, special = roles.places["id"], roles.places.values()
@@ -184,7 +184,7 @@ def add_series(
 def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str]) -> Roles:
     """Return the role of each column; compare the channels with the channels of the first file."""
     columns = Columns.of({**vars(growing.columns), **{key: key for key in facts}})
-    roles = columns.in_table(file, table)
+    roles = columns.find(file, table.header, table.sample, table.index)
     roles = replace(roles, places={k: i for k, i in roles.places.items() if k != "id"})
     if "label" in facts and "label" in roles.places:
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"

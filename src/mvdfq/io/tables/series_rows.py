@@ -91,15 +91,24 @@ def wide_dataset(
     rows: Iterable[tuple[int, list[str]]],
 ) -> Dataset:
     """Read the rows of a table, each a series; `sample` holds the first rows."""
-    places = _places(source, columns, header, sample)
-    places["label"] = _label_place(source, columns, places, sample)
-    apart = (f"{key} {_shown(place, header)}" for key, place in places.items() if place is not None)
-    source.remark(f"columns: {'; '.join([*apart, 'all others are values'])}")
+    places = wide_places(source, columns, header, sample)
     commas, missing = Commas(), {str(word) for word in columns.missing}
     read_row = partial(_wide_row, header=header, places=places, commas=commas, missing=missing)
     data = gather(source, rows, read_row)
     commas.tell(source)
     return replace(data, remarks=tuple(source.remarks))
+
+
+def wide_places(
+    source: Source, columns: Columns, header: Sequence[str], sample: list[list[str]]
+) -> dict[str, int]:
+    """Return the places of label, id and group in a row, and say which columns they are."""
+    found = _places(source, columns, header, sample)
+    found["label"] = _label_place(source, columns, found, sample)
+    places = {key: place for key, place in found.items() if place is not None}
+    apart = (f"{key} {_shown(place, header)}" for key, place in places.items())
+    source.remark(f"columns: {'; '.join([*apart, 'all others are values'])}")
+    return places
 
 
 def _places(
@@ -155,11 +164,10 @@ def _wide_row(
     """Read the values, the label, the name and the group of one row."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
-    special = {key: place for key, place in places.items() if place is not None}
-    if any(not -len(row) <= place < len(row) for place in special.values()):
+    if any(not -len(row) <= place < len(row) for place in places.values()):
         raise ValueError(f"{len(row)} cells, too few for the label")
-    words = {key: row[place] for key, place in special.items()}
-    apart = {range(len(row))[place] for place in special.values()}
+    words = {key: row[place] for key, place in places.items()}
+    apart = {range(len(row))[place] for place in places.values()}
     cells = ["" if cell in missing else cell for i, cell in enumerate(row) if i not in apart]
     while cells and not cells[-1]:
         cells.pop()

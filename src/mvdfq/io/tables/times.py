@@ -9,20 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from mvdfq.io.source import Source
-from mvdfq.io.tables.csv_tables import floats, is_given, is_value
+from mvdfq.io.tables.csv_tables import UNITS, floats, is_given, is_value
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.sequences.check import check_sampling_rate
 from mvdfq.sequences.resampling import GAP, rate_of, resampled
 
-# Seconds per unit.
-UNITS = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("ms", "msec", "millis", "millisecond", "milliseconds"), 1e-3),
-    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "micros", "microseconds"), 1e-6),
-    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), 1e-9),
-    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
-}
 # Seconds since 1970 from 1979 to 2096, and the same in thousandths, millionths and billionths:
 # numbers between these limits that rise are taken for the time of day and year.
 EPOCH = 3e8, 4e9
@@ -33,6 +24,7 @@ AGAIN = re.compile(r"(?<=[\])])\.\d++$")
 CLOCK = re.compile(r"(\d{1,2})(:\d\d(?::\d\d(?:[.,]\d++)?)?)(?:\s*+([aApP])\.?[mM]\.?)?(\S*+)")
 DAY = re.compile(r"(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:[T ]\s*+(\S.*+))?")
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\D.*+|\d{4}-\d\d-\d\d|\d{1,2}:\d\d.*+")
+ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d++)?")
 # Rates that differ by more than a tenth are different rates, and not the jitter of one clock.
 SAME_RATE = 0.1
 # A grid with more places per row than this is a mistake in the unit of the times.
@@ -58,6 +50,10 @@ def moments(times: Sequence[str]) -> np.ndarray:
         numbers = floats(times)
         if not np.isnan(numbers).any():
             return numbers
+    if ISO.fullmatch(times[0]):
+        with suppress(ValueError):  # all times are written as the first, as data frames write them
+            if all(len(time) == len(times[0]) and time[-1].isdecimal() for time in times):
+                return np.array(times, "datetime64[ns]").astype(np.int64)
     if not all(map(is_given, times)):
         raise ValueError("a time is missing")
     days = [DAY.fullmatch(time) for time in times]

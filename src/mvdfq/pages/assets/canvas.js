@@ -12,7 +12,10 @@ function sequenceHeight() {
   const n = view.detail.channels.length, blocks = isImage(view.detail) && view.detail.evidence ? 2 : 1;
   return n * rowHeight(view.detail) * blocks + (blocks - 1) * 34 + (isImage(view.detail) ? 18 : 0) + TIMELINE + AXIS + 12;
 }
-const paintSequence = () => { if (view.detail && view.paint) view.paint(); };
+const paintSequence = () => {
+  if (view.detail && view.paint) view.paint();
+  if (view.detail && view.paintSound) view.paintSound();
+};
 redraws.push(paintSequence);
 
 // Bytes of a detail, decoded when it is first drawn.
@@ -109,7 +112,7 @@ function letters(context, text, shape, top, tall) {
 }
 // The name of a channel and, where there is room, the range of its values with their unit.
 function name(context, c, shape, middle, one, tall) {
-  const ranged = tall >= 40 && typeof one !== "string";
+  const ranged = tall >= 40 && shape.left >= 100 && typeof one !== "string";
   context.fillStyle = shape.colours.ink;
   context.textAlign = "right";
   context.fillText(shortened(context, ranged ? plainName(c) : data.channels[c], shape.left - 12), shape.left - 8, tall >= 40 ? middle - 7 : middle);

@@ -1,52 +1,40 @@
 // Panel 6: what a class looks like, and the kernel matrix ordered by class.
 function classesPanel() {
-  const known = data.class_words.some((words) => words.length);
+  const known = data.stretches.some((mine) => mine.length);
   const box = h("div", { class: "card" });
   const tabs = data.classes.map((name, c) => h("button", { type: "button", "aria-pressed": "false", onclick: () => show(c) }, mark(c), name));
   function show(c) {
     tabs.forEach((tab, k) => tab.setAttribute("aria-pressed", String(k === c)));
-    const words = data.class_words[c];
-    box.replaceChildren(h("h3", {}, `Strongest words of ${className(c)}`),
-      words.length ? h("div", { class: "words" }, words.map(wordFigure)) : h("p", {}, "No word speaks for this class."));
+    const mine = data.stretches[c];
+    box.replaceChildren(h("h3", {}, `What speaks most for ${className(c)}`),
+      mine.length ? h("div", { class: "words" }, mine.map((one) => stretchFigure(one, c))) : h("p", {}, "Nothing speaks for this class."));
   }
   panel("classes", "Classes", "What each class looks like",
-    known ? h("p", { class: "lead" }, isText ? "Words that speak for the class; a dot stands for any letter." : "Each picture is a word that speaks for the class: the mean course of its channel where the word occurs, in the units of the channel. Dots mark the frames that the word reads.") : h("p", { class: "warn" }, "This kernel does not count words, so there are none to show."),
+    known ? h("p", { class: "lead" }, isText ? "Stretches of real sequences with the most evidence for the class." : "Stretches of real sequences with the most evidence for the class, in grey, with the channels that speak most for it there.") : h("p", { class: "warn" }, "This kernel does not count words, so nothing can be shown."),
     known && h("div", { class: "legend", role: "group", "aria-label": "Class" }, tabs), known && box, kernelMatrix());
   if (known) show(0);
 }
 
-function wordFigure(word) {
-  const some = word.looked_at < word.in_class[1] ? ` over ${word.looked_at} of them` : "";
-  const about = h("figcaption", {}, word.curve && h("b", {}, plainName(word.channel)),
-    word.curve ? ` (${word.row}: ${word.symbols.join("-")}): ` : isText ? null : `${word.row}: `,
-    `in ${nOf(word.in_class)} of its sequences, in ${nOf(word.in_others)} of the others; mean evidence ${signed(word.evidence)}${some}; `,
-    h("span", {}, "for example in ", sequenceButton(word.sequence, word.frame), ` at ${moment(word.frame)}`));
-  return h("figure", {}, word.curve ? wordCurve(word) : h("div", { class: "word" }, spelled(word)), about);
-}
 const nOf = ([n, all]) => `${n} of ${all}`;
-
-// Letters at their places, dots in the gaps.
-function spelled(word) {
-  const parts = [];
-  word.symbols.forEach((symbol, k) => {
-    const gap = k ? word.offsets[k] - word.offsets[k - 1] - 1 : 0;
-    if (gap > 0) parts.push(h("em", {}, gap > 8 ? `\u00b7\u00b7${gap}\u00b7\u00b7` : "\u00b7".repeat(gap)));
-    parts.push(symbol);
-  });
-  return parts;
+function stretchFigure(one, c) {
+  const [from, to] = one.frames, places = between(from, to);
+  const about = h("figcaption", {}, h("b", {}, one.what ? `${one.what}. ` : ""),
+    `Evidence ${signed(one.evidence)}. At least half as much is in a stretch of ${nOf(one.in_class)} of the sequences of ${className(c)}, and of ${nOf(one.in_others)} of the others. `,
+    sequenceButton(one.sequence, (from + to) / 2), `, ${places}. `,
+    clipOf(one.sequence) && h("button", { type: "button", class: "link", onclick: () => playClip(one.sequence, from, to) }, "Play it"));
+  return h("figure", {}, one.letters ? h("div", { class: "word" }, one.letters) : one.channels.map((channel, k) => stretchCurve(one, channel, one.curves[k])), about);
 }
 
-function wordCurve(word) {
-  const { mean, std, first } = word.curve;
-  const points = mean.map((value, k) => [k + first, value, std[k] || 0]).filter((point) => point[1] !== null);
-  const low = Math.min(...points.map((p) => p[1] - p[2])), high = Math.max(...points.map((p) => p[1] + p[2]));
-  const scale = rate || 1;
-  const label = `Mean course of ${data.channels[word.channel]} around the word, from ${number(low)} to ${number(high)}`;
-  return plot(label, [260, 150], [points[0][0] / scale, points[points.length - 1][0] / scale], [low, high], { x: unit, y: unitOf(word.channel) }, (x, y) => [
-    svg("path", { d: `M${points.map((p) => `${x(p[0] / scale)} ${y(p[1] + p[2])}`).join("L")}L${[...points].reverse().map((p) => `${x(p[0] / scale)} ${y(p[1] - p[2])}`).join("L")}Z`, fill: "var(--good)", opacity: 0.18 }),
-    line(points.map((p) => [x(p[0] / scale), y(p[1])]), { stroke: "var(--good)" }),
-    ...word.offsets.map((offset) => points.find((p) => p[0] === offset)).filter(Boolean).map((p) => svg("circle", { cx: x(p[0] / scale), cy: y(p[1]), r: 4, fill: "var(--ink)" })),
-  ]);
+function stretchCurve(one, channel, values) {
+  const [first, last] = one.window, scale = rate || 1, step = (last - first) / values.length;
+  const points = values.map((value, k) => [(first + (k + 0.5) * step) / scale, value]).filter((point) => point[1] !== null);
+  if (!points.length) return null;
+  const [low, high] = extent(points.map((point) => point[1])), label = `${data.channels[channel]} in this stretch, from ${number(low)} to ${number(high)}`;
+  return h("div", {}, h("div", { class: "small soft" }, plainName(channel)),
+    plot(label, [260, 110], [first / scale, last / scale], [low, high], { x: unit, y: unitOf(channel) }, (x, y) => [
+      svg("rect", { x: x(one.frames[0] / scale), width: x(one.frames[1] / scale) - x(one.frames[0] / scale), y: y(high), height: y(low) - y(high), fill: "var(--soft)", opacity: 0.15 }),
+      line(points.map((point) => [x(point[0]), y(point[1])]), { stroke: "var(--good)" }),
+    ]));
 }
 
 function kernelMatrix() {

@@ -2,7 +2,7 @@
 const map = { only: null, current: -1, places: [] };
 
 function mapPanel() {
-  const explained = data.map.explained.map((share) => percent(share, 0));
+  const told = data.map.told_apart.map((share) => percent(share, 0));
   const label = `Map of ${count} sequences by ${data.map.method}. Arrow keys move between sequences, Enter opens one.`;
   const { canvas, paint } = canvasOf(label, (width) => Math.min(Math.max(width * 0.62, 280), 560), drawMap);
   canvas.id = "map-canvas";
@@ -20,8 +20,26 @@ function mapPanel() {
   canvas.addEventListener("keydown", (event) => mapKey(event, canvas, focus));
   canvas.addEventListener("blur", () => tip(""));
   panel("map", "Map", "The collection: near means alike",
-    h("p", { class: "lead" }, `Kernel PCA of the similarities; the two axes show ${explained.join(" and ")} of the variance. A ring marks a wrong sequence. ${hasClips() ? "A click plays a short clip." : ""}`),
-    h("div", { class: "map" }, canvas), legend(paint), behind(allSequences, "Table of all sequences"));
+    h("p", { class: "lead" }, `The axes are the directions of the kernel that tell the classes apart best: ${told.join(" and ")} of what they show is difference between classes. A ring marks a wrong sequence. ${clipsText()}`),
+    colourBy(paint), h("div", { class: "map" }, canvas), legend(paint), behind(allSequences, "Table of all sequences"));
+}
+
+function clipsText() {
+  const n = Object.keys(data.clips || {}).length;
+  if (!n) return "";
+  return n >= count ? "A click plays its sound." : `A click plays the sound of ${n} of the ${count} sequences: those with a dot in the middle.`;
+}
+// What the colours say: the class, the group, or whether the prediction is right.
+const colourings = { class: (i) => sequences.truth[i], right: (i) => (isWrong(i) ? 4 : 2) };
+if (sequences.group) {
+  const groups = [...new Set(sequences.group)].sort();
+  colourings.group = (i) => groups.indexOf(sequences.group[i]);
+}
+function colourBy(paint) {
+  const names = { class: "class", right: "right or wrong", group: "group" };
+  const choose = h("select", { id: "colour-by", "aria-label": "Colour by", onchange: () => { map.by = choose.value; map.size = ""; paint(); } },
+    Object.keys(colourings).map((key) => h("option", { value: key }, `Colour by ${names[key]}`)));
+  return h("div", { class: "row tools" }, choose);
 }
 
 // Places and outlines for one size of the canvas: one path per class, so that drawing is fast.
@@ -34,8 +52,12 @@ function place(width, height) {
     pad + ((x - lowX) / (highX - lowX || 1)) * (width - 2 * pad),
     height - pad - ((ys[i] - lowY) / (highY - lowY || 1)) * (height - 2 * pad)]);
   const shapes = data.classes.map((_, c) => new Path2D(markPath(c, markSize)));
-  map.paths = data.classes.map(() => new Path2D());
-  map.places.forEach(([x, y], i) => map.paths[sequences.truth[i]].addPath(shapes[sequences.truth[i]], new DOMMatrix([1, 0, 0, 1, x, y])));
+  map.paths = data.classes.map(() => new Map());
+  map.places.forEach(([x, y], i) => {
+    const mine = map.paths[sequences.truth[i]], c = colourings[map.by || "class"](i);
+    if (!mine.has(c)) mine.set(c, new Path2D());
+    mine.get(c).addPath(shapes[sequences.truth[i]], new DOMMatrix([1, 0, 0, 1, x, y]));
+  });
 }
 const markSize = count > 2000 ? 2.6 : count > 500 ? 3.6 : 5;
 
@@ -43,11 +65,15 @@ function drawMap(context, width, height) {
   place(width, height);
   const faint = css("--line"), ink = css("--ink");
   const off = (c) => map.only !== null && map.only !== c;
-  map.paths.forEach((path, c) => {
+  map.paths.forEach((paths, c) => paths.forEach((path, k) => {
     context.globalAlpha = off(c) ? 0.5 : 0.85;
-    context.fillStyle = off(c) ? faint : colour(c);
+    context.fillStyle = off(c) ? faint : colour(k);
     context.fill(path);
-  });
+  }));
+  context.globalAlpha = 1;
+  context.fillStyle = css("--card");
+  const some = hasClips() && Object.keys(data.clips).length < count;
+  if (some) map.places.forEach(([x, y], i) => { if (clipOf(i)) context.fillRect(x - 1, y - 1, 2, 2); });
   map.places.forEach((at, i) => { if (isWrong(i) && !off(sequences.truth[i])) ring(context, at, markSize + 3.5, ink, 1.6); });
   if (map.current >= 0) ring(context, map.places[map.current], markSize + 7, css("--accent"), 3);
 }

@@ -1,22 +1,32 @@
-// Panel 5: weights of channels, views and layouts; what removing a channel costs.
+// Panel 5: what would be lost without each channel and each term, with intervals.
 function mattersPanel() {
-  const m = data.matters;
-  const channels = m.channels && m.channels.map((value, c) => ({ name: data.channels[c], value })).sort((a, b) => b.value - a.value);
-  const named = (items) => items.map((item) => ({ name: item.name, value: item.share }));
-  panel("matters", "What matters", finding(channels),
+  const m = data.matters, parts = [m.channels, m.terms].filter((one) => one && one.length > 1);
+  if (!parts.length && !m.removal && !m.note) return; // one channel and one term are everything
+  panel("matters", "What matters", finding(m.channels),
     m.note && h("p", { class: "warn" }, m.note),
+    m.channels && h("p", { class: "lead" }, `Measured on ${m.source}: all of them get the mean evidence of the channel instead of their own. ` +
+      "The log loss (how far the probability of the true class is from 1) then rises; a channel of noise has about 0, " +
+      "and of two channels that say the same, either has little alone."),
     h("div", { class: "grid" },
-      channels && channels.length > 1 && h("div", {}, h("h3", {}, "Channels: share in what was learned"), longBars(channels, 20, ["channel", "share"])),
+      m.channels && m.channels.length > 1 && h("div", {}, h("h3", {}, "Lost without a channel"), lostBars(m.channels, "channel")),
       m.removal && h("div", {}, h("h3", {}, "Accuracy lost without a channel (evaluated again)"), removalBars(m.removal)),
-      h("div", {},
-        m.views.length > 1 && [h("h3", {}, "Views: share in the evidence"), bars(named(m.views))],
-        m.layouts.length > 0 && [h("h3", {}, "Words: which frames they read"), longBars(named(m.layouts), 12, ["frames", "share"])],
-        m.rows.length > 0 && behind(() => pagedTable(["row of symbols", "share"], m.rows.length, (k) => [m.rows[k].name, m.rows[k].share], "Share of every row in the evidence"), "Deeper: every row of symbols"))));
+      m.terms && m.terms.length > 1 && h("div", {}, h("h3", {}, "Lost without a term of the classifier"), lostBars(m.terms, "term"))));
 }
 function finding(channels) {
   if (!channels || channels.length < 2) return "What matters";
-  const even = channels[0].value < 1.5 / channels.length;
-  return even ? "All channels matter about alike" : `${channels[0].name} matters most`;
+  const [first, second] = [...channels].sort((a, b) => b.log_loss[0] - a.log_loss[0]);
+  if (first.log_loss[1] <= 0) return "No channel alone is needed";
+  return first.log_loss[1] > second.log_loss[0] ? `Most would be lost without ${first.name}` : "Several channels matter about alike";
+}
+function lostBars(parts, word) {
+  const points = (value) => `${value < 0 ? "\u2212" : ""}${(100 * Math.abs(value)).toFixed(1)}`;
+  const range = (three, shown) => `${shown(three[0])} (${shown(three[1])} to ${shown(three[2])})`;
+  const rounded = (value) => `${value < 0 ? "\u2212" : ""}${Math.abs(value).toFixed(3)}`;
+  const sorted = [...parts].sort((a, b) => b.log_loss[0] - a.log_loss[0]);
+  const items = sorted.map((one) => ({ name: one.name, value: one.log_loss[0], text: rounded(one.log_loss[0]) }));
+  return h("div", {}, bars(items.slice(0, 20), rounded, (item) => item.value < 0),
+    behind(() => pagedTable([word, "rise of the log loss (95 % interval)", "fall of the accuracy in points"], sorted.length,
+      (k) => [sorted[k].name, range(sorted[k].log_loss, rounded), range(sorted[k].accuracy, points)], `Lost without each ${word}`), "As a table, with intervals"));
 }
 function removalBars(removal) {
   const items = removal.map((one) => ({ name: data.channels[one.channel], value: one.lost })).sort((a, b) => b.value - a.value);

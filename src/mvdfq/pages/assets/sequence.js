@@ -10,7 +10,7 @@ const unit = rate ? "seconds" : isText ? "position" : "frames";
 
 function sequencePanel() {
   panel("sequence", "Sequence", isText ? "One sequence: which letters spoke for which class" : "One sequence: which channel spoke for which class, and when",
-    h("p", { class: "lead" }, `${isText ? "The colour behind a letter" : "Every band is one channel. The colour behind the curve"} is exact evidence: all colours of a sequence add up to the difference of the two decision values, apart from a constant.`),
+    h("p", { class: "lead" }, `${isText ? "The colour behind a letter" : "Every band is one channel. The colour behind the curve"} is exact evidence: blue speaks for the predicted class, orange for the other class. All colours add up to the sum below the picture.`),
     count > 1 && picker(), h("div", { id: "one" }));
   if (data.details.length) openSequence(firstToShow(), undefined, true);
 }
@@ -35,7 +35,7 @@ function picker() {
 
 function openSequence(i, frame, stay = false) {
   const detail = detailOf.get(i) || null;
-  Object.assign(view, { place: i, detail, from: 0, to: detail ? detail.n_frames : 1, hover: null, head: null });
+  Object.assign(view, { place: i, detail, paintSound: null, from: 0, to: detail ? detail.n_frames : 1, hover: null, head: null });
   if (detail && frame !== undefined && frame !== null) zoomAround(frame);
   const box = document.getElementById("one");
   box.replaceChildren(...(detail ? withDetail(i, detail) : withoutDetail(i)));
@@ -55,7 +55,7 @@ function heading(i) {
   return h("div", { class: "row" }, h("h3", { id: "name" }, sequences.name[i]),
     h("span", { class: `tag${wrong ? " wrong" : ""}` }, mark(sequences.predicted[i]), `predicted: ${className(sequences.predicted[i])}, ${percent(sequences.confidence[i])} sure`),
     isKnown(i) && h("span", { class: "tag" }, mark(sequences.truth[i]), wrong ? `true class: ${className(sequences.truth[i])}` : "right"),
-    clipOf(i) && h("button", { type: "button", id: "play", onclick: () => playClip(i) }, "Play"));
+    clipOf(i) && h("button", { type: "button", id: "play", onclick: () => (player && !player.paused ? stopClip() : playClip(i, view.from, view.to)) }, "Play what is shown"));
 }
 
 const withoutDetail = (i) => [heading(i), h("p", { class: "warn" },
@@ -67,7 +67,7 @@ function withDetail(i, detail) {
   canvas.id = "sequence-canvas";
   view.paint = paint;
   listen(canvas);
-  const readout = h("div", { class: "readout", id: "readout" }, "Point at a channel to read its value and evidence.");
+  const readout = h("div", { class: "readout", id: "readout" }, isText ? "Point at a letter to read its position and evidence." : "Point at a channel to read its value and evidence.");
   const tools = [["Zoom in", () => zoom(0.5), "zoom-in"], ["Zoom out", () => zoom(2), "zoom-out"], ["\u2190", () => pan(-0.3), "left"], ["\u2192", () => pan(0.3), "right"], ["All", () => zoom(1e9), "all"]]
     .map(([text, act, id]) => h("button", { type: "button", id, onclick: act, "aria-label": { "\u2190": "Earlier", "\u2192": "Later", All: "Show all" }[text] || null }, text));
   const said = className(sequences.predicted[i]), other = className(detail.against);
@@ -75,11 +75,14 @@ function withDetail(i, detail) {
     h("div", { class: "row" }, h("span", { class: "key" }, h("i", { class: "for" }), `for ${said}`), h("span", { class: "key" }, h("i", { class: "against" }), `for ${other}`)),
     h("div", { class: "row tools" }, tools));
   const sum = detail.total && detail.total.reduce((total, value) => total + value, 0);
-  const adds = detail.total && h("p", { class: "small soft" }, `All evidence ${signed(sum)} and the constant ${signed(detail.constant)} add up to ${signed(detail.margin)}: more than 0 means ${said} rather than ${other}.`);
+  const shown = (value) => `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixed(3)}`;
+  const before = detail.compared ? `A sequence halfway between both classes gets ${shown(detail.constant)}` : `Every sequence begins with ${shown(detail.constant)}`;
+  const adds = detail.total && h("p", { class: "small soft" }, `${before}; the evidence adds ${shown(sum)}; so this one gets ${shown(detail.margin)}: more than 0 means ${said} rather than ${other}.`);
   return [heading(i), detail.note && h("p", { class: "warn" }, detail.note), h("div", { class: "split" },
-    h("div", {}, key || h("div", { class: "row tools" }, tools), h("div", { class: "strip" }, canvas), readout, adds,
-      detail.by_channel && behind(() => channelTable(detail, said, other), "Evidence of every channel, as a table"),
-      detail.words && behind(() => wordTable(detail), "Deeper: the rows and words behind the colours")),
+    h("div", {}, key || h("div", { class: "row tools" }, tools), soundPicture(i), h("div", { class: "strip" }, canvas), readout, adds,
+      detail.moments && detail.moments.length > 0 && momentTable(detail, said, other),
+      detail.by_channel && detail.by_channel.length > 1 && behind(() => channelTable(detail, said, other), "Evidence of every channel, as a table"),
+      detail.words && detail.words.length > 0 && behind(() => wordTable(detail), "Deeper: the rows and words behind the colours")),
     h("div", {}, h("h3", {}, "Probabilities"), probabilities(detail), neighbourList(detail)))].filter(Boolean);
 }
 
@@ -97,8 +100,8 @@ function neighbourList(detail) {
   return h("div", { class: "grid" }, h("h3", {}, "Most like it in training"), h("ul", { class: "plain" }, detail.neighbours.map((near) => {
     const i = near.sequence;
     return h("li", {}, h("div", {}, i !== null ? sequenceButton(i) : near.name,
-      h("div", { class: "small soft" }, `class ${className(near.class)}; holds ${near.words_in_common} of the ${plural(detail.words.length, "strongest word")}${near.words_in_common ? `, evidence of these ${signed(near.evidence_in_common)}` : ""}`)),
-    h("span", {}, near.similarity.toFixed(2)));
+      h("div", { class: "small soft" }, `class ${className(near.class)}`)),
+    h("span", { title: "similarity: 1 means equal, 0 means nothing in common beyond the average" }, near.similarity.toFixed(2)));
   })));
 }
 
@@ -109,24 +112,44 @@ function channelTable(detail, said, other) {
     pagedTable(["from", "to", "evidence"], detail.total.length, (k) => [moment(detail.edges[k]), moment(detail.edges[k + 1]), detail.total[k]], "Evidence over time"));
 }
 
+const momentTable = (detail, said, other) => tableOf(["evidence", isText ? "where" : "when", isText ? "letters" : "what the channels do"], detail.moments.map((one) => [
+  h("span", { class: "nowrap" }, `${Math.abs(one.evidence).toFixed(3)} for ${one.evidence > 0 ? said : other}`),
+  h("button", { type: "button", class: "link nowrap", onclick: () => { zoomAround(one.frames[0], one.frames[1] - one.frames[0]); paintSequence(); } }, between(...one.frames)), one.what]),
+isText ? "The stretches with the most evidence" : "The moments with the most evidence");
+// A stretch of frames in words: both ends of letters are included.
+const between = (from, to) => (rate ? `${number(from / rate)} to ${number(to / rate)} s` : isText ? `positions ${from + 1} to ${to}` : `frames ${from} to ${to - 1}`);
+
 const wordTable = (detail) => tableOf(["evidence", "word", ""], detail.words.map((word) => [word.evidence, word.text,
   h("button", { type: "button", class: "link", onclick: () => { zoomAround(word.frame, word.span); paintSequence(); document.getElementById("sequence-canvas").scrollIntoView({ block: "center" }); } }, "show")]),
 "The strongest words: a row of symbols, the symbols, and where they stand");
 
 let player = null;
-function playClip(i) {
-  const clip = clipOf(i);
+function stopClip() {
   if (player) player.pause();
+  player = null;
   view.head = null;
+  paintSequence();
+  const button = document.getElementById("play");
+  if (button) button.textContent = "Play what is shown";
+}
+// Play the sound of some frames, or of all; a second click stops it.
+function playClip(i, from = 0, to = Infinity) {
+  const clip = clipOf(i);
+  stopClip();
   if (!clip) return;
-  player = new Audio(clip.data);
-  player.dataset.sequence = i;
-  window.mvdfqPlayer = player;
+  const begin = rate ? Math.max(from / rate - clip.start, 0) : 0, end = rate ? to / rate - clip.start : Infinity, own = new Audio(clip.data);
+  player = own;
+  own.dataset.sequence = i;
+  window.mvdfqPlayer = own;
+  own.currentTime = begin;
   const move = () => {
-    if (view.place === i && rate) { view.head = (clip.start + player.currentTime) * rate; paintSequence(); }
-    if (!player.paused && !player.ended) requestAnimationFrame(move);
+    if (player !== own) return;
+    if (own.ended || own.currentTime >= end) { stopClip(); return; }
+    if (view.place === i && rate) { view.head = (clip.start + own.currentTime) * rate; paintSequence(); }
+    requestAnimationFrame(move);
   };
-  player.addEventListener("playing", move);
-  player.addEventListener("ended", () => { view.head = null; paintSequence(); });
-  player.play().catch(() => {});
+  own.addEventListener("playing", move);
+  own.play().catch(() => {});
+  const button = document.getElementById("play");
+  if (button && view.place === i) button.textContent = "Stop";
 }

@@ -1,0 +1,190 @@
+"""``mvdfq mutate``: what substitutions, insertions and deletions do to the decision value."""
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mvdfq._utils.files import replace_file, replacing
+from mvdfq.cli import options as o
+from mvdfq.cli.errors import Refused
+from mvdfq.cli.explain import PICTURES, NewSequence, class_of, find_sequence
+from mvdfq.cli.output import Format, note, show_rows, show_text, table, working
+from mvdfq.cli.predict import ModelPath, load, new_data
+from mvdfq.cli.train import check_output
+
+__all__ = ["mutate"]
+
+# Names of the columns of a table of variants, in lower case; those of VCF are among them.
+COLUMNS = {
+    "name": ("name", "sequence", "#chrom", "chrom"),
+    "position": ("position", "pos"),
+    "ref": ("ref", "reference"),
+    "alt": ("alt", "alternative"),
+}
+NOTHING = ("", "-", ".", "*")
+
+
+def mutate(
+    model: ModelPath,
+    data: Annotated[Path, typer.Argument(help="A FASTA file with the sequence.")],
+    reading: NewSequence,
+    which: Annotated[
+        str,
+        typer.Option(help="Number of the sequence in the file, counted from 1, or its name."),
+    ] = "1",
+    variants: Annotated[
+        Path | None,
+        typer.Option(
+            help="VCF file, or a table with the columns position (from 1), ref and alt; without "
+            "it, every single substitution."
+        ),
+    ] = None,
+    region: Annotated[
+        str | None, typer.Option(help="Positions to substitute, for example 20-80.")
+    ] = None,
+    class_: Annotated[
+        str | None,
+        typer.Option("--class", help="Ask about this class instead of the predicted class."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Heat map to write; it ends in .html, .png, .svg or .pdf."
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(help="Number of changes to show to a person.", min=1)] = 10,
+    format: o.Output = Format.human,
+) -> None:
+    """Show what every single substitution, or every variant of a file, does to a decision value.
+
+    Example: mvdfq mutate peaks.mvdfq seq.fasta -o seq.svg
+    """
+    if output is not None:
+        check_output(output, data)
+        if output.suffix not in (".html", *PICTURES):
+            message = f"{output} must end in .html, .png, .svg or .pdf."
+            raise Refused(message, "name another file")
+    clf = load(model)
+    label = class_of(clf, class_, "--class")
+    read = new_data(clf, [data], reading)
+    place = find_sequence(read.names, which, data)
+    x, name = (read.X[place] if isinstance(read.X, list) else read.X[[place]]), read.names[place]
+    changes = None if variants is None else _variants(variants, name, len(read))
+    with working("deciding", reading.quiet):
+        found = _mutated(clf, x, changes, label, _region(region), variants)
+    if output is not None:
+        _write(found, output)
+    pairs = zip(found.changes, found.effects.tolist(), strict=True)
+    rows = [_row(change, effect, found.label) for change, effect in pairs]
+    if format is not Format.human:
+        show_rows(rows, format)
+        return
+    show_text(f"{name}: decision value {found.value:+.3f} for {found.label}")
+    strongest = [_row(change, effect, found.label) for change, effect in found.top(top)]
+    for row in strongest:
+        row |= {key: row[key] or "-" for key in ("ref", "alt")}
+        row["effect"] = f"{row['effect']:+.4f}"
+    table(strongest, f"\nstrongest of {len(rows)} changes; positions count from 1")
+    if output is None:
+        note("-o seq.svg draws a heat map, --format csv lists all changes.", reading.quiet)
+
+
+def _mutated(clf: Any, x: Any, changes: Any, label: Any, region: Any, variants: Path | None) -> Any:
+    """Decide the changed strings; an error about a variant names its file."""
+    try:
+        return clf.mutate(x, changes, label=label, region=region)
+    except ValueError as error:
+        where = "" if variants is None else f"{variants}: "
+        hint = "check that the variants belong to this sequence" if variants else "see --help"
+        raise Refused(f"{where}{error}", hint) from None
+
+
+def _row(change: Any, effect: float, label: Any) -> dict[str, Any]:
+    word = "for" if effect > 0 else "against"
+    return {
+        "position": change.position + 1,
+        "ref": change.ref,
+        "alt": change.alt,
+        "effect": round(float(effect), 6),
+        "speaks": f"{word} {label}" if effect else "for no class",
+    }
+
+
+def _region(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    first, dash, last = text.partition("-")
+    known = dash and first.isdecimal() and last.isdecimal()
+    if not known or not 1 <= int(first) <= int(last):
+        raise Refused(f"--region must be two positions, got {text}.", "for example --region 20-80")
+    return int(first) - 1, int(last)
+
+
+def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, str]]:
+    """Read variants; a table with names of sequences gives those of this sequence."""
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = [(i, line) for i, line in enumerate(file, 1) if line.strip()]
+    lines = [(i, line) for i, line in lines if not line.startswith("##")]
+    if not lines:
+        raise Refused(f"{path} holds no variants.", "write position, ref and alt in columns")
+    sign = "\t" if "\t" in lines[0][1] else ","
+    rows = list(csv.reader((line for _, line in lines), delimiter=sign))
+    places = _columns(path, [cell.strip().lower() for cell in rows[0]])
+    found = []
+    for (i, _), row in zip(lines[1:], rows[1:], strict=True):
+        if "name" in places and n_sequences > 1 and row[places["name"]] != name:
+            continue
+        found += _changes(path, i, row, places)
+    if not found:
+        raise Refused(f"{path} holds no variant of {name}.", "--which chooses another sequence")
+    return found
+
+
+def _columns(path: Path, header: list[str]) -> dict[str, int]:
+    places = {
+        key: header.index(name)
+        for key, names in COLUMNS.items()
+        for name in names
+        if name in header
+    }
+    lacking = [key for key in ("position", "ref", "alt") if key not in places]
+    if lacking:
+        problem = f"{path}, line 1: there is no column {lacking[0]}."
+        raise Refused(problem, "the first line names the columns position, ref and alt")
+    return places
+
+
+def _changes(
+    path: Path, line: int, row: list[str], places: dict[str, int]
+) -> list[tuple[int, str, str]]:
+    """Return the changes of one line; VCF may list several letters after a comma."""
+    cells = [row[places[key]].strip() if places[key] < len(row) else None
+             for key in ("position", "ref", "alt")]  # fmt: skip
+    position, ref, alts = cells
+    if position is None or ref is None or alts is None or not position.isdecimal():
+        problem = f"{path}, line {line}: position, ref and alt must be given, got {row}."
+        raise Refused(problem, "positions are whole numbers from 1")
+    ref = "" if ref in NOTHING else ref
+    return [(int(position) - 1, ref, "" if alt in NOTHING else alt) for alt in alts.split(",")]
+
+
+def _write(found: Any, path: Path) -> None:
+    try:
+        from mvdfq.explain.figures import mutations
+
+        figure = mutations(found)
+    except ImportError:
+        raise Refused("Pictures need matplotlib.", "pip install 'mvdfq[plot]'") from None
+    if path.suffix != ".html":
+        with replacing(path) as file:
+            figure.savefig(file, format=path.suffix[1:])
+        return
+    import io
+
+    picture = io.StringIO()
+    figure.savefig(picture, format="svg")
+    drawn = picture.getvalue()
+    replace_file(path, "<!doctype html><meta charset='utf-8'><title>mvdfq mutate</title>"
+                       f"{drawn[drawn.index('<svg') :]}")  # fmt: skip

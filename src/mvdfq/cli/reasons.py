@@ -1,0 +1,251 @@
+"""An explanation in sentences and tables: what `mvdfq explain` and `mvdfq demo` show."""
+
+from functools import cached_property
+from typing import Any
+
+__all__ = ["Reasons", "signed"]
+
+# Evidence below this share of the strongest is not worth a line.
+LEAST = 0.05
+# Moments that speak for the runner-up.
+FOR_OTHER = 2
+
+
+class Reasons:
+    """The lines and tables about one explanation: of one class, or of one against another.
+
+    `label` is the class, None for the predicted class; `against` is another class, or None.
+    """
+
+    def __init__(
+        self,
+        clf: Any,
+        explanation: Any,
+        name: str,
+        top: int,
+        label: Any = None,
+        against: Any = None,
+    ) -> None:
+        self.clf, self.whole, self.name, self.top = clf, explanation, name, top
+        self.label = explanation.predicted if label is None else label
+        if against is None and len(clf.classes_) == 2 and self.label != explanation.predicted:
+            against = explanation.predicted  # two classes are one question
+        self.against = against
+        self.explanation = (
+            explanation if against is None else explanation.between(self.label, against)
+        )
+        self.about = self.label if against is None else (self.label, against)
+        self.title = self.explanation.title(self.about)
+        self.column, self.sign = self.explanation.column(self.about)
+
+    @cached_property
+    def chances(self) -> list[tuple[Any, float]]:
+        """The classes and their probabilities, the most probable first."""
+        decision = self.clf.problems_.decision(self.whole.margins[None])
+        chances = self.clf.probabilities(decision)[0]
+        pairs = zip(self.clf.classes_.tolist(), chances.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: -pair[1])
+
+    @cached_property
+    def sums(self) -> dict[str, float]:
+        """The decision value and its parts: evidence for, evidence against, constant."""
+        over_time = self.sign * self.explanation.by_time[self.column]
+        return {
+            "decision_value": float(self.sign * self.explanation.margins[self.column]),
+            "evidence_for": float(over_time[over_time > 0].sum()),
+            "evidence_against": float(over_time[over_time < 0].sum()),
+            "evidence_constant": float(self.sign * self.explanation.constant[self.column]),
+        }
+
+    def verdict(self) -> str:
+        """Return the class, its probability, and what it is compared with, in one sentence each."""
+        value, constant = (
+            f"{self.sums[key]:+.2f}" for key in ("decision_value", "evidence_constant")
+        )
+        chance = f"{dict(self.chances)[self.label]:.0%}".replace("%", " %")
+        asked = (
+            "" if self.label == self.whole.predicted else f" (predicted: {self.whole.predicted})"
+        )
+        rather = "" if self.title == str(self.label) else f" for {self.title}"
+        if not any(term.class_means for term in self.clf.terms_):
+            gets = f"It gets {value}{rather}: {constant} like every sequence, and the rest"
+        else:
+            gets = f"{self._compared()} gets {constant}{rather}; this one gets {value},"
+        return f"{self.label}, {chance}{asked}. {gets} because of:"
+
+    def _compared(self) -> str:
+        pairs = isinstance(self.explanation.labels[0], tuple)
+        if self.against is not None or (pairs and len(self.clf.classes_) > 2):
+            return "A sequence halfway between both classes"
+        return "An average other sequence"
+
+    @cached_property
+    def runner_up(self) -> Any:
+        """The most probable class beside the class in question, if the sequence is not a pair."""
+        if self.against is not None or len(self.clf.classes_) == 2:
+            return None
+        return next(label for label, _ in self.chances if label != self.label)
+
+    @cached_property
+    def has_letters(self) -> bool:
+        """Whether the sequence is a string of letters."""
+        return self.whole.are_letters
+
+    @cached_property
+    def is_joined(self) -> bool:
+        """Whether the reverse complement follows each sequence."""
+        return getattr(self.clf, "source_", {}).get("strands") == "both"
+
+    def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
+        """Return tables of what speaks for the class, against it, and for the runner-up."""
+        found = self._for_and_against(self.rows(), self._what)
+        if self.has_letters:
+            found += self._for_and_against(self.letter_rows(), "words, with positions from 1,")
+        return found + self._for_runner_up()
+
+    @property
+    def _what(self) -> str:
+        if self.has_letters:
+            strands = ", both strands together," if self.is_joined else ","
+            return f"regions, positions from 1{strands}"
+        return "moments" if self.whole.symbols.sampling_rate else "frames, counted from 0,"
+
+    def _for_and_against(
+        self, rows: list[dict[str, Any]], what: str
+    ) -> list[tuple[list[dict[str, Any]], str]]:
+        found = []
+        for sign, word in ((1, "for"), (-1, "against")):
+            mine = [row for row in rows if sign * row["evidence"] > 0][: self.top]
+            if mine:
+                found.append((signed(mine), f"{what} that speak {word} {self.title}"))
+        return found
+
+    def _for_runner_up(self) -> list[tuple[list[dict[str, Any]], str]]:
+        if self.runner_up is None:
+            return []
+        other = Reasons(self.clf, self.whole, self.name, self.top, self.runner_up, self.label)
+        rows = [row for row in other.rows() if row["evidence"] > 0][:FOR_OTHER]
+        chance = f"{dict(self.chances)[self.runner_up]:.0%}".replace("%", " %")
+        about = f"next is {self.runner_up}, {chance}"
+        if not rows:
+            return [([], f"{about}; nothing speaks for it rather than for {self.label}")]
+        return [
+            (signed(rows), f"{about}; {self._what} that speak for it rather than for {self.label}")
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return moments, or regions of letters, of either sign, the strongest first."""
+        if self.has_letters:
+            return [
+                {"evidence": round(one.evidence, 4), "letters": one.text,
+                 "where": f"positions {one.first} to {one.last}"}
+                for one in self._regions
+            ]  # fmt: skip
+        return [
+            {"evidence": round(one.evidence, 4), "when": one.when, "channels": one.what}
+            for one in self._moments
+        ]
+
+    def flat_rows(self) -> list[dict[str, Any]]:
+        """Return numbers for programs: where a moment starts and ends, and each channel in it."""
+        if self.has_letters:
+            return [{"start": one.first, "end": one.last, "letters": one.text,
+                     "evidence": one.evidence} for one in self._regions]  # fmt: skip
+        return [
+            {"start": start, "end": end, "channel": channel, "evidence": evidence}
+            for one in self._moments
+            for start, end in [one.seconds or one.frames]
+            for channel, evidence in one.by_channel.items()
+        ]
+
+    @cached_property
+    def _regions(self) -> list[Any]:
+        from mvdfq.explain.moments import find_regions
+
+        return self._strong(find_regions(self.explanation, 10**6, self.about, self.is_joined))
+
+    @cached_property
+    def _moments(self) -> list[Any]:
+        from mvdfq.explain.moments import find_moments
+
+        return self._strong(find_moments(self.explanation, 10**6, self.about))
+
+    def _strong(self, found: list[Any]) -> list[Any]:
+        """Return the strongest of either sign, without those that are weak beside the strongest."""
+        least = LEAST * max((abs(one.evidence) for one in found), default=0)
+        kept = [one for one in found if abs(one.evidence) > least]
+        of_sign = [[one for one in kept if s * one.evidence > 0][: self.top] for s in (1, -1)]
+        return sorted(of_sign[0] + of_sign[1], key=lambda one: -abs(one.evidence))
+
+    def letter_rows(self) -> list[dict[str, Any]]:
+        """Return the words of a string with the most evidence, and their positions."""
+        from mvdfq.explain.moments import find_patterns
+
+        return [
+            self._letters_row(one) for one in find_patterns(self.explanation, self.top, self.about)
+        ]
+
+    def _letters_row(self, one: Any) -> dict[str, Any]:
+        first, *more = one.positions
+        where = self._position(first, len(one))
+        where += f" and {len(more)} more" if more else ""
+        return {"evidence": round(one.evidence, 4), "letters": one.text, "where": where}
+
+    def _position(self, start: int, length: int) -> str:
+        """Return a position counted from 1 on the given strand."""
+        n_frames = self.explanation.by_time.shape[1]
+        strand = n_frames // 2 if self.is_joined else n_frames
+        if start < strand:
+            return f"position {start + 1}"
+        # the reverse complement follows the strand and a gap, and runs backwards
+        end = start - strand - 1 + length
+        return f"position {strand - end + 1} of the reverse strand"
+
+    def word_rows(self) -> list[dict[str, Any]]:
+        """Return the words with the most evidence, as they were counted."""
+        return [
+            {"evidence": round(reason.evidence, 4), "what": reason.text}
+            for reason in self.explanation.top(self.top, self.about)
+        ]
+
+    def row_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of symbols with the most evidence."""
+        evidence = self.sign * self.explanation.by_row[self.column]
+        order = abs(evidence).argsort()[::-1][: self.top]
+        return [
+            {"evidence": round(float(evidence[r]), 4), "row": self.explanation.row_names[r]}
+            for r in order
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything for programs."""
+        chances = {str(label): chance for label, chance in self.chances}
+        return {
+            "name": self.name,
+            "class": str(self.label),
+            "against": None if self.against is None else str(self.against),
+            "probability": chances[str(self.label)],
+            "probabilities": chances,
+            **self.sums,
+            "moments": [] if self.has_letters else [_plain(one) for one in self._moments],
+            "regions": [vars(one) for one in self._regions] if self.has_letters else [],
+            "letters": self.letter_rows() if self.has_letters else [],
+        }
+
+
+def _plain(moment: Any) -> dict[str, Any]:
+    first, stop = moment.frames
+    return {
+        "evidence": moment.evidence,
+        "first_frame": first,
+        "last_frame": stop - 1,
+        "seconds": None if moment.seconds is None else list(moment.seconds),
+        "channels": list(moment.channels),
+        "shapes": list(moment.shapes),
+        "by_channel": moment.by_channel,
+    }
+
+
+def signed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of output for people: the evidence has its sign and four decimals."""
+    return [{**row, "evidence": f"{row['evidence']:+.4f}"} for row in rows]

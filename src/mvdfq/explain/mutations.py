@@ -1,0 +1,189 @@
+"""What happens to the decision value if letters of a string change: exactly, by deciding again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mvdfq._utils.short import Short
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.containers import offsets_of
+
+__all__ = ["Change", "Mutations", "Strand", "mutate", "substitutions"]
+
+# Letters of the changed strings that are decided together.
+BLOCK = 2**20
+# All changes of one string may have this many letters together: minutes of work.
+MOST = 2**31
+BASES, RESIDUES = "ACGT", "ACDEFGHIKLMNPQRSTVWY"
+PAIRS = str.maketrans("ACGTUNacgtun", "TGCAANtgcaan")
+
+
+class Change(NamedTuple):
+    """A change of a string: `ref` at `position`, counted from 0, becomes `alt`.
+
+    An empty `ref` is an insertion before the position, an empty `alt` is a deletion.
+    """
+
+    position: int
+    ref: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Strand:
+    """The text of a string, and whether its reverse complement follows the string."""
+
+    text: str
+    joined: bool = False
+
+    @classmethod
+    def of(cls, x: Any) -> "Strand":
+        """Read one string, or one sequence of letters, see `mvdfq.io.both_strands`."""
+        if isinstance(x, str):
+            return cls(x)
+        codes = x.data[0] if isinstance(x, Sequences) and len(x) == 1 and x.n_rows == 1 else None
+        if codes is None or not x.symbolic_mask.all():
+            raise ValueError("mutate takes one string of letters, got another sequence.")
+        text = "".join("-" if np.isnan(one) else chr(int(one)) for one in codes)
+        half = text[: len(text) // 2]
+        joined = len(text) > 2 and text == f"{half}-{_reverse(half)}"
+        return cls(half if joined else text, joined)
+
+    def changed(self, change: Change) -> str:
+        """Return the changed text; an error names a change that does not fit."""
+        a, b = change.position, change.position + len(change.ref)
+        found = self.text[max(a, 0) : b]
+        if a < 0 or b > len(self.text) or found.upper() != change.ref.upper():
+            raise ValueError(
+                f"position {a + 1} must hold {change.ref!r}, but the string of {len(self.text)} "
+                f"letters holds {found!r} there."
+            )
+        return self.text[:a] + change.alt + self.text[b:]
+
+    def collection(self, texts: Sequence[str]) -> Any:
+        """Return strings as a classifier reads them, with their reverse complements if joined."""
+        if not self.joined:
+            return list(texts)
+        both = [f"{text}-{_reverse(text)}" for text in texts]
+        codes = np.array([ord(letter) for text in both for letter in text], dtype=float)
+        offsets = offsets_of(map(len, both))
+        codes[offsets[:-1] + [len(text) for text in texts]] = np.nan
+        return Sequences(codes[np.newaxis], offsets, symbolic=(True,))
+
+
+def _reverse(text: str) -> str:
+    found = text.translate(PAIRS)[::-1]
+    return found.replace("T", "U").replace("t", "u") if "U" in text.upper() else found
+
+
+@dataclass(frozen=True, repr=False)
+class Mutations(Short):
+    """What changes of a string add to the decision value of a class.
+
+    Parameters
+    ----------
+    text : str
+        The string.
+
+    label : object
+        The class.
+
+    value : float
+        The decision value of the class for the string.
+
+    changes : list of Change
+        The changes: position from 0, letters before, letters after.
+
+    effects : ndarray of shape (n_changes,)
+        The decision value after each change, less `value`: positive speaks for the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvdfq import Mutations
+    >>> found = Mutations("AC", "peak", 0.5, [(0, "A", "T"), (1, "C", "")], np.array([0.1, -0.3]))
+    >>> found.top(1)
+    [((1, 'C', ''), -0.3)]
+    """
+
+    text: str
+    label: Any
+    value: float
+    changes: list[Change]
+    effects: np.ndarray
+
+    def top(self, n: int = 10) -> list[tuple[Change, float]]:
+        """Return the changes with the largest effects.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of changes.
+
+        Returns
+        -------
+        found : list of tuple
+            Changes and their effects, the largest first.
+        """
+        order = np.argsort(-np.abs(self.effects), kind="stable")[:n]
+        return [(self.changes[i], float(self.effects[i])) for i in order]
+
+    def matrix(self) -> tuple[list[str], np.ndarray]:
+        """Return the effects of single substitutions, as a heat map shows them.
+
+        Returns
+        -------
+        letters : list of str
+            The letters that are put in.
+
+        effects : ndarray of shape (n_letters, n_positions)
+            The effects; NaN where nothing was changed.
+        """
+        single = [i for i, one in enumerate(self.changes) if len(one.ref) == len(one.alt) == 1]
+        letters = sorted({self.changes[i].alt for i in single})
+        found = np.full((len(letters), len(self.text)), np.nan)
+        for i in single:
+            found[letters.index(self.changes[i].alt), self.changes[i].position] = self.effects[i]
+        return letters, found
+
+
+def substitutions(text: str, first: int = 0, last: int | None = None) -> list[Change]:
+    """Return every single substitution of a nucleic acid or a protein, or of a part of it."""
+    known, found = _alphabet(text), []
+    for i, letter in enumerate(text[first:last], first):
+        own = letter if letter in known else letter.upper()
+        if own in known:  # a gap or an unknown letter stays
+            found += [Change(i, letter, other) for other in known if other != own]
+    return found
+
+
+def _alphabet(text: str) -> str:
+    """Return the letters that may be put in: bases, residues, or the letters of the text."""
+    letters = set(text.upper()) - set("N-.*X")
+    if letters <= set(BASES):
+        return BASES
+    if letters <= set("ACGU"):
+        return "ACGU"
+    return RESIDUES if letters <= set(RESIDUES + "BZJUO") else "".join(sorted(set(text)))
+
+
+def mutate(
+    decide: Callable[[Any], np.ndarray], strand: Strand, changes: list[Change]
+) -> tuple[float, np.ndarray]:
+    """Return the decision value of a string, and what each change adds to it.
+
+    `decide` returns one value per string. Cost: that of deciding all changed strings.
+    """
+    size = 2 * len(strand.text) + max((len(one.alt) for one in changes), default=0)
+    if size * len(changes) > MOST:
+        raise ValueError(
+            f"{len(changes)} changes of a string of {len(strand.text)} letters are too many to "
+            f"decide; choose a region or fewer variants."
+        )
+    value = float(decide(strand.collection([strand.text]))[0])
+    texts, step, found = [strand.changed(one) for one in changes], max(BLOCK // size, 1), []
+    for a in range(0, len(texts), step):
+        found.append(decide(strand.collection(texts[a : a + step])))
+    return value, np.concatenate([*found, np.empty(0)]) - value

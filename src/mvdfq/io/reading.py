@@ -23,7 +23,7 @@ from mvdfq.io.tables.csv_tables import METADATA
 from mvdfq.io.tables.in_memory import TABLE, read_memory
 from mvdfq.io.tables.long_tables import csv_files
 from mvdfq.sequences import check_sequences
-from mvdfq.sequences.tables import is_table
+from mvdfq.sequences.containers import is_table
 
 __all__ = ["FolderBlocks", "list_parts", "read", "read_series"]
 

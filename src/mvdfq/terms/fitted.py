@@ -147,7 +147,8 @@ class FittedTerm(Short):
     def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
         """Return the products of sequences with themselves and with the means of the classes.
 
-        `y` are the classes of `train`. None if the term does not know the means.
+        `y` are the classes of `train`. None if the term does not know the means, as a term of a
+        user need not.
         """
         return None
 

@@ -18,8 +18,9 @@ from mvdfq.io.tables.column_roles import Columns, known_places, some
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Torn
 from mvdfq.io.tables.long_tables import is_long, is_one_series, long_dataset, series_dataset
 from mvdfq.io.tables.series_rows import is_wide, wide_dataset
+from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import channels_first
-from mvdfq.sequences.tables import TableColumns, columns_of, is_missing, is_table
+from mvdfq.sequences.tables import TableColumns, columns_of, is_missing
 
 # What errors call a table that is not a file.
 TABLE = Path("table")

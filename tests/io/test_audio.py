@@ -19,7 +19,6 @@ from mvdfq.io.sound import audio, decoding, spectral
 from mvdfq.io.sound.audio import audio_features, read_audio
 from mvdfq.io.sound.decoding import holds_sound, resampled
 from mvdfq.io.sound.feature_cache import FeatureCache
-from mvdfq.io.sound.listing import list_audio
 from mvdfq.io.sound.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, log_bands
 from mvdfq.io.source import Glimpse, ReadError
 
@@ -334,7 +333,7 @@ def test_memory_does_not_grow_with_the_recording(tmp_path):
 
 
 def test_folder_of_classes(classes):
-    data = read_audio(classes, group_pattern=r"^([a-z]+)_")
+    data = read(classes, group_pattern=r"^([a-z]+)_")
     assert data.names == ["high/anna_1.wav", "high/ben_1.wav", "low/anna_2.wav", "low/ben_2.wav"]
     assert data.y.tolist() == ["high", "high", "low", "low"]
     assert data.groups.tolist() == ["anna", "ben", "anna", "ben"]
@@ -356,7 +355,7 @@ def test_folder_of_classes(classes):
     ],
 )
 def test_group_patterns(classes, pattern, groups):
-    assert list_audio(classes, group_pattern=pattern).groups == groups
+    assert read(classes, group_pattern=pattern).groups.tolist() == groups
 
 
 def test_group_pattern_that_does_not_match(classes):
@@ -364,10 +363,10 @@ def test_group_pattern_that_does_not_match(classes):
     with pytest.raises(
         ReadError, match=r"nobody.wav: group_pattern '_\(.\)' finds no group in this"
     ):
-        read_audio(classes, group_pattern="_(.)")
+        read(classes, group_pattern="_(.)")
     with pytest.raises(ReadError, match=r"anna_1.wav: group_pattern .* finds no group"):
-        read_audio(classes, group_pattern="n(x)?")  # it matches, but without the group
-    data = read_audio(classes, group_pattern="_(.)", skip_bad=True)
+        read(classes, group_pattern="n(x)?")  # it matches, but without the group
+    data = read(classes, group_pattern="_(.)", skip_bad=True)
     assert len(data) == len(data.groups) == len(data.y) == 4
     assert len(data.skipped) == 1
 
@@ -378,7 +377,7 @@ def test_group_pattern_that_does_not_match(classes):
 )
 def test_group_pattern_that_makes_no_sense(classes, pattern, message):
     with pytest.raises(ValueError, match=message):
-        read_audio(classes, group_pattern=pattern)
+        read(classes, group_pattern=pattern)
 
 
 @pytest.mark.usefixtures("two_blas_threads")
@@ -651,7 +650,7 @@ def test_metadata_table(classes):
     assert data.names[:2] == ["low/ben_2.wav", "high/anna_1.wav"]
     assert data.y.tolist() == ["deep", "shrill, loud", "deep", "shrill, loud"]
     assert data.groups.tolist() == ["x", "y", "y", "x"]
-    by_name = read_audio(classes, group_pattern="(anna|ben)")  # goes before the column
+    by_name = read(classes, group_pattern="(anna|ben)")  # goes before the column
     assert by_name.groups.tolist() == ["ben", "anna", "anna", "ben"]
 
 
@@ -806,7 +805,7 @@ def test_folders_are_told_by_their_files(classes, tmp_path_factory):
 def test_six_hundred_spoken_digits(data_folder, tmp_path):
     folder = data_folder / "fsdd_wav"
     assert holds_sound(Glimpse(folder))
-    data = read_audio(folder, "telephone", group_pattern=r"_(\w+)_", n_jobs=2, cache=tmp_path)
+    data = read(folder, recipe="telephone", group_pattern=r"_(\w+)_", n_jobs=2, cache=tmp_path)
     assert len(data) == 600
     assert np.unique(data.y).tolist() == list("0123456789")
     assert np.unique(data.groups, return_counts=True)[1].tolist() == [100] * 6

@@ -143,7 +143,6 @@ def test_any_letters_are_taken_without_an_alphabet(tmp_path):
         ({"lower": "mask", "alphabet": None}, "lower='mask' needs an alphabet"),
         ({"label": "("}, "label='.' is not a regular expression"),
         ({"group": -1}, "group must be a pattern or the number of a word"),
-        ({"label": 1, "labels": {"d1": "x"}}, "pass one of the two"),
     ],
 )
 def test_options_that_make_no_sense(tmp_path, options, message):
@@ -274,28 +273,28 @@ def test_fewer_than_half_of_the_records_is_an_error(tmp_path):
 def test_labels_from_a_table(tmp_path, mark):
     lines = ["Label,more,id,group", "beta,,d2,g", "alpha,1,d1,g"]
     table = write(tmp_path, "\n".join(lines).replace(",", mark), "labels.csv")
-    data = read_fasta(write(tmp_path, TWO), labels=table)
+    data = read(write(tmp_path, TWO), labels=table)
     assert data.y.tolist() == ["alpha", "beta"]
     assert data.groups.tolist() == ["g", "g"]
     table = write(tmp_path, "id,label\nd1,alpha\n", "labels.csv")
-    refused("'d2' has no label", read_fasta, tmp_path / "file.fasta", labels=table)
+    refused("'d2' has no label", read, tmp_path / "file.fasta", labels=table)
 
 
 def test_labels_by_the_accession_of_a_header_with_bars(tmp_path):
     path = write(tmp_path, ">sp|P1|HBA_HUMAN alpha\nMVL\n>sp|P2|HBB_HUMAN\nMVH\n")
-    data = read_fasta(path, labels={"P1": "x", "P2": "y"})
+    data = read(path, labels={"P1": "x", "P2": "y"})
     assert data.y.tolist() == ["x", "y"]
     assert data.names == ["sp|P1|HBA_HUMAN", "sp|P2|HBB_HUMAN"]
     refused(
         "P2.* has no label in the table of labels; the table holds names such as 'P1'",
-        read_fasta,
+        read,
         path,
         labels={"P1": "x"},
     )
 
 
 def test_labels_from_a_mapping(tmp_path):
-    data = read_fasta(write(tmp_path, TWO), labels={"d1": "x", "d2": "y"})
+    data = read(write(tmp_path, TWO), labels={"d1": "x", "d2": "y"})
     assert (data.y.tolist(), data.groups) == (["x", "y"], None)
 
 
@@ -581,7 +580,7 @@ def test_emissions_of_models(tmp_path, chances, writer):
 def test_a_model_without_a_label_is_skipped(tmp_path, chances):
     write(tmp_path, hmmer_text("p", chances) + hmmer_text("q", chances), "several.hmm")
     write(tmp_path, hmmer_text("r", chances), "r.hmm")
-    data = read_profiles(tmp_path, labels={"p": "x", "r": "y"}, skip_bad=True)
+    data = read(tmp_path, labels={"p": "x", "r": "y"}, skip_bad=True)
     assert (data.names, data.y.tolist(), len(data.skipped)) == (["r", "p"], ["y", "x"], 1)
 
 
@@ -593,10 +592,10 @@ def test_a_folder_of_profiles(tmp_path, chances):
     data = read_profiles(tmp_path)
     assert (data.names, data.y.tolist()) == (["a/1", "a/2", "b/1"], ["a", "a", "b"])
     labels = {"a/1": "x", "a/2": "y", "b/1": "x"}
-    assert read_profiles(tmp_path, labels=labels).y.tolist() == ["x", "y", "x"]
+    assert read(tmp_path, labels=labels).y.tolist() == ["x", "y", "x"]
     del labels["a/1"]
-    assert read_profiles(tmp_path, labels=labels, skip_bad=True).names == ["a/2", "b/1"]
-    refused("'a/1' has no label", read_profiles, tmp_path, labels=labels)
+    assert read(tmp_path, labels=labels, skip_bad=True).names == ["a/2", "b/1"]
+    refused("'a/1' has no label", read, tmp_path, labels=labels)
     write(tmp_path, "nothing", "b/note.txt")
     refused("note.txt: no profile in the file", read_profiles, tmp_path)
     assert len(read_profiles(tmp_path, skip_bad=True).skipped) == 1
@@ -719,7 +718,7 @@ def test_npz_of_profiles(tmp_path):
     assert (data.names, data.y.tolist()) == (["a", "b"], ["b.1", "a.1"])
     assert data.X[1][:, 0].tolist() == [60 + ORDER.index(a) for a in AMINO_ACIDS]
     assert looks_like(FORMAT.sniff, path)
-    data = read_profiles(path, labels={"a": "x", "b": "y"})
+    data = read(path, labels={"a": "x", "b": "y"})
     assert (data.names, data.y.tolist(), data.groups) == (["a", "b"], ["x", "y"], None)
     assert read_profiles(path).y.tolist() == ["b.1", "a.1"]
     refused("call log_odds_to_probabilities", read_profiles, path, values="probabilities")

@@ -344,7 +344,7 @@ def test_the_page_of_one_sequence(browser, tmp_path):
 def test_the_page_of_a_table_has_the_theme_of_a_report(browser, tmp_path):
     from made_results import made as made_table
     from mvdfq.reproduce.result import Row
-    from mvdfq.reproduce.sections import page as table_page
+    from mvdfq.reproduce.show import page as table_page
 
     rows = [Row("MVDFQ", "SSSK", "no", published=22.6, value=25.5, std=2.1, n_seeds=5, n_folds=5)]
     path = tmp_path / "table.html"

@@ -13,8 +13,7 @@ from mvdfq.reproduce.arrange import verdict
 from mvdfq.reproduce.claims import claims
 from mvdfq.reproduce.published import SECONDS
 from mvdfq.reproduce.result import Result, Row, csv_rows, read_json, write_csv, write_json
-from mvdfq.reproduce.sections import NAMES, WIDTH, Scale, page
-from mvdfq.reproduce.show import blocks
+from mvdfq.reproduce.show import NAMES, WIDTH, Scale, blocks, page
 
 EVIL = "<script>alert('x')</script> & \"more\""
 

@@ -17,8 +17,7 @@ from mvdfq.cli.values import FORMATS, RECIPES, in_words
 MANY_BYTES = 50_000_000
 
 DATA = (
-    "audio, .ts, .arff, .npz, .npy, .mat, .h5, .csv, .json, .xlsx, .parquet, .feather, FASTA, "
-    "profiles."
+    "audio, .ts, .arff, .npz, .npy, .mat, .csv, .json, .xlsx, .parquet, .feather, FASTA, profiles."
 )
 DataPath = Annotated[Path, typer.Argument(help=f"File or folder: {DATA}")]
 DataPaths = Annotated[

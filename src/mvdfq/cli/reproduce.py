@@ -196,7 +196,7 @@ def _show_blocks(result: Any) -> None:
 
 def _write(result: Any, folder: Path, quiet: bool) -> None:
     from mvdfq.reproduce.result import write_csv, write_json
-    from mvdfq.reproduce.sections import page
+    from mvdfq.reproduce.show import page
 
     try:
         folder.mkdir(exist_ok=True)

@@ -13,7 +13,7 @@ KERNELS = (
     "wildcard", "words",
 )  # fmt: skip
 FORMATS = (
-    "audio", "fasta", "profiles", "ts", "arff", "npz", "npy", "mat", "h5", "parquet", "feather",
+    "audio", "fasta", "profiles", "ts", "arff", "npz", "npy", "mat", "parquet", "feather",
     "xlsx", "json", "long-csv", "wide-csv", "csv-folder",
 )  # fmt: skip
 RECIPES = ("default", "gtzan", "librosa", "telephone")

@@ -23,7 +23,7 @@ from mvdfq.io.tables.csv_tables import METADATA
 from mvdfq.io.tables.in_memory import TABLE, read_memory
 from mvdfq.io.tables.long_tables import csv_files
 from mvdfq.sequences import check_sequences
-from mvdfq.sequences.tables import is_table
+from mvdfq.sequences.containers import is_table
 
 __all__ = ["FolderBlocks", "list_parts", "read", "read_series"]
 
@@ -238,6 +238,8 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
     """Read a table, tables, or Biopython's sequences."""
     source.path = TABLE
     if _is_list(X) and all(type(one).__module__.startswith("Bio.") for one in X):
+        for name in columns.keys() - {"label", "group"}:
+            raise ValueError(f"{name} has no meaning for letters; remove {name}.")
         return read_biopython(X, source, columns | {"strands": strands})
     if not all(map(is_table, X if _is_list(X) else [X])):
         raise TypeError(

@@ -34,7 +34,6 @@ RECORDS: list[Format] = [
     arrays.NPZ,
     arrays.NPY,
     foreign.MAT,
-    foreign.H5,
     binary.PARQUET,
     binary.FEATHER,
     binary.EXCEL,

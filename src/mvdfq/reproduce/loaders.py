@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import soundfile
 
+from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.sound.audio import headers, read_audio
 from mvdfq.io.sound.decoding import meant_as_sound, unreadable
 from mvdfq.io.sound.listing import list_audio
@@ -165,7 +166,8 @@ def _waveform(file: Path) -> np.ndarray:
 
 def _recordings(name: str, folder: Path, group_pattern: str | None = None) -> MusicSet:
     """Read a folder with a sub-folder of recordings for each class; a pattern tells the groups."""
-    listing = list_audio(folder, group_pattern=group_pattern)
+    listing = list_audio(folder)
+    listing.label(Elsewhere(group_pattern=group_pattern))
     if not listing.labels:
         raise ReadError(folder, "holds no sound files", "expected a sub-folder for each class")
     # the first error that headers show, before files are decoded for minutes

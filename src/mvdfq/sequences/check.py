@@ -16,8 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mvdfq._utils.checks import is_number
-from mvdfq.sequences.containers import Ragged, Sequences, offsets_of
-from mvdfq.sequences.tables import is_table, unmasked
+from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, unmasked
 
 TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
 # The ending of a file name.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mvdfq._utils.short import counted
 
@@ -222,3 +223,20 @@ def check_lengths(parts: Mapping[str, Ragged]) -> None:
                 f"{reference.lengths[i]} and {part.lengths[i]} frames; put a transformer that "
                 f"shortens sequences before or after the stack."
             )
+
+
+def is_table(X: Any) -> bool:
+    """Is this a data frame, an array of xarray or a dictionary of columns?"""
+    if issparse(X):  # one kind of sparse matrix is a mapping
+        return False
+    named = ("collect_schema", "to_dataframe", "columns")
+    return isinstance(X, Mapping) or any(hasattr(X, name) for name in named)
+
+
+def unmasked(x: Any) -> Any:
+    """Return a masked array as numbers with NaN where masked; return anything else unchanged."""
+    if not isinstance(x, np.ma.MaskedArray):
+        return x
+    if x.dtype.kind in "biu":
+        x = x.astype(float)
+    return x.filled(np.nan) if x.dtype.kind in "fO" else np.ma.getdata(x)

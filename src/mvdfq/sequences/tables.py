@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-__all__ = ["TableColumns", "columns_of", "is_missing", "is_table", "unmasked"]
+from mvdfq.sequences.containers import unmasked
+
+__all__ = ["TableColumns", "columns_of", "is_missing"]
 
 # What dimensions of xarray are called, in lower case.
 CHANNEL = re.compile(r"channels?|variables?|features?|sensors?|leads?|ch|axis|band|coef.*")
@@ -23,14 +24,6 @@ class TableColumns:
     index: frozenset[str] = frozenset()
     # An index of two levels, which differ on every line, is the id and the time.
     known: Mapping[str, str] = field(default_factory=dict)
-
-
-def is_table(X: Any) -> bool:
-    """Is this a data frame, an array of xarray or a dictionary of columns?"""
-    if issparse(X):  # one kind of sparse matrix is a mapping
-        return False
-    named = ("collect_schema", "to_dataframe", "columns")
-    return isinstance(X, Mapping) or any(hasattr(X, name) for name in named)
 
 
 def columns_of(table: Any) -> TableColumns:
@@ -141,15 +134,6 @@ def _is_mixed(values: Iterable[Any]) -> bool:
     return (str in kinds and len(kinds) > 1) or any(
         hasattr(kind, "__len__") for kind in kinds - {str}
     )
-
-
-def unmasked(x: Any) -> Any:
-    """Return a masked array as numbers with NaN where masked; return anything else unchanged."""
-    if not isinstance(x, np.ma.MaskedArray):
-        return x
-    if x.dtype.kind in "biu":
-        x = x.astype(float)
-    return x.filled(np.nan) if x.dtype.kind in "fO" else np.ma.getdata(x)
 
 
 def is_missing(column: np.ndarray) -> np.ndarray:

@@ -147,9 +147,10 @@ class FittedTerm(Short):
     def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
         """Return the products of sequences with themselves and with the means of the classes.
 
-        `y` are the classes of `train`. None if the term does not know the means.
+        `y` are the classes of `train`. None if the term does not know the means, as a term of a
+        user need not.
         """
-        raise NotImplementedError
+        return None
 
     def prepare_saving(self) -> None:
         """Get ready for a model file."""

@@ -70,9 +70,12 @@ def countable(kernel: Kernel, symbols: Symbols) -> np.ndarray:
 
 def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceFeatures:
     """Return the reader of the words of all rows."""
-    return SequenceFeatures(
+    reader = SequenceFeatures(
         kernel, manifold=True, normalize=False, pyramid=pyramid, constant_rows="keep"
-    ).fit_reader(symbols)
+    )
+    # only the plan: a table has a slot for every possible word, so no word is listed
+    reader._fit_plan(symbols, listed=True)
+    return reader
 
 
 def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, Format, Strings, gather
-from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside, compiled, read_lines
 
@@ -116,7 +115,6 @@ def read_fasta(
     *,
     label: str | int | None = None,
     group: str | int | None = None,
-    labels: str | Path | Mapping[str, str] | None = None,
     alphabet: str | None = "auto",
     lower: str = "upper",
     strands: str = "one",
@@ -142,9 +140,6 @@ def read_fasta(
 
     group : str or int, default=None
         Where the group stands in the header, in the same form as `label`.
-
-    labels : str, Path or mapping, default=None
-        A table of names and labels, as in `mvdfq.io.read`, or a mapping of id to class.
 
     alphabet : {"auto", "protein", "dna", "rna", None}, default="auto"
         Which letters may occur, with ambiguity codes and gaps (``-`` and ``.``). None allows any
@@ -188,14 +183,10 @@ def read_fasta(
     if alphabet == "auto":
         alphabet = "dna" if strands == "both" else "protein"
     _check_options(alphabet, lower, strands)
-    if labels is not None and (label is not None or group is not None):
-        raise ValueError(
-            "label and group read the header, labels names a table: pass one of the two."
-        )
     is_memory = isinstance(path, list)  # records of Biopython
     source = Source(Path("records" if is_memory else path), skip_bad)
     records: Any = path if is_memory else records_of(source.path)
-    is_label = label is labels is group is None and _headers_are_labels(source, records)
+    is_label = label is group is None and _headers_are_labels(source, records)
     find_label = _finder(source, ".+" if is_label else label, "label")
     find_group = _finder(source, group, "group")
 
@@ -207,8 +198,7 @@ def read_fasta(
     collect: Any = Strings
     if strands == "both" and alphabet is not None:
         collect = partial(both_strands, alphabet=alphabet)
-    data = gather(source, ((record.line, record) for record in records), read_case, collect)
-    return data if labels is None else Elsewhere(labels).applied(data, source)
+    return gather(source, ((record.line, record) for record in records), read_case, collect)
 
 
 def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:

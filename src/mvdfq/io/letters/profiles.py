@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, Format, dataset_of
-from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.letters.profile_text import profile_kind, read_profile_text
 from mvdfq.io.letters.residues import AMINO_ACIDS, scale_values
 from mvdfq.io.source import Glimpse, ReadError, Source
@@ -31,7 +30,6 @@ def read_profiles(
     path: str | Path,
     *,
     values: str = "log-odds",
-    labels: Any = None,
     skip_bad: bool = False,
 ) -> Dataset:
     r"""Read profiles: PSI-BLAST's ASCII PSSM, HMMER3's ``.hmm`` or HH-suite's ``.hhm``.
@@ -48,9 +46,6 @@ def read_profiles(
         frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
         Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions;
         `log_odds_to_probabilities` computes them from scores.
-
-    labels : str, Path or mapping, default=None
-        A table of names and labels, as in `mvdfq.io.read`, or a mapping of id to class.
 
     skip_bad : bool, default=False
         Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
@@ -78,13 +73,9 @@ def read_profiles(
     """
     if values not in ("log-odds", "probabilities"):
         raise ValueError(f"values must be 'log-odds' or 'probabilities', got {values!r}.")
+    if zipfile.is_zipfile(path):
+        return _from_npz(path, values)
     source = Source(Path(path), skip_bad)
-    data = _from_npz(path, values) if zipfile.is_zipfile(path) else _from_text(source, values)
-    return data if labels is None else Elsewhere(labels).applied(data, source)
-
-
-def _from_text(source: Source, values: str) -> Dataset:
-    """The profiles of text files."""
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
     for file in _files(source.path):

@@ -43,7 +43,6 @@ def read_audio(
     recipe: AudioRecipe | str | None = None,
     *,
     silence: str | None = None,
-    group_pattern: str | None = None,
     skip_bad: bool = False,
     n_jobs: int | None = None,
     cache: str | Path | None = None,
@@ -72,12 +71,6 @@ def read_audio(
     silence : {"missing", "keep"}, default=None
         Whether frames of digital silence, whose samples are all exactly zero, are missing values;
         by default as the recipe says. `Dataset.remarks` names the share of such frames.
-
-    group_pattern : str, default=None
-        Regular expression that finds the group of a file: the part named ``group``, or else the
-        first part in parentheses. The expression is searched in the name of the file, or in the
-        path relative to the folder if the expression contains a slash. `group_pattern` replaces
-        the column ``group``.
 
     skip_bad : bool, default=False
         Leave out files that cannot be read and list them in `Dataset.skipped`. By default the
@@ -110,15 +103,15 @@ def read_audio(
     ...         (Path(folder) / name).parent.mkdir(exist_ok=True)
     ...         tone = np.sin(2 * np.pi * hertz * np.arange(8000) / 8000)
     ...         soundfile.write(Path(folder) / name, tone, 8000)
-    ...     data = read_audio(folder, group_pattern=r"(\w+)_")
+    ...     data = read_audio(folder)
     >>> data.X.n_rows, data.X.lengths, data.X.sampling_rate
     (13, array([98, 98, 98, 98]), 100.0)
-    >>> data.y.tolist(), data.groups.tolist()
-    (['high', 'high', 'low', 'low'], ['anna', 'ben', 'anna', 'ben'])
+    >>> data.y.tolist()
+    ['high', 'high', 'low', 'low']
     """
     recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)
-    listing = list_audio(path, group_pattern=group_pattern)
+    listing = list_audio(path)
     where = shown(path) if isinstance(path, str | Path) else "the list of files"
     source = Source(Path(where), skip_bad, progress)
     for problem in listing.problems:

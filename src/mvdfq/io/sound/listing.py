@@ -88,16 +88,13 @@ class AudioListing(Short):
             values[:] = [values[i] for i in kept] if values else []
 
 
-def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
+def list_audio(path: Any) -> AudioListing:
     """List the sound files of a folder with their classes and groups, without reading them.
 
     Parameters
     ----------
     path : str, Path or list of these
         A folder, a file, or several files, as in `read_audio`.
-
-    group_pattern : str, default=None
-        Regular expression that finds the group in a name, as in `read_audio`.
 
     Returns
     -------
@@ -107,20 +104,16 @@ def list_audio(path: Any, *, group_pattern: str | None = None) -> AudioListing:
     Examples
     --------
     >>> from mvdfq.io import list_audio
-    >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"], group_pattern="_(.+)_").groups
-    ['anna', 'ben']
+    >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"]).names
+    ['7_anna_1.wav', '7_ben_1.wav']
     """
     if not isinstance(path, str | os.PathLike):
-        listing = _from_files(path)
-    elif not os.path.isdir(path):
-        listing = _from_files([path])
-    elif os.path.isfile(os.path.join(path, METADATA)):
-        listing = _from_metadata(Path(path))
-    else:
-        listing = _from_folders(Path(path))
-    if group_pattern is not None:
-        listing.label(Elsewhere(group_pattern=group_pattern))
-    return listing
+        return _from_files(path)
+    if not os.path.isdir(path):
+        return _from_files([path])
+    if os.path.isfile(os.path.join(path, METADATA)):
+        return _from_metadata(Path(path))
+    return _from_folders(Path(path))
 
 
 def _from_files(paths: Iterable[Any]) -> AudioListing:

@@ -1,4 +1,4 @@
-"""Arrays of other programs: MATLAB's .mat and HDF5. Nothing is executed, and sizes are bounded."""
+"""Files of other programs: MATLAB's .mat, and how to convert what is not read."""
 
 import math
 import zlib
@@ -16,7 +16,6 @@ PLAIN = frozenset(
     "double single int8 uint8 int16 uint16 int32 uint32 int64 uint64 logical char cell".split()
 )
 COMPRESSED = 15
-HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def read_mat(source: Source, time_first: bool = False) -> Dataset:
@@ -89,49 +88,6 @@ def _axes(values: np.ndarray) -> tuple[int, ...]:
     return (int(values.shape[0] != 1),) if values.ndim == 2 and 1 in values.shape else ()
 
 
-def read_h5(source: Source, time_first: bool = False) -> Dataset:
-    """Read the arrays X and y, or X_train ..., of an HDF5 file."""
-    try:
-        import h5py
-    except ImportError:
-        source.fail("reading HDF5 needs h5py", "pip install h5py, or store the arrays as .npz")
-    with damage_is_said(source, "the file"), h5py.File(source.path, "r") as file:
-        arrays, total = {}, 0
-        for name in file:
-            item = file.get(name, getlink=True)
-            if not isinstance(item, h5py.HardLink):
-                source.fail(f"{name!r} is a link to elsewhere, which is not followed")
-            if not isinstance(found := file[name], h5py.Dataset):
-                hint = "store arrays X and y at the top; tables of pandas: write Parquet instead"
-                source.fail(f"{name!r} is a group", hint)
-            total += found.size * found.dtype.itemsize
-            _check_array(source, name, found, total, h5py.check_string_dtype(found.dtype))
-            is_text = h5py.check_string_dtype(found.dtype) is not None
-            arrays[name] = _words(source, found) if is_text else found[...]
-    return arrays_dataset(source, arrays, time_first)
-
-
-def _words(source: Source, found: Any) -> np.ndarray:
-    """Return an array of text, read in pieces: every value may be as long as the file."""
-    size = max(1, source.max_bytes // max(1, source.path.stat().st_size))
-    words: list[str] = []
-    for start in range(0, found.size, size):
-        words += found.asstr()[start : start + size].ravel().tolist()
-        if sum(map(len, words)) > source.max_bytes:
-            source.fail("too much text", "max_bytes allows more")
-    return np.array(words)
-
-
-def _check_array(source: Source, name: str, found: Any, total: int, text: Any) -> None:
-    """Refuse arrays of objects, arrays whose values lie in other files, and too large ones."""
-    if found.dtype.hasobject and text is None:
-        source.fail(f"array {name!r} holds objects", "numbers and text are read")
-    if found.external or found.is_virtual:
-        source.fail(f"the values of array {name!r} lie in other files, which are not read")
-    if total > source.max_bytes:
-        source.fail(f"arrays of {total} bytes", "max_bytes allows more")
-
-
 MAT = Format(
     "mat",
     lambda glimpse: glimpse.start.startswith(b"MATLAB 5.0"),
@@ -139,15 +95,9 @@ MAT = Format(
     options=("time_first",),
     extensions=("mat",),
 )
-H5 = Format(
-    "h5",
-    lambda glimpse: glimpse.start.startswith(HDF5),
-    read_h5,
-    options=("time_first",),
-    extensions=("h5", "hdf5"),
-)
 # Files that are not read, by their ending: how to convert them.
 CONVERT = {
+    **dict.fromkeys(("h5", "hdf5"), "mvdfq.io.write_npz('a.npz', h5py.File(PATH)['X'][:], y)"),
     "edf": "mne.io.read_raw_edf(PATH).to_data_frame().to_csv('a.csv')",
     "bdf": "mne.io.read_raw_bdf(PATH).to_data_frame().to_csv('a.csv')",
     "xls": "save the sheet as .xlsx or CSV",

@@ -15,12 +15,12 @@ import numpy as np
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.column_roles import Columns, known_places, some
-from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Table, Torn, is_number
-from mvdfq.io.tables.growing import Growing
-from mvdfq.io.tables.long_tables import add_series, is_long, is_one_series, long_dataset
-from mvdfq.io.tables.series_rows import is_wide, wide_dataset, wide_places
+from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Torn
+from mvdfq.io.tables.long_tables import is_long, is_one_series, long_dataset, series_dataset
+from mvdfq.io.tables.series_rows import is_wide, wide_dataset
+from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import channels_first
-from mvdfq.sequences.tables import TableColumns, columns_of, is_missing, is_table
+from mvdfq.sequences.tables import TableColumns, columns_of, is_missing
 
 # What errors call a table that is not a file.
 TABLE = Path("table")
@@ -62,10 +62,13 @@ class Frame:
         return [list(row) for row in zip(*map(_as_text, first), strict=True)]
 
     @property
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """All rows as text, with their numbers."""
-        texts = (zip(*map(_as_text, part), strict=True) for part in self.parts())
-        return ((i, list(row)) for i, row in enumerate(chain.from_iterable(texts), 1))
+    def rows(self) -> Iterator[tuple[int, list[Any]]]:
+        """All rows with their numbers, as numbers and text."""
+        plain = (
+            zip(*(v.tolist() if v.dtype.kind in "biuf" else _as_text(v) for v in part), strict=True)
+            for part in self.parts()
+        )
+        return ((i, list(row)) for i, row in enumerate(chain.from_iterable(plain), 1))
 
     def batches(
         self, torn: Torn, special: Collection[int] = ()
@@ -116,52 +119,11 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
     if columns.id not in ("id", None) or is_long(look):
         return long_dataset(source, columns, table)
     if is_wide(look):
-        found = None if isinstance(table, Table) else _wide_numbers(source, columns, table)
-        return found or wide_dataset(source, columns, table.header, table.sample, table.rows)
+        return wide_dataset(source, columns, table.header, table.sample, table.rows)
     if not is_one_series(look) and table.sample:
         hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
         source.fail("no column of ids", hint)
-    return series_dataset(source, columns, {source.stem: table})
-
-
-def _wide_numbers(source: Source, columns: Columns, frame: Frame) -> Dataset | None:
-    """Read rows of numbers, each a series, without a detour by text; None if a value is a word."""
-    places = wide_places(source, columns, frame.header, frame.sample)
-    apart = {range(len(frame.header))[place] for place in places.values()}
-    cases, lost, done = [], [float(word) for word in columns.missing if is_number(str(word))], 0
-    for part in frame.parts():
-        numbers = [values for i, values in enumerate(part) if i not in apart]
-        if any(values.dtype.kind not in "biuf" for values in numbers):
-            return None
-        rows = np.stack(list(map(_numbers, numbers)), axis=1)
-        rows[np.isin(rows, lost)] = np.nan
-        told = {key: _as_text(part[place]) for key, place in places.items()}
-        for i, row in enumerate(rows):
-            done += 1
-            about = {key: words[i] for key, words in told.items()}
-            if np.isnan(row).all() or not about.get("label", "-"):
-                source.skip(f"row {done}: no values, or no label")
-                continue
-            name = about.get("id", f"{source.stem}:{done}")
-            cases.append(Case(row[None], about.get("label"), name, about.get("group")))
-    if not cases:
-        source.fail("no row can be read", str(source.skipped[0]))
-    return dataset_of(source, cases, channels_first)
-
-
-def series_dataset(source: Source, columns: Columns, tables: Mapping[str, Any]) -> Dataset:
-    """Read tables that are one series each, by the names of the series."""
-    growing = Growing(source, columns, row="row")
-    for name, table in tables.items():
-        who = growing.code("id", [name])[0]
-        file = Source(growing.paths.setdefault(int(who), Path(name)), remarks=source.remarks)
-        try:
-            add_series(growing, file, table, name, {})
-        except ReadError as error:
-            growing.spoil(who, error.problem, error.hint)
-    if not growing.chunks:
-        source.fail("no series that can be read", str(next(iter(growing.bad.values()))))
-    return growing.dataset()
+    return series_dataset(source, columns, [(source.stem, source.path, lambda _: table)], "row")
 
 
 def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None) -> Dataset:
@@ -169,13 +131,17 @@ def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None
     source = Source(TABLE) if source is None else source
     try:
         if (tables := _tables_in(X)) is not None:
-            frames = {str(name): Frame.of(columns_of(table)) for name, table in tables.items()}
-            return series_dataset(source, Columns.of(options), frames)
+            frames = [(str(name), Path(name), _opener(table)) for name, table in tables.items()]
+            return series_dataset(source, Columns.of(options), frames, "row")
         return columns_dataset(source, columns_of(X), options)
     except ReadError:
         raise
     except (ValueError, OverflowError) as error:
         raise ReadError(source.path, str(error)) from None
+
+
+def _opener(table: Any) -> Callable[[Source], Frame]:
+    return lambda _: Frame.of(columns_of(table))
 
 
 def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, Any]) -> Dataset:

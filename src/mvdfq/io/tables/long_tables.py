@@ -1,7 +1,7 @@
 """One time point per row: long tables, and folders with one table per series."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -120,19 +120,30 @@ def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> 
     The source is a folder, or one or several files as they lie in such a folder. If labels come
     from `elsewhere`, folders and metadata.csv are not labels.
     """
-    columns = Columns(**options)
-    named = list(_named_files(source))
-    growing = Growing(source, columns)
+    columns, named = Columns(**options), list(_named_files(source))
     facts = _facts(source, [path for _, path in named], columns, elsewhere)
-    for i, (name, path) in enumerate(named):
+    tables = [(name, path, table_of) for name, path in named]
+    return series_dataset(source, columns, tables, facts=facts)
+
+
+def series_dataset(
+    source: Source,
+    columns: Columns,
+    tables: Sequence[tuple[str, Path, Callable[[Source], Any]]],
+    row: str = "line",
+    facts: Callable[[Path], Mapping[str, str]] = lambda path: {},
+) -> Dataset:
+    """Read tables that are one series each, given as name, path and what opens the table."""
+    growing = Growing(source, columns, row=row)
+    for i, (name, path, opened) in enumerate(tables):
         who = growing.code("id", [name])[0]
         growing.paths[int(who)] = path
         file = Source(path, max_bytes=source.max_bytes, remarks=source.remarks)
         try:
-            add_series(growing, file, table_of(file), name, facts(path))
+            _add_series(growing, file, opened(file), name, facts(path))
         except ReadError as error:
             growing.spoil(who, error.problem, error.hint)
-        source.tell(i + 1, len(named))
+        source.tell(i + 1, len(tables))
     if not growing.chunks:
         source.fail("no file that can be read", str(next(iter(growing.bad.values()))))
     return growing.dataset()
@@ -165,7 +176,7 @@ def _facts(source: Source, files: Sequence[Path], columns: Columns, elsewhere: b
     return lambda path: {"label": path.parent.name}
 
 
-def add_series(
+def _add_series(
     growing: Growing, file: Source, table: Any, name: str, facts: Mapping[str, str]
 ) -> None:
     """Add a table whose rows are time points of one series and whose header names the channels."""

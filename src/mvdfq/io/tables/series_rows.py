@@ -88,11 +88,12 @@ def wide_dataset(
     columns: Columns,
     header: Sequence[str],
     sample: list[list[str]],
-    rows: Iterable[tuple[int, list[str]]],
+    rows: Iterable[tuple[int, list[Any]]],
 ) -> Dataset:
     """Read the rows of a table, each a series; `sample` holds the first rows."""
     places = wide_places(source, columns, header, sample)
-    commas, missing = Commas(), {str(word) for word in columns.missing}
+    commas, missing = Commas(), {*columns.missing, *map(str, columns.missing)}
+    missing |= {float(word) for word in missing if is_number(str(word))}
     read_row = partial(_wide_row, header=header, places=places, commas=commas, missing=missing)
     data = gather(source, rows, read_row)
     commas.tell(source)
@@ -155,33 +156,42 @@ def _are_classes(cells: Sequence[str]) -> bool:
 
 
 def _wide_row(
-    row: list[str],
+    row: list[Any],
     header: Sequence[str],
-    places: Mapping[str, Any],
+    places: Mapping[str, int],
     commas: Commas,
-    missing: Collection[str],
+    missing: Collection[Any],
 ) -> Case:
-    """Read the values, the label, the name and the group of one row."""
+    """Read the values, the label, the name and the group of one row, of text or of numbers."""
     if header and len(row) != len(header):
         raise ValueError(f"{len(row)} cells, the header has {len(header)}")
     if any(not -len(row) <= place < len(row) for place in places.values()):
         raise ValueError(f"{len(row)} cells, too few for the label")
-    words = {key: row[place] for key, place in places.items()}
+    words = {key: str(row[place]) for key, place in places.items()}
     apart = {range(len(row))[place] for place in places.values()}
     cells = ["" if cell in missing else cell for i, cell in enumerate(row) if i not in apart]
-    while cells and not cells[-1]:
+    while cells and cells[-1] == "":
         cells.pop()
-    if not cells:
+    if all(cell != cell or cell == "" for cell in cells):
         raise ValueError("no values")
     if not is_given(words.get("label", "-")):
         raise ValueError("the label is missing")
-    commas.see("values", cells)
+    is_text = any(isinstance(cell, str) and cell for cell in cells)
+    if is_text:
+        cells = list(map(str, cells))
+        commas.see("values", cells)
     try:
-        values = floats(cells)[None]
+        values = floats(cells) if is_text else _numbers(cells)
     except ValueError as error:
         hint = "; label=NAME, group=NAME and id=NAME name columns of words" if header else ""
         raise ValueError(f"{error}{hint}") from None
-    return Case(values, _plain_label(words.get("label")), words.get("id"), words.get("group"))
+    label, name = _plain_label(words.get("label")), words.get("id")
+    return Case(values[None], label, name, words.get("group"))
+
+
+def _numbers(cells: Sequence[Any]) -> np.ndarray:
+    """Return the cells of a data frame as numbers; an empty cell is missing."""
+    return np.array([np.nan if cell == "" else cell for cell in cells], dtype=float)
 
 
 def _plain_label(word: str | None) -> str | None:

@@ -314,7 +314,7 @@ def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
         ("SequenceClassifier", "sum_"),
         ("SequenceFeatures", "n_rows_in_"),
         ("SequenceFeatures", "rows_"),
-        ("FittedWords", "norms"),
+        ("FittedWords", "spreads"),
         ("FittedWords", "means"),
         ("FittedWords", "intercepts"),
         ("Symbols", "n_symbols"),

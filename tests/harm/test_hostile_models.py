@@ -272,8 +272,11 @@ def check_attributes(name, open_model, chosen):
 
 
 def assert_answers(model, X, said):
-    """Labels, probabilities and explanations; some kernels cannot be explained and say so."""
+    """Labels, probabilities, p values and explanations, which some kernels do not have."""
     assert len(model.predict(X)) == len(model.predict_proba(X)) == len(X), said
+    if model.has_p_values:
+        p = model.p_values(X)
+        assert ((p >= 0) & (p <= 1)).all(), said
     with suppress_if("cannot be traced to frames"):
         (explanation,) = model.explain_all(X[:1])
         assert all([str(explanation), explanation.to_dict(), explanation._repr_html_()]), said

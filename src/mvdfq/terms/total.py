@@ -51,9 +51,10 @@ class FittedSum(Short):
         return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
 
     def knows_means(self, n_classes: int) -> bool:
-        """Tell whether standardized words have the mean of every class, not of all together."""
+        """Tell whether standardized words have the mean of every class, and others sequences."""
         means = (one for term in self.terms for one in term.class_means)
-        return all(one.shape[-1] == n_classes for one in means)
+        kept = (term.class_means or term.train is not None for term in self.terms)
+        return all(one.shape[-1] == n_classes for one in means) and all(kept)
 
     def nearness(self, read: list[Any], y: np.ndarray, n_classes: int) -> Nearness | None:
         """Return the products of sequences with the means of the classes, over all terms."""

@@ -57,6 +57,8 @@ def _check_classifier(value: Any) -> None:
     _check_reading(value)
     check_array(value.ranges_in_, "ranges_in_", (2, value.n_channels_in_), np.float64)
     if value.calibration_ is not None:
+        known = value.sum_.knows_means(len(value.classes_))
+        require(known, "calibration_ needs terms that know the means of the classes")
         _check_calibration(value.calibration_, len(value.classes_))
 
 

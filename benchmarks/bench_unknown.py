@@ -64,7 +64,9 @@ def sets(clf, X, y):
     found = clf.predict_set(X, coverage=0.9)
     hits = np.array([label in one for label, one in zip(y.tolist(), found, strict=True)])
     sizes = np.array([len(one) for one in found])
-    lowest = min((hits[y == c].mean() for c in np.unique(y) if (y == c).sum() >= FEW), default=1)
+    lowest = min(
+        (hits[y == c].mean() for c in np.unique(y) if (y == c).sum() >= FEW), default=np.nan
+    )
     return [clf.score(X, y), hits.mean(), lowest, sizes.mean(), (sizes == 0).mean()]
 
 

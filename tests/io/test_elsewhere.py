@@ -173,13 +173,14 @@ def test_patterns_read_names_and_folders(tmp_path):
     assert data.y.tolist() == ["jog", "walk"] * 2
     assert data.groups.tolist() == ["P1", "P1", "P2", "P2"]
     assert "persons" not in " ".join(data.remarks)
+    assert "--label-pattern '/([^/.]+)' reads" in run("inspect", tmp_path)[1]
     series(tmp_path / "P1/deep/jog.csv")  # at any depth
     assert len(read(tmp_path, label_pattern="([a-z]+).csv$")) == 5
     out, _err = run("inspect", tmp_path, "--label-pattern", "([a-z]+).csv$", "--format", "json")
     assert json.loads(out)["classes"] == {"jog": 3, "walk": 2}
     with pytest.raises(
         ReadError,
-        match="label_pattern '(x)' finds no label".replace("(", r"\(").replace(")", r"\)"),
+        match=r"label_pattern '\(x\)' finds no label",
     ):
         read(tmp_path, label_pattern="(x)")
     with pytest.raises(ValueError, match="label_pattern 'x' has no group; put the label in"):

@@ -120,7 +120,10 @@ def test_tables_of_labels(tmp_path, text, options):
     ("text", "message"),
     [
         ("name,label\na.csv,u\n", "'b.csv' has no label in the table of labels; .*such as 'a.csv'"),
-        ("name,label\nx,u\ny,v\n", r"no column holds names such as 'a\.csv'; the first row is 'x'"),
+        (
+            "name,label\nx,u\ny,v\n",
+            r"no column holds names such as 'a\.csv'; a row of the table is 'y'",
+        ),
         ("a,1,2\nb,3,4\n", "not clear which column holds the labels"),
         ("name,label\na,u\na,v\nb,v\n", "'a' has two labels or groups"),
         ("u\nv\nw\n", "3 labels for 2 sequences"),
@@ -134,10 +137,22 @@ def test_bad_tables_of_labels(tmp_path, text, message):
         read(tmp_path / "data", labels=label_table(tmp_path, text))
 
 
+def test_labels_in_order_may_hold_spaces(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        series(tmp_path / "data" / name)
+    table = label_table(tmp_path, "sitting down\nwalking up the stairs\n")
+    assert read(tmp_path / "data", labels=table).y.tolist() == [
+        "sitting down",
+        "walking up the stairs",
+    ]
+    table = label_table(tmp_path, "a.csv up\nb.csv down\n")  # spaces between columns
+    assert read(tmp_path / "data", labels=table).y.tolist() == ["up", "down"]
+
+
 def test_files_of_one_name_in_two_folders_are_not_confused(tmp_path):
     for name in ("p/1.csv", "q/1.csv"):
         series(tmp_path / "data" / name)
-    with pytest.raises(ReadError, match=r"no column holds names|has no label"):
+    with pytest.raises(ReadError, match="no column holds names"):
         read(tmp_path / "data", labels={"1.csv": "u"})
     found = read(tmp_path / "data", labels={"p/1": "u", "q/1": "v"})
     assert found.y.tolist() == ["u", "v"]

@@ -40,6 +40,7 @@ def frames():
     yield "two levels", table.set_index(["trial", "when"])
     yield "nullable", table.convert_dtypes()
     yield "columns", COLUMNS
+    yield "records", table.to_dict("records")
 
 
 @pytest.mark.parametrize(

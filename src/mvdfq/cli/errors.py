@@ -125,4 +125,6 @@ def as_flags(text: str) -> str:
 
 def _value(text: str) -> str:
     text = text.strip("'")
+    if re.search(r"[()\[\]^]", text):  # the shell would take these for its own
+        return f"'{text}'"
     return "none" if text == "None" else text

@@ -21,6 +21,8 @@ PERSON = re.compile(
     r"[-_ ]?\d+",
     re.IGNORECASE,
 )
+# What separates the columns of a table of labels; a label may hold spaces.
+SEPARATOR = re.compile(r"[,;\t|]")
 # The endings of a name of a file: .wav, .csv.gz
 ENDING = re.compile(r"(\.[A-Za-z]\w{0,7})(\.gz)?$")
 WHERE = {
@@ -154,18 +156,17 @@ def _from_table(
     where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
     if not rows:
         where.fail("the table holds no labels", "write one row per sequence")
-    if len(rows[0]) == 1:
-        rows = [header, *rows] if len(rows) == len(names) - 1 else rows
-        if len(rows) != len(names):
-            where.fail(f"{len(rows)} labels for {len(names)} sequences", "one label per line")
-        source.remark("labels: one per line, in the order of the sequences")
-        return [row[0] for row in rows], None
     tables = [_Keys(rows, i, names) for i in range(len(rows[0]))]
     hits = [sum(table.find(name) is not None for name in names) for table in tables]
     key = int(np.argmax(hits))
     if not hits[key]:
-        problem = f"no column holds names such as {names[0]!r}"
-        where.fail(problem, f"the first row is {some(rows[0])}")
+        is_one = not isinstance(labels, Mapping) and not any(
+            SEPARATOR.search(line) for _, line in where.said()
+        )
+        if not is_one:
+            problem = f"no column holds names such as {names[0]!r}"
+            where.fail(problem, f"a row of the table is {some(rows[-1])}")
+        return _in_order(where, [*([header] if header else []), *rows], names, source), None
     places = _places(where, header, rows, key, {"label": label, "group": group})
     _refuse_two(where, rows, key, list(places.values()))
     if not isinstance(labels, Mapping):
@@ -177,6 +178,19 @@ def _from_table(
         for kind, place in places.items()
     }
     return columns["label"], columns.get("group")
+
+
+def _in_order(
+    where: Source, rows: list[list[str]], names: Sequence[str], source: Source
+) -> list[str | None]:
+    """Return one label per line, in the order of the sequences; a label may hold spaces."""
+    labels = [" ".join(row).strip() for row in rows]
+    if len(labels) == len(names) + 1 and labels[0].lower() in NAMES["label"]:
+        labels = labels[1:]
+    if len(labels) != len(names):
+        where.fail(f"{len(labels)} labels for {len(names)} sequences", "one label per line")
+    source.remark("labels: one per line, in the order of the sequences")
+    return list(labels)
 
 
 def _shown(place: int, header: Sequence[str]) -> str:

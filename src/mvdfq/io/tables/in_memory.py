@@ -129,6 +129,7 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
 def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None) -> Dataset:
     """Read a table in memory, or several tables: one series each, named by keys or by numbers."""
     source = Source(TABLE) if source is None else source
+    X = as_columns(X)
     try:
         if (tables := _tables_in(X)) is not None:
             frames = [(str(name), Path(name), _opener(table)) for name, table in tables.items()]
@@ -159,10 +160,11 @@ def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, A
 
 def _holds_series(values: np.ndarray) -> bool:
     """Does every cell hold several values, as in the nested frames of sktime?"""
-    if values.dtype.kind != "O":
-        return False
-    return all(hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping)
-               for value in values)  # fmt: skip
+    return values.dtype.kind == "O" and all(map(_is_series, values))
+
+
+def _is_series(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping)
 
 
 def _nested_dataset(
@@ -197,10 +199,19 @@ def read_sequences(X: Any) -> Dataset:
 
     A column that is called a label is not a channel; in other tables no column is a label.
     """
+    X = as_columns(X)
     if _tables_in(X) is not None:
         return read_memory(X, {})
     has_label = any(True for _ in known_places("label", list(columns_of(X).arrays)))
     return read_memory(X, {} if has_label else {"label": None})
+
+
+def as_columns(X: Any) -> Any:
+    """Return a list of records as a dictionary of columns, and anything else unchanged."""
+    is_list = isinstance(X, list | tuple) and all(isinstance(one, Mapping) for one in X)
+    if not is_list or any(map(_is_series, chain.from_iterable(one.values() for one in X))):
+        return X
+    return {name: [one.get(name) for one in X] for name in dict.fromkeys(chain.from_iterable(X))}
 
 
 def _tables_in(X: Any) -> Mapping[str, Any] | None:

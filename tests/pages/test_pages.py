@@ -16,6 +16,7 @@ from mvdfq.pages import details, health, html, outcome, report as reports, run a
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
 from mvdfq.pages.outcome import describe
+from mvdfq.pages.report import finish
 from mvdfq.pages.similar import discriminants, told_apart
 from naive import pages as naive_pages
 
@@ -506,3 +507,11 @@ def test_a_report_replaces_no_file_of_the_user(made, tmp_path):
             made.write(page)
         assert beside.read_text().startswith("id,time")
         beside.unlink()
+
+
+def test_the_page_says_how_many_of_its_panels_are_done(run):
+    told = []
+    finish(
+        run, {"title": "", "command": ""}, 1, report=lambda done, total: told.append((done, total))
+    )
+    assert told == [(k, 8) for k in range(1, 9)]

@@ -120,8 +120,7 @@ def evaluate(
     show_scores(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
     note(f"classifier: {classifier}", reading.quiet or format is not Format.human)
     if page.report is not None:
-        with working("page", reading.quiet):
-            page.write(clf, read, data[0], result, recorder, rules)
+        page.write(clf, read, data[0], result, recorder, rules, reading.quiet)
         note(f"report: {page.report}", reading.quiet)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mvdfq._utils.files import replace_file
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name
-from mvdfq.cli.output import note
+from mvdfq.cli.output import note, progress_bar
 from mvdfq.cli.shared import option
 
 __all__ = ["PageOptions", "command_line", "write_explanation"]
@@ -68,7 +68,14 @@ class PageOptions:
         return n_channels if self.report and self.remove_channels and n_channels > 1 else 0
 
     def write(
-        self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: dict[str, Any]
+        self,
+        clf: Any,
+        read: Any,
+        data: Path,
+        result: Any,
+        recorder: Any,
+        rules: dict[str, Any],
+        quiet: bool = False,
     ) -> Path | None:
         """Write the page of an evaluation, if one is wanted; return its path."""
         if self.report is None:
@@ -81,7 +88,9 @@ class PageOptions:
         audio = None if self.no_audio else sound_files(data, run.names)
         wanted = rules if self.remove_channels else None
         details = "all" if self.details == "all" else int(self.details)
-        finish(run, about, details, wanted, audio, self.report)
+        with progress_bar("page", quiet) as progress:
+            told = {} if progress is None else {"report": progress}
+            finish(run, about, details, wanted, audio, self.report, **told)
         return self.report
 
 

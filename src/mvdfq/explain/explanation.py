@@ -343,8 +343,16 @@ class Explanation:
     def __str__(self) -> str:
         column, sign = self.column()
         margin = sign * self.margins[column]
-        lines = [f"{self.title()} (decision value {margin:+.3f})", *map(str, self.top())]
+        lines = [f"{self.title()} (decision value {margin:+.3f})", *map(str, self._strongest())]
         return "\n".join(lines)
+
+    def _strongest(self) -> list[Any]:
+        """Return moments and what the channels do there; words of letters or unnamed channels."""
+        if self.are_letters or self._known_shares is None:
+            return self.top()
+        from mvdfq.explain.moments import find_moments  # moments are made of explanations
+
+        return find_moments(self)
 
     __repr__ = __str__  # without the arrays, which are large
 

@@ -48,6 +48,9 @@ class Moment:
     shapes: tuple[str, ...] = ()
     by_channel: dict[str, float] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        return f"{self.evidence:+.4f}  {self.when}: {self.what}"
+
     @property
     def when(self) -> str:
         """The time of the moment in words."""

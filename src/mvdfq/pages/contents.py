@@ -1,10 +1,13 @@
 """All numbers of a report: one dict, ready for JSON; docs/guide/report.md documents it."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.threads import Report
 from mvdfq._utils.version import __version__
 from mvdfq.pages.details import details
 from mvdfq.pages.health import health
@@ -20,25 +23,33 @@ SCHEMA = "mvdfq report 1"
 NUMBERS = {float, type(None)}
 
 
-def contents(run: Run, about: dict[str, Any], n_details: int | None) -> dict[str, Any]:
+def contents(
+    run: Run,
+    about: dict[str, Any],
+    n_details: int | None,
+    report: Report = lambda done, total: None,
+) -> dict[str, Any]:
     """Return the panels of a report as plain numbers and text.
 
-    `about` holds title, data and command; `n_details` is the number of sequences in detail.
+    `about` holds title, data and command; `n_details` is the number of sequences in detail;
+    `report` is told after every panel how many panels are done.
     """
-    place = atlas(run)
     about = {**about, "classifier": " ".join(repr(run.estimator).split())}
-    found = {
-        **names_of(run, about),
-        "verdict": verdict(run),
-        "confusions": confusions(run),
-        "sequences": _sequences(run, place.pop("x"), place.pop("y")),
-        "map": place,
-        "details": details(run, n_details),
-        "matters": matters(run),
-        "stretches": stretches(run),
-        "trust": trust(run),
-        "health": health(run),
+    found = names_of(run, about)
+    panels: dict[str, Callable[[Run], Any]] = {
+        "verdict": verdict,
+        "confusions": confusions,
+        "map": atlas,
+        "details": partial(details, n=n_details),
+        "matters": matters,
+        "stretches": stretches,
+        "trust": trust,
+        "health": health,
     }
+    for k, (key, make) in enumerate(panels.items(), 1):
+        found[key] = make(run)
+        report(k, len(panels))
+    found["sequences"] = _sequences(run, found["map"].pop("x"), found["map"].pop("y"))
     return tidy(found)
 
 

@@ -1,6 +1,6 @@
 """`mvdfq.report`: evaluate or judge, gather numbers, write the page; a page of one sequence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -193,9 +193,10 @@ def finish(
     rules: Any = None,
     audio: Sequence[Any] | None = None,
     path: str | Path | None = None,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Report:
     """Gather the numbers of a run and write the page; `rules` ask for removal of channels."""
-    data = contents(run, about, None if details == "all" else int(details))
+    data = contents(run, about, None if details == "all" else int(details), report)
     data["matters"]["removal"] = tidy(removal(run, rules)) if rules else None
     made = Report(data, {} if audio is None else clips_of(run, data, audio))
     return made if path is None else made.write(path)

@@ -121,7 +121,9 @@ def test_the_test_of_the_network_can_fail(no_network):
 
 def test_no_module_imports_a_client_of_the_network():
     source = ROOT / "src" / "mvdfq"
-    clients = re.compile(r"^\s*(?:import|from) (?:socket|urllib|http|requests|ftplib)\b", re.M)
+    clients = re.compile(
+        r"^\s*(?:import|from) (?:socket|urllib(?!\.parse)|http|requests|ftplib)\b", re.M
+    )
     assert [str(p) for p in source.rglob("*.py") if clients.search(p.read_text())] == []
     runners = re.compile(r"(?<![._])\b(?:eval|exec)\(|pickle\.load|os\.system|allow_pickle=True")
     assert [str(p) for p in source.rglob("*.py") if runners.search(p.read_text())] == []

@@ -135,7 +135,7 @@ def product(z: torch.Tensor, coefficients: np.ndarray | None) -> np.ndarray:
     with full_precision():
         if coefficients is None:
             return to_host(z @ z.T)
-        return to_host(z.double().T @ to_device(coefficients, str(z.device)))
+        return to_host(z.double().T @ to_device(coefficients, str(z.device)).double())
 
 
 def scores(

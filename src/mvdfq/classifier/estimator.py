@@ -20,10 +20,9 @@ from mvdfq.classifier.choices import nested_params, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
-from mvdfq.classifier.scanning import ScanMixin
+from mvdfq.classifier.scanning import Scan, scanned
 from mvdfq.classifier.similarity import Neighbour, nearest
 from mvdfq.classifier.stream import Stream
-from mvdfq.classifier.typicality import TypicalityMixin
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, Judge, codes_of, importance_of, lost, parts_of
@@ -36,11 +35,14 @@ from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
-from mvdfq.terms.typical import Calibration
+from mvdfq.terms.typical import Calibration, in_set
 from mvdfq.terms.validation import check_groups
 
 try:  # scikit-learn 1.9
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import (
+        CallbackSupportMixin as CallbackSupportMixin,
+        with_callbacks as with_callbacks,
+    )
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -51,12 +53,7 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "SequenceClassifier", "with_callbacks"]
-
-
-class SequenceClassifier(
-    CallbackSupportMixin, TypicalityMixin, ScanMixin, ClassifierMixin, BaseEstimator
-):
+class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
     Rows of numbers become rows of symbols, the words of every row are counted, and support
@@ -545,6 +542,131 @@ class SequenceClassifier(
             margins[lost] = guess[pairs[:, 0]] - against
         return decision, margins, sums
 
+    def typicality(self, X: Any) -> np.ndarray:
+        r"""Return how typical each sequence is of the class that it is put into, as a p value.
+
+        A sequence is strange for a class if its decision value is small, or if the sequence is
+        far from the mean of the class in the space of all words. The typicality is the share of
+        sequences of the class, held out of the inner folds, that are at least as strange,
+
+        .. math:: p_c(x) = \frac{1 + \#\{i : s_i \ge s_c(x)\}}{1 + n} ,
+
+        where `i` runs over the `n` held-out sequences of the class. A class with fewer than 50
+        held-out sequences is compared with those of all such classes. A sequence of a class that
+        was in training has a p value of at most 5 % in about 5 % of cases. A sequence of another
+        kind often has a smaller p value, but not always: the typicality cannot tell a sequence
+        whose words are like those of a known class. Cost: about twice that of `predict`.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`, drawn as the training sequences were.
+
+        Returns
+        -------
+        p : ndarray of shape (n_sequences,)
+            The p values, from 0 to 1; 0 for a sequence without any known word.
+
+        Examples
+        --------
+        >>> import mvdfq, numpy as np
+        >>> X, y = mvdfq.load_japanese_vowels(split="train")
+        >>> clf = mvdfq.SequenceClassifier("fast").fit(X, y)
+        >>> noise = np.random.default_rng(0).normal(size=(12, 20))
+        >>> clf.typicality([noise])[0] < 0.05 < clf.typicality(X[:1])[0]
+        np.True_
+        """
+        p, predicted = self._p_values(X)
+        return p[np.arange(len(p)), predicted]
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> list[list[Any]]:
+        """Return for each sequence the classes that it may be of, as many as it takes.
+
+        The set of a sequence holds the classes whose p value is above ``1 - coverage``, see
+        `typicality`. So the set holds the true class in a share `coverage` of cases, if new
+        sequences are drawn as the training sequences were. An empty set says "none of these", a
+        set of several classes says "not sure".
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        coverage : float, default=0.9
+            Share of sequences whose set must hold the true class, between 0 and 1.
+
+        Returns
+        -------
+        sets : list of list
+            For each sequence the labels, the most typical first.
+
+        Examples
+        --------
+        >>> import mvdfq
+        >>> X, y = mvdfq.load_japanese_vowels(split="train")
+        >>> clf = mvdfq.SequenceClassifier("fast").fit(X, y)
+        >>> clf.predict_set(X[:1], coverage=0.95)
+        [['1']]
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage must be a number between 0 and 1, got {coverage!r}.")
+        p, labels = self.p_values(X), self.classes_.tolist()
+        orders = np.argsort(-p, axis=1, kind="stable").tolist()
+        return [
+            [labels[c] for c in order if mine[c]]
+            for order, mine in zip(orders, in_set(p, coverage), strict=True)
+        ]
+
+    @property
+    def has_p_values(self) -> bool:
+        """Whether `fit` held out sequences, which p values are made of."""
+        return self.calibration_ is not None
+
+    def p_values(self, X: Any) -> np.ndarray:
+        """Return the p value of each class: how typical of the class a sequence is.
+
+        Parameters
+        ----------
+        X : list of array-like of shape (n_channels, n_timepoints)
+            Sequences with the channels seen in `fit`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_sequences, n_classes)
+            See `typicality`, which is the p value of the predicted class.
+        """
+        return self._p_values(X)[0]
+
+    def _p_values(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the p values, (n_sequences, n_classes), and the predicted classes."""
+        check_is_fitted(self)
+        with engine_of(self):
+            read = self._read(X)
+            decision, lost = self._judge(read)
+            p = self._doubt(read, decision, lost)
+        return p, self.problems_.predicted(decision)
+
+    def _judge(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Return decision values, and which sequences hold no known word."""
+        decision, _, sums = self._decide(read)
+        return decision, ~np.any([one.any(axis=1) for one in sums.values()], axis=0)
+
+    def _doubt(self, read: list[Any], decision: np.ndarray, lost: np.ndarray) -> np.ndarray:
+        """Return the p values of the classes, given what `_judge` returns."""
+        near = None
+        if self.calibration_ is not None:
+            near = self.sum_.nearness(read, self.train_y_, len(self.classes_))
+        if self.calibration_ is None or near is None:
+            raise ValueError(
+                "p values need sequences that were held out and the means of the classes, but fit "
+                "could not hold out any sequence, or the terms do not keep the means (more than a "
+                "thousand classes, or several terms of plain words); train with at least two "
+                "sequences per class, of two groups if groups are given."
+            )
+        p = self.calibration_.p_values(decision, near)
+        p[lost] = 0
+        return p
+
     @property
     def feature_importance_(self) -> np.ndarray:
         """Rise of the log loss without each channel, (n_channels,): see `importance`."""
@@ -803,6 +925,43 @@ class SequenceClassifier(
             Use ``stream.update(frames).predict()``.
         """
         return Stream(self, window)
+
+    def scan(
+        self,
+        x: Any,
+        window: int | str | None = None,
+        step: int | str | None = None,
+        *,
+        unknown: float | None = None,
+    ) -> Scan:
+        """Classify the windows of a long recording, and join neighbours of one class to events.
+
+        Train on sequences that are about as long as a window, see `mvdfq.windows`. Cost: that of
+        `predict` for each window, however long the recording is; memory for about one million
+        values at a time.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
+            The recording.
+
+        window : int or str, default=None
+            Length of a window: frames, or a duration such as ``"5s"``. None means the median
+            length of the training sequences.
+
+        step : int or str, default=None
+            From the start of a window to the start of the next; None means half a window.
+
+        unknown : float, default=None
+            Windows whose `typicality` is at most this p value, such as 0.05, are ``"unknown"``.
+
+        Returns
+        -------
+        scan : Scan
+            Times, classes and probabilities of the windows, and `Scan.events`.
+        """
+        check_is_fitted(self)
+        return scanned(self, self._as_several(x), window, step, unknown)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file that `mvdfq.load` reads.

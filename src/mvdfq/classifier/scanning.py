@@ -7,14 +7,11 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.short import Short
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.windows import frames_of, window_starts
-
-__all__ = ["Event", "Scan", "ScanMixin"]
 
 # The label of windows that are like no class.
 UNKNOWN = "unknown"
@@ -120,59 +117,25 @@ class Scan(Short):
         return found
 
 
-class ScanMixin:
-    """The method of a classifier that finds events in a long recording."""
-
-    def scan(
-        self: Any,
-        x: Any,
-        window: int | str | None = None,
-        step: int | str | None = None,
-        *,
-        unknown: float | None = None,
-    ) -> Scan:
-        """Classify the windows of a long recording, and join neighbours of one class to events.
-
-        Train on sequences that are about as long as a window, see `mvdfq.windows`. Cost: that of
-        `predict` for each window, however long the recording is; memory for about one million
-        values at a time.
-
-        Parameters
-        ----------
-        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
-            The recording.
-
-        window : int or str, default=None
-            Length of a window: frames, or a duration such as ``"5s"``. None means the median
-            length of the training sequences.
-
-        step : int or str, default=None
-            From the start of a window to the start of the next; None means half a window.
-
-        unknown : float, default=None
-            Windows whose `typicality` is at most this p value, such as 0.05, are ``"unknown"``.
-
-        Returns
-        -------
-        scan : Scan
-            Times, classes and probabilities of the windows, and `Scan.events`.
-        """
-        check_is_fitted(self)
-        X = check_sequences(self._as_several(x), n_channels=self.n_channels_in_)
-        if len(X) != 1:
-            raise ValueError(f"scan takes one recording, got {len(X)} sequences.")
-        rate = X.sampling_rate or self.training_["sampling_rate"]
-        median = max(int(self.training_["median_length"]), 1)
-        size = median if window is None else frames_of(window, rate, "window")
-        step = max(size // 2, 1) if step is None else frames_of(step, rate, "step")
-        starts = window_starts(int(X.lengths[0]), size, step)
-        parts = [_judged(self, batch, unknown) for batch in _batches(X, starts, size)]
-        labels = [label for part, _, _ in parts for label in part]
-        chances = [chance for _, chance, _ in parts] or [np.empty((0, len(self.classes_)))]
-        typical = None if unknown is None else np.concatenate([np.empty(0), *(p[2] for p in parts)])
-        unit, n = rate or 1.0, float(X.lengths[0])
-        about = starts / unit, size / unit, step / unit, n / unit, labels, self.classes_.tolist()
-        return Scan(*about, np.concatenate(chances), typical)
+def scanned(
+    clf: Any, x: Any, window: int | str | None, step: int | str | None, unknown: float | None
+) -> Scan:
+    """Return the windows of a recording as a classifier judges them, see its method `scan`."""
+    X = check_sequences(x, n_channels=clf.n_channels_in_)
+    if len(X) != 1:
+        raise ValueError(f"scan takes one recording, got {len(X)} sequences.")
+    rate = X.sampling_rate or clf.training_["sampling_rate"]
+    median = max(int(clf.training_["median_length"]), 1)
+    size = median if window is None else frames_of(window, rate, "window")
+    step = max(size // 2, 1) if step is None else frames_of(step, rate, "step")
+    starts = window_starts(int(X.lengths[0]), size, step)
+    parts = [_judged(clf, batch, unknown) for batch in _batches(X, starts, size)]
+    labels = [label for part, _, _ in parts for label in part]
+    chances = [chance for _, chance, _ in parts] or [np.empty((0, len(clf.classes_)))]
+    typical = None if unknown is None else np.concatenate([np.empty(0), *(p[2] for p in parts)])
+    unit, n = rate or 1.0, float(X.lengths[0])
+    about = starts / unit, size / unit, step / unit, n / unit, labels, clf.classes_.tolist()
+    return Scan(*about, np.concatenate(chances), typical)
 
 
 def _batches(X: Sequences, starts: np.ndarray, size: int) -> Iterator[Sequences]:
@@ -189,7 +152,9 @@ def _judged(clf: Any, X: Sequences, unknown: float | None) -> tuple[list[Any], n
     with warnings.catch_warnings(), engine_of(clf):
         # the labels say which windows hold no known word
         warnings.filterwarnings("ignore", message="No known word")
-        decision, lost, p = clf._judge(clf._read(X), unknown is not None)
+        read = clf._read(X)
+        decision, lost = clf._judge(read)
+        p = None if unknown is None else clf._doubt(read, decision, lost)
     chosen = clf.problems_.predicted(decision)
     labels = clf.classes_[chosen].tolist()
     typical = None if p is None else p[np.arange(len(p)), chosen]

@@ -30,8 +30,6 @@ from mvdfq.cli.scan import scan
 from mvdfq.cli.shared import with_shared
 from mvdfq.cli.train import train
 
-__all__ = ["main"]
-
 EPILOG = (
     "Exit codes: 0 done, 2 wrong usage, 3 data cannot be read, 4 model cannot be read, 5 data or "
     "options do not fit together, 6 cannot write, 130 interrupted."

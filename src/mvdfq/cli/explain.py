@@ -16,8 +16,6 @@ from mvdfq.cli.reasons import Reasons, signed
 from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
-__all__ = ["class_of", "explain", "find_sequence"]
-
 # Neither files that are left out nor another cache matter for one sequence.
 WITHOUT = (
     "skip_bad", "cache", "recipe", "labels", "group_pattern", "strands", "windows", "step",

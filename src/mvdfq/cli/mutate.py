@@ -14,8 +14,6 @@ from mvdfq.cli.output import Format, note, show_rows, show_text, table, working
 from mvdfq.cli.predict import ModelPath, load, new_data
 from mvdfq.cli.train import check_output
 
-__all__ = ["mutate"]
-
 # Names of the columns of a table of variants, in lower case; those of VCF are among them.
 COLUMNS = {
     "name": ("name", "sequence", "#chrom", "chrom"),

@@ -11,8 +11,6 @@ from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name
 from mvdfq.cli.output import note, progress_bar
 from mvdfq.cli.shared import option
 
-__all__ = ["PageOptions", "command_line", "write_explanation"]
-
 PANEL = "The page"
 
 

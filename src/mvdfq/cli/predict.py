@@ -11,11 +11,6 @@ from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
 from mvdfq.cli.shared import Without
 
-__all__ = [
-    "NEVER", "UNKNOWN", "USUAL_P", "ModelPath", "NewData", "Unknown", "load", "new_data", "predict",
-    "warn_of_training_data",
-]  # fmt: skip
-
 # What a model remembers is no option where new data are read.
 NEVER = "recipe", "strands", "profile_values"
 NewData = Annotated[o.DataOptions, Without(*NEVER)]

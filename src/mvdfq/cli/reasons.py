@@ -3,8 +3,6 @@
 from functools import cached_property
 from typing import Any
 
-__all__ = ["Reasons", "signed"]
-
 # Evidence below this share of the strongest is not worth a line.
 LEAST = 0.05
 # Moments that speak for the runner-up.

@@ -15,8 +15,6 @@ from mvdfq.cli.predict import NEVER, ModelPath, Unknown, load, new_data
 from mvdfq.cli.shared import Without
 from mvdfq.cli.train import check_output
 
-__all__ = ["scan"]
-
 PAGES = ".svg", ".html"
 
 

@@ -13,8 +13,6 @@ from mvdfq.frames.base import UnknownShares
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.evidence_words import Evidence, WordBlock
 
-__all__ = ["Explanation", "largest_channels"]
-
 
 @dataclass(frozen=True, repr=False)
 class Explanation:

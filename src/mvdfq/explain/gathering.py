@@ -14,8 +14,6 @@ from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.fitted import TermRows
 from mvdfq.terms.total import FittedSum
 
-__all__ = ["explanations"]
-
 
 def explanations(
     total: FittedSum,

@@ -20,16 +20,6 @@ from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
 
-__all__ = [
-    "Importance",
-    "Judge",
-    "Judged",
-    "codes_of",
-    "importance_of",
-    "lost",
-    "parts_of",
-]
-
 # Sequences with this many frames are explained at a time.
 BLOCK_FRAMES = 2**12
 

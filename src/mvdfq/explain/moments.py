@@ -11,17 +11,6 @@ from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.reason import LETTER, pattern
 from mvdfq.explain.shapes import shape_of
 
-__all__ = [
-    "Moment",
-    "Pattern",
-    "Region",
-    "find_moments",
-    "find_patterns",
-    "find_regions",
-    "on_strand",
-    "strongest_windows",
-]
-
 # Length of a moment: a tenth of the sequence, but at most half a second, or 50 frames if the
 # sampling rate is not known, and at least 3 frames.
 PARTS, SECONDS, FEWEST, MOST = 10, 0.5, 3, 50

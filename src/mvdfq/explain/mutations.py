@@ -10,8 +10,6 @@ from mvdfq._utils.short import Short
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.containers import offsets_of
 
-__all__ = ["Change", "Mutations", "Strand", "mutate", "substitutions"]
-
 # Letters of the changed strings that are decided together.
 BLOCK = 2**20
 # All changes of one string may have this many letters together: minutes of work.

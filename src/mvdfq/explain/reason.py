@@ -4,8 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["LETTER", "Reason", "pattern"]
-
 # A letter, or letters that share a symbol, such as [KR]; a line break is a letter, too.
 LETTER = re.compile(r"\[\S{2,}?\]|.", re.DOTALL)
 # Channels of a row that a text names; `Reason.channels` holds all of them.

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["shape_of"]
-
 # A channel is low or high from half a standard deviation of the training values on, very low or
 # very high from one and a half on; so much must it move to rise or to fall.
 LEVELS = [(-1.5, "very low"), (-0.5, "low"), (0.5, "middle"), (1.5, "high"), (np.inf, "very high")]

@@ -13,8 +13,6 @@ from mvdfq._utils.short import counted, in_short
 from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.sequences.converters import channels_first
 
-__all__ = ["Dataset"]
-
 Row = TypeVar("Row")
 # The label and the group of one sequence; None where there is no label or no group.
 About = tuple[str | None, str | None]

@@ -12,8 +12,6 @@ from mvdfq.io.sound.recipes import AudioRecipe
 from mvdfq.io.source import Glimpse, ReadError
 from mvdfq.io.tables.column_roles import looked_at
 
-__all__ = ["predict_files", "read_for"]
-
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
 TEXT = ("long-csv", "wide-csv", "csv-folder")
 # Tables of time points, whose columns are channels.

@@ -25,8 +25,6 @@ from mvdfq.io.tables.long_tables import csv_files
 from mvdfq.sequences import check_sequences
 from mvdfq.sequences.containers import is_table
 
-__all__ = ["FolderBlocks", "list_parts", "read", "read_series"]
-
 # Largest number of files and of their bytes in a block.
 MOST_FILES, MOST_BYTES = 512, 2**28
 

@@ -20,8 +20,6 @@ from mvdfq.io.tables import arrays, binary, foreign, long_tables, series_rows, t
 from mvdfq.io.tables.column_roles import looked_at, some
 from mvdfq.io.tables.csv_tables import first_rows, is_value
 
-__all__ = ["FORMATS", "recognise"]
-
 PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
 # In the order in which they are tried: profiles in an .npz file are also arrays, and a long table
 # is also a wide table.

@@ -16,8 +16,6 @@ from typing import IO, Any, NoReturn
 
 from mvdfq._utils.errors import HintedError
 
-__all__ = ["ReadError"]
-
 State = tuple[int, int]
 # Longest line in characters. The longest human chromosome has 249 million letters.
 LONGEST_LINE = 2**28

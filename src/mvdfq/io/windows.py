@@ -9,8 +9,6 @@ from mvdfq.io.dataset import Dataset
 from mvdfq.sequences import check_sequences
 from mvdfq.sequences.windows import cut, frames_of
 
-__all__ = ["windows"]
-
 
 def windows(
     data: Any,

@@ -17,8 +17,6 @@ from mvdfq.pages.run import Run
 from mvdfq.pages.similar import atlas
 from mvdfq.pages.stretches import stretches
 
-__all__ = ["contents", "names_of", "tidy"]
-
 SCHEMA = "mvdfq report 1"
 NUMBERS = {float, type(None)}
 

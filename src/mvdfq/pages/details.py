@@ -14,20 +14,6 @@ from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
 from mvdfq.sequences import Sequences
 
-__all__ = [
-    "bin_edges",
-    "blocks",
-    "chosen",
-    "curve",
-    "details",
-    "explanations",
-    "is_joined",
-    "letters_of",
-    "other_class",
-    "sums",
-    "typical",
-]
-
 # Points of a curve, and the bytes that all curves of a page may take.
 MOST_POINTS = 300
 MOST_BYTES = 560_000

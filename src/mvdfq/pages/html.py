@@ -16,8 +16,6 @@ import numpy as np
 from mvdfq._utils.files import replace_file
 from mvdfq._utils.short import csv_cell
 
-__all__ = ["document", "embedded", "foreign_files", "page", "write_csv", "write_json"]
-
 SHELL = "shell.js"
 NO_SCRIPT = (
     "<noscript>This page draws its pictures with JavaScript. The numbers are in the .json and .csv "

@@ -12,8 +12,6 @@ from mvdfq.explain.importance import Importance, Judge, Judged, importance_of, l
 from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.run import Run
 
-__all__ = ["matters", "of_model", "removal"]
-
 # Sequences that are judged without each channel, and their frames: some, evenly drawn.
 MOST_SEQUENCES, MOST_FRAMES = 500, 2**15
 

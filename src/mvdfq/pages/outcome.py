@@ -9,10 +9,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from mvdfq.classifier.typicality import in_set
 from mvdfq.pages.run import Run
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import mean_and_variance
+from mvdfq.terms.typical import in_set
 
 # Penalties that the inner folds of a baseline choose from.
 PENALTIES = [1.0, 10.0, 100.0]

@@ -21,8 +21,6 @@ from mvdfq.pages.run import Recorder, Run
 from mvdfq.sequences import check_sequences
 from mvdfq.terms.validation import check_groups
 
-__all__ = ["Report", "explanation_page", "finish", "fitted_run", "report", "run_of"]
-
 DETAILS = 60
 AS_GIVEN = "fitted classifier"
 

@@ -11,8 +11,6 @@ from mvdfq.evaluation import Evaluation, Fold, useful_groups
 from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import Sequences
 
-__all__ = ["Recorder", "Run", "unit_of"]
-
 # Classifiers of more folds are fitted again where a sequence of the fold is explained: a
 # classifier of 2000 sequences holds tens of megabytes.
 MOST_KEPT = 10

@@ -11,8 +11,6 @@ from mvdfq.explain.moments import find_moments, find_regions, on_strand
 from mvdfq.pages.details import curve, explanations, is_joined, letters_of
 from mvdfq.pages.run import Run
 
-__all__ = ["stretches"]
-
 # Frames of the sequences that are explained: half a minute. A class of more frames is looked at in
 # some of its sequences, evenly drawn.
 MOST_FRAMES = 2**15

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-__all__ = ["timeline_page", "timeline_svg"]
-
 WIDTH, ROW, LEFT, TOP = 1000, 26, 150, 24
 # Labels longer than this would leave no room for the events.
 MOST_LETTERS = 18

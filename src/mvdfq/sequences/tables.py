@@ -9,8 +9,6 @@ import numpy as np
 
 from mvdfq.sequences.containers import unmasked
 
-__all__ = ["TableColumns", "columns_of", "is_missing"]
-
 # What dimensions of xarray are called, in lower case.
 CHANNEL = re.compile(r"channels?|variables?|features?|sensors?|leads?|ch|axis|band|coef.*")
 TIME = re.compile(r"t|.*time.*|.*date.*|frames?|steps?|samples?|seconds?")

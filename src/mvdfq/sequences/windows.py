@@ -7,8 +7,6 @@ import numpy as np
 
 from mvdfq.sequences.containers import Sequences, offsets_of
 
-__all__ = ["cut", "frames_of", "window_starts"]
-
 UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 DURATION = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*(ms|s|min|h)?\s*", re.IGNORECASE)
 

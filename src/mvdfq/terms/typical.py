@@ -25,14 +25,11 @@ import scipy.sparse as sp
 
 from mvdfq._utils.short import Short
 
-__all__ = [
-    "Calibration", "Centres", "Nearness", "Spread", "added", "inverse", "nearness_in",
-    "spread_sizes", "squared",
-]  # fmt: skip
-
 # A class with fewer held-out sequences is compared with those of all such classes together: nine
 # sequences of a class cannot tell a p value of 5 %.
 ENOUGH = 50
+# p values are ratios of whole numbers: 1 - 0.9 is a little less than 0.1.
+ROUNDING = 1e-9
 
 
 class Nearness(NamedTuple):
@@ -169,3 +166,8 @@ def ranks(held: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Return the share of held-out scores that are at least as large, each score with them."""
     above = len(held) - np.searchsorted(np.sort(held), scores, side="left")
     return (1 + above) / (len(held) + 1)
+
+
+def in_set(p: np.ndarray, coverage: float) -> np.ndarray:
+    """Tell which classes are in the sets, given their p values; shape (n_sequences, n_classes)."""
+    return p > 1 - coverage + ROUNDING

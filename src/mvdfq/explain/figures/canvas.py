@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["AGAINST", "COLOURS", "FOR", "MARKS", "new_figure", "time_axis"]
-
 # Okabe and Ito's colours, safe for all kinds of colour vision, as on the page of a report.
 COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#5a5f6b"]
 MARKS = ["o", "s", "^", "D"]

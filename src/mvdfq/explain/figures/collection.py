@@ -7,8 +7,6 @@ import numpy as np
 
 from mvdfq.explain.figures.canvas import AGAINST, COLOURS, FOR, MARKS, new_figure
 
-__all__ = ["confusion", "error_by_bins", "importance", "map_of"]
-
 
 def confusion(evaluation: Any) -> Any:
     """Draw the confusion matrix of an evaluation.

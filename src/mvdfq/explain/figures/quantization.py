@@ -7,8 +7,6 @@ import numpy as np
 from mvdfq.explain.figures.canvas import COLOURS, new_figure, time_axis
 from mvdfq.sequences import check_sequences
 
-__all__ = ["codebook", "direct"]
-
 
 def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
     """Draw the frames of a sequence among the codewords, and the codeword of each frame.

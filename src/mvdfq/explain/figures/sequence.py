@@ -7,8 +7,6 @@ import numpy as np
 from mvdfq.explain.figures.canvas import AGAINST, FOR, new_figure, time_axis
 from mvdfq.sequences import check_sequences
 
-__all__ = ["evidence", "mutations"]
-
 # More channels than this cannot be told apart in a picture: the strongest are drawn.
 MOST_CHANNELS = 20
 # Letters of a longer string would overlap.

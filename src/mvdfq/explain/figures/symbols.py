@@ -6,8 +6,6 @@ import numpy as np
 
 from mvdfq.explain.figures.canvas import AGAINST, FOR, new_figure
 
-__all__ = ["plot_explanation"]
-
 # More rows than this cannot be told apart in a picture.
 MOST_ROWS = 30
 

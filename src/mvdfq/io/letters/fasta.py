@@ -15,8 +15,6 @@ from mvdfq.io.dataset import Case, Dataset, Format, Strings, gather
 from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside, compiled, read_lines
 
-__all__ = ["read_fasta"]
-
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
 HIDDEN = re.compile(r"(^|/)\.")

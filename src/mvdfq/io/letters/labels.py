@@ -10,8 +10,6 @@ from mvdfq._utils.short import Short
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, read_lines
 
-__all__ = ["HomologyTask", "homology_tasks", "read_splits"]
-
 ROLES = ("pos-train", "neg-train", "pos-test", "neg-test")
 
 

@@ -18,8 +18,6 @@ from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
-__all__ = ["log_odds_to_probabilities", "read_profiles"]
-
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
 # A smaller emission counts as this value in log-odds: the log-odds of 0 would be infinite.

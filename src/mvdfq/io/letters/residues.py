@@ -19,8 +19,6 @@ from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.sequences.check import check_collection
 from mvdfq.sequences.containers import Sequences, offsets_of
 
-__all__ = ["both_strands", "property_rows", "reverse_complement", "substitution_rows"]
-
 GAPS = "-."
 # The characters of a sequence, in upper case, with the ambiguity codes of IUPAC. residues.py
 # says what letters mean that are not one of the twenty amino acids.

@@ -35,8 +35,6 @@ from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
 from mvdfq.io.source import ReadError, Source
 from mvdfq.sequences import Sequences, offsets_of
 
-__all__ = ["read_audio"]
-
 
 def read_audio(
     path: Any,

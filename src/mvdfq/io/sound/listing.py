@@ -15,8 +15,6 @@ from mvdfq.io.sound.decoding import MEND, meant_as_sound, shown, unreadable
 from mvdfq.io.source import ReadError, Source, check_inside
 from mvdfq.io.tables.csv_tables import METADATA, named_rows
 
-__all__ = ["list_audio"]
-
 
 @dataclass(repr=False)
 class AudioListing(Short):

@@ -15,8 +15,6 @@ import scipy.fft
 
 from mvdfq.io.sound import spectral
 
-__all__ = ["AUDIO_RECIPES", "AudioRecipe", "audio_recipe", "log_bands"]
-
 N_BANDS = 64
 ADDITIONS = ("delta", "fft64")
 CHOICES = {

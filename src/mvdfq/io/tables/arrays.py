@@ -22,8 +22,6 @@ from mvdfq.io.source import ReadError, Source, unchanged
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.converters import from_time_first
 
-__all__ = ["write_npz"]
-
 # What arrays of labels are called, in lower case.
 LABELS = ["y", "labels", "label", "target"]
 MARK = "mvdfq_series"

@@ -18,8 +18,6 @@ from mvdfq.io.tables.csv_tables import COUNT, MISSING, channel_values, numbers
 from mvdfq.io.tables.times import SAME_RATE, moments, unit_of
 from mvdfq.sequences import Sequences, check_sequences
 
-__all__ = ["write_ts"]
-
 # The lines of a header that are read, and what may follow the key.
 FLAGS = ("timestamps", "univariate", "equallength", "targetlabel", "classlabel")
 COUNTS = ("dimension", "dimensions", "serieslength")

@@ -95,6 +95,7 @@ def forged(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
     """Change one value or one array of a model file; write the file again with its checksums."""
     try:
         opened = Opened(BytesIO(data))
+        opened.description["arrays"].keys()
         arrays = [one for one in walk(opened.description["model"]) if "array" in one]
     except Exception:  # the parent itself is damaged
         return changed(rng, data, others)

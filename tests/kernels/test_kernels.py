@@ -450,3 +450,11 @@ def test_mismatch_reads_symbols_outside_the_alphabet_as_missing(manifold):
     missing = [None if symbol == 9 else symbol for symbol in new]
     expected = kernel.transform(as_symbols([[missing]], [20]))
     assert_array_equal(kernel.transform([unseen]), expected)
+
+
+def test_a_gamma_of_any_size_is_a_number_or_refused():
+    # whole numbers beyond 64 bits are objects to NumPy
+    found = SequenceKernel(Spectrum(1), gamma=2**70).fit_transform(["AB", "AA"])
+    assert_array_equal(found, np.eye(2))
+    with pytest.raises(ValueError, match="gamma must be a number > 0"):
+        SequenceKernel(Spectrum(1), gamma=10**400).fit(["AB", "AA"])

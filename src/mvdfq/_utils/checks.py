@@ -4,6 +4,7 @@ Errors name the parameter, the expected and the found value.
 """
 
 import re
+import sys
 from collections.abc import Iterable
 from itertools import islice
 from numbers import Integral, Real
@@ -41,7 +42,7 @@ def check_several(values: Any, name: str) -> list[int]:
 
 def check_positive(value: Any, name: str) -> float:
     """Return a parameter that must be a positive number, or raise an error."""
-    if not isinstance(value, Real) or not 0 < float(value) < float("inf"):
+    if not is_number(value) or not 0 < value <= sys.float_info.max:
         raise ValueError(f"{name} must be a number > 0, got {value!r}.")
     return float(value)
 

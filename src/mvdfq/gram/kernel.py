@@ -242,7 +242,7 @@ class SequenceKernel(SequenceMap):
         if is_square:
             np.fill_diagonal(K, result.left > 0)  # exactly 1, without rounding errors
         # 2 - 2 K is the squared distance of two normalized sequences
-        return K if self.gamma is None else np.exp(-self.gamma * (2 - 2 * K))
+        return K if self.gamma is None else np.exp(-float(self.gamma) * (2 - 2 * K))
 
 
 def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

@@ -205,7 +205,7 @@ class FittedFeatures(FittedPlain):
 
 def _least(kernel: SequenceKernel) -> float:
     """Return the kernel value of two sequences without a common word."""
-    return 0.0 if kernel.gamma is None else float(np.exp(-2 * kernel.gamma))
+    return 0.0 if kernel.gamma is None else float(np.exp(-2 * float(kernel.gamma)))
 
 
 def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:

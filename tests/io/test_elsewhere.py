@@ -4,6 +4,8 @@ import gzip
 import json
 import math
 import subprocess
+import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -545,3 +547,31 @@ def test_options_of_the_guide(tmp_path):
     assert "one of two classes" in run("evaluate", one, two, "--positive", "x", code=5)[1]
     for wrong in ("at", "at=x", "at=-1", "=2"):
         assert "is not known" in run("evaluate", one, "--class-weight", wrong, code=2)[1]
+
+
+@pytest.mark.slow
+def test_damaged_files_of_other_programs_are_refused_in_a_sentence(tmp_path):
+    # readers of other libraries believe what a file says: some of these bytes ended the process
+    import pandas as pd
+    from scipy.io import savemat
+
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"id": [1, 1, 2, 2], "time": [0, 1, 0, 1], "x": [1.0, 2, 3, 4]})
+    table["label"] = list("aabb")
+    table.to_feather(tmp_path / "whole.feather")
+    savemat(tmp_path / "whole.mat", {"X": rng.random((4, 2, 9)), "y": [0, 1, 0, 1]})
+    (tmp_path / "whole.sto").write_text(
+        "# STOCKHOLM 1.0\na ACGT\nb ACGA\n#=GR a SS HH\n//\n", encoding="ascii"
+    )
+    with pytest.raises(ReadError):
+        read(tmp_path / "whole.sto")
+    for name, n_changes in [("whole.feather", 60), ("whole.mat", 12)]:
+        content = (tmp_path / name).read_bytes()
+        for _ in range(n_changes):
+            damaged = bytearray(content)
+            for place in rng.integers(len(content), size=4):
+                damaged[place] ^= 1 << rng.integers(8)
+            (tmp_path / f"damaged-{name}").write_bytes(damaged)
+            with warnings.catch_warnings(), suppress(ReadError):
+                warnings.simplefilter("ignore")
+                read(tmp_path / f"damaged-{name}")

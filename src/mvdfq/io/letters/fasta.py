@@ -78,7 +78,7 @@ def records_of(path: Path) -> list[Record]:
     text = StringIO("\n".join(line for _, line in read_lines(path)))
     try:
         return from_biopython(SeqIO.parse(text, kind))
-    except (ValueError, AssertionError, IndexError) as error:
+    except (ValueError, TypeError, AssertionError, LookupError, AttributeError) as error:
         raise ReadError(path, f"the file is damaged ({error})"[:200]) from None
 
 

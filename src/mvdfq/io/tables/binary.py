@@ -72,18 +72,26 @@ def _check_arrow(source: Source, arrow: Any, schema: Any, size: int) -> None:
 def _from_batches(source: Source, arrow: Any, table: Any, options: Mapping[str, Any]) -> Dataset:
     schema, size = table.schema, table.count_rows()
     if any(map(arrow.types.is_nested, schema.types)):
-        return columns_dataset(source, columns_of(table.to_table()), options)
+        return columns_dataset(source, columns_of(_valid(table.to_table())), options)
 
     def parts() -> Iterator[list[np.ndarray]]:
         done = 0
         for batch in table.to_batches(batch_size=CHUNK):
             if len(batch):
-                yield list(columns_of(arrow.Table.from_batches([batch])).arrays.values())
+                mine = arrow.Table.from_batches([_valid(batch)])
+                yield list(columns_of(mine).arrays.values())
             done += len(batch)
             source.tell(done, size)
 
     frame = Frame(list(schema.names), parts, _index_names(schema.metadata))
     return table_dataset(source, frame, options)
+
+
+def _valid(values: Any) -> Any:
+    """Return a table or batch whose lengths stay inside its bytes, or raise an error."""
+    # Arrow believes what a file says of its bytes: a damaged file would end the process
+    values.validate(full=True)
+    return values
 
 
 def _index_names(metadata: Mapping[bytes, bytes] | None) -> set[str]:

@@ -1,8 +1,11 @@
 """Files of other programs: MATLAB's .mat, and how to convert what is not read."""
 
 import math
+import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
+from io import BytesIO
 from typing import IO, Any
 
 import numpy as np
@@ -20,28 +23,65 @@ COMPRESSED = 15
 
 def read_mat(source: Source, time_first: bool = False) -> Dataset:
     """Read the variables X and y, or X_train ..., of a MATLAB file; X may be a cell array."""
-    from scipy.io import loadmat, whosmat
-
-    with (
-        open(source.path, "rb") as file,
-        unchanged(file, source.path),
-        damage_is_said(source, "the file"),
-    ):
-        unpacked = _check_unpacked(source, file)
-        for name, shape, kind in whosmat(file):
-            if math.prod(shape) > unpacked:
-                source.fail(f"variable {name!r} claims shape {shape}, more than the file can hold")
-            if kind not in PLAIN:
-                hint = "save arrays of numbers, or a cell array of them, as X and y"
-                source.fail(f"variable {name!r} is of class {kind} {shape}", hint)
-        file.seek(0)
-        found = loadmat(file, chars_as_strings=True)
+    with open(source.path, "rb") as file, unchanged(file, source.path):
+        with damage_is_said(source, "the file"):
+            unpacked = _check_unpacked(source, file)
         arrays = {
             name: _plain(source, name, values)
-            for name, values in found.items()
-            if not name.startswith("__")
+            for name, values in _in_a_process(source, unpacked).items()
         }
     return arrays_dataset(source, arrays, time_first)
+
+
+def _in_a_process(source: Source, unpacked: int) -> dict[str, Any]:
+    """Return the variables as another process reads them; cells are a list of arrays."""
+    # scipy believes what a file says of its bytes: a damaged file would end the process
+    command = [sys.executable, "-c", f"from {__name__} import send; send()"]
+    done = subprocess.run([*command, str(source.path), str(unpacked)], capture_output=True)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2].partition(": ")[2]
+        damaged = f"the file is damaged or cut short ({said or 'its reader crashed'})"
+        source.fail(said if said.startswith("variable ") else damaged)
+    found: dict[str, Any] = {}
+    with np.load(BytesIO(done.stdout)) as sent:
+        for key in sent.files:
+            name, is_cell, _ = key.partition("/")
+            if is_cell:
+                found.setdefault(name, []).append(sent[key])
+            else:
+                found[name] = sent[key]
+    return found
+
+
+def send() -> None:
+    """Write the variables of the file that the command line names to the output, as .npz."""
+    from scipy.io import loadmat
+
+    path, unpacked = sys.argv[1], int(sys.argv[2])
+    _check_variables(path, unpacked)
+    arrays: dict[str, np.ndarray] = {}
+    for name, values in loadmat(path, chars_as_strings=True).items():
+        if name.startswith("__"):
+            continue
+        if values.dtype.kind == "O":
+            arrays |= {f"{name}/{i}": cell for i, cell in enumerate(values.ravel().tolist())}
+        else:
+            arrays[name] = values
+    np.savez(sys.stdout.buffer, allow_pickle=False, **arrays)
+
+
+def _check_variables(path: str, unpacked: int) -> None:
+    """Refuse variables of other classes, and those that claim more than the file can hold."""
+    from scipy.io import whosmat
+
+    for name, shape, kind in whosmat(path):
+        if math.prod(shape) > unpacked:
+            raise ValueError(f"variable {name!r} claims shape {shape}, more than the file can hold")
+        if kind not in PLAIN:
+            raise ValueError(
+                f"variable {name!r} is of class {kind} {shape}; save arrays of numbers, or a cell "
+                f"array of them, as X and y"
+            )
 
 
 def _check_unpacked(source: Source, file: IO[bytes]) -> int:
@@ -72,15 +112,14 @@ def _elements(file: IO[bytes]) -> Iterator[tuple[int, int]]:
 
 def _plain(source: Source, name: str, values: Any) -> Any:
     """Return a variable: text as a column, a column of a matrix as a column, cells as a list."""
-    if values.dtype.kind != "O":
+    if not isinstance(values, list):
         words = values.dtype.kind == "U"
         return np.char.strip(values.ravel()) if words else np.squeeze(values, axis=_axes(values))
-    cells = values.ravel().tolist()
-    if all(isinstance(cell, np.ndarray) and cell.dtype.kind == "U" for cell in cells):
-        return np.array([str(cell.squeeze()) for cell in cells])
-    if not all(isinstance(cell, np.ndarray) and cell.dtype.kind in "biuf" for cell in cells):
+    if all(cell.dtype.kind == "U" for cell in values):
+        return np.array([str(cell.squeeze()) for cell in values])
+    if not all(cell.dtype.kind in "biuf" for cell in values):
         source.fail(f"variable {name!r} holds cells that are neither numbers nor text")
-    return cells
+    return values
 
 
 def _axes(values: np.ndarray) -> tuple[int, ...]:

@@ -250,7 +250,8 @@ def _numbers(column: np.ndarray, name: str, values: Sequence[Any] | None) -> np.
     except (TypeError, ValueError):
         raise ValueError(
             f"Column {name!r} must hold numbers, got dtype {column.dtype}; if the column holds "
-            f"states or words, list the values: categories={{{name!r}: [...]}}."
+            f"states or words, pass categories=[{name!r}]; if it holds labels, label={name!r}; "
+            f"mvdfq.io.read(table) finds such columns."
         ) from None
 
 

@@ -260,7 +260,7 @@ def main():
 def check_fused(X, args):
     """Compare the fused kernels with plain torch on a few clips; leave out kernels that fail."""
     from mvdfq._engines.gpu import fused
-    from mvdfq.terms.filter_bank import filter_encoder, filter_shares
+    from mvdfq.terms.filters import filter_encoder, filter_shares
 
     few = X[:20]
     eight = mvdfq.DirectQuantizer(8, strategy="quantile").fit_transform(few)

@@ -650,6 +650,13 @@ HARM = [
         "train_y_ must hold numbers from 0 to 2",
     ),
     ("rotated", "SequenceClassifier", "train_index_", shorter, "train_index_ must be an array"),
+    ("numbers", "FittedSum", "sketches", shorter, "sketches must be an array of int8"),
+    ("numbers", "FittedSum", "sketches", lambda a: a[:, :-1], "sketches must be an array of int8"),
+    ("numbers", "FittedSum", "scales", shorter, "scales must be an array of float32"),
+    ("numbers", "FittedSum", "scales", with_item(0, np.nan), "scales must hold finite numbers"),
+    ("numbers", "FittedSum", "scales", with_item(0, -1.0), "scales must hold finite numbers"),
+    ("numbers", "FittedWords", "centre", shorter, "centre must be an array of float32"),
+    ("numbers", "FittedWords", "centre", with_item(0, np.inf), "centre must hold finite numbers"),
     (
         "scaled",
         "Standardize",

@@ -8,7 +8,6 @@ from sklearn.pipeline import make_pipeline
 
 import mvdfq
 from mvdfq import SequenceClassifier, Spectrum
-from mvdfq.frames.base import reach_of
 
 FRAMES = {
     "none": "passthrough",
@@ -19,7 +18,6 @@ FRAMES = {
     "lags": mvdfq.Lags(2, step=3),
     "views": mvdfq.Stack(["passthrough", make_pipeline(mvdfq.Smooth(3), mvdfq.Standardize())]),
 }
-REACH = {"none": 0, "delta": 1, "smooth": 3, "rotate": 1, "whole sequence": None, "lags": 3}
 
 
 @pytest.fixture(scope="module", name="data")
@@ -66,21 +64,6 @@ def test_the_running_answer_is_that_of_the_beginning(fitted, data):
         stream.update(frame)
         if t % 7 == 0:
             assert_array_equal(stream.decision_function(), clf.decision_function([x[:, :t]])[0])
-
-
-def test_only_frames_that_matter_are_kept(fitted, data):
-    clf, name = fitted
-    stream = feed(clf.stream(), np.tile(data[0][0], 20), range(10, 600, 10))
-    kept = stream._tail.shape[1]
-    assert kept == 600 if REACH.get(name, 0) is None else kept <= 2 * REACH.get(name, 1) + 10
-
-
-def test_reach_is_known_or_everything(fitted):
-    clf, name = fitted
-    if name in REACH:
-        assert reach_of(clf.terms_[0].encoders[0]) == REACH[name]
-    assert reach_of(mvdfq.DirectQuantizer(strategy="gaussian", per_sequence=True)) is None
-    assert reach_of(mvdfq.CodebookQuantizer()) is None
 
 
 def test_gaps_at_the_end_are_part_of_it_only_if_it_goes_on(data):

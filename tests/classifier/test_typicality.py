@@ -57,15 +57,23 @@ def test_scores_of_folds_against_their_slow_twin():
     np.testing.assert_allclose(found.sizes, naive.class_spread(Z, y, 3))
 
 
+def standardized(clf, X):
+    """The words of all terms side by side, with their shares; not centred."""
+    pieces = [
+        term.share**0.5 * factor * (z.toarray() if hasattr(z, "toarray") else z)
+        for term in clf.terms_
+        for z, factor in zip(term.features(term.read(X)), term.factors(), strict=True)
+    ]
+    return np.hstack(pieces)
+
+
 @pytest.mark.parametrize("preset", ["fast", "mvdfqm-sssk"])
 def test_distances_of_new_sequences_against_their_slow_twin(vowels, preset):
     X, y, new, _ = (one[::6] for one in vowels)
     clf = mvdfq.SequenceClassifier(preset, C=1).fit(X, y)
-    near = clf.sum_.nearness(clf._read(new), clf.train_y_, len(clf.classes_))
+    near = clf.sum_.nearness(clf._read(new), clf.train_y_)
     if preset == "fast":
-        parts = [(t.share**0.5) * z for t in clf.terms_ for z in t.features(t.read(X))]
-        more = [(t.share**0.5) * z for t in clf.terms_ for z in t.features(t.read(new))]
-        Z, Z_new = np.hstack(parts).astype(float), np.hstack(more).astype(float)
+        Z, Z_new = (standardized(clf, mvdfq.check_sequences(one)) for one in (X, new))
         far = [
             [naive.squared(z, Z[clf.train_y_ == c].mean(0)) for c in range(len(clf.classes_))]
             for z in Z_new

@@ -220,7 +220,7 @@ def test_frames_and_symbols_are_the_same_bits(transformer, dtype):
 @pytest.mark.parametrize("dilation", [1, 7])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_words_of_filters_are_the_same(dilation, missing):
-    from mvdfq.terms.filter_bank import filter_encoder, filter_shares
+    from mvdfq.terms.filters import filter_encoder, filter_shares
 
     X = mvdfq.check_sequences(sequences(missing=missing))
     encoder = filter_encoder(dilation, 7, 0).fit(X)

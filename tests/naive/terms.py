@@ -1,6 +1,7 @@
 """Standardized words, slowly: counts of every word, roots of shares, means and deviations."""
 
 import math
+import zlib
 from collections import Counter
 
 
@@ -42,3 +43,16 @@ def gram(features):
     """Inner products of all pairs of sequences, and the number of features."""
     products = [[sum(a[key] * b[key] for key in a) for b in features] for a in features]
     return products, len(features[0])
+
+
+def sketches(features, name, width):
+    """Every column is added to one place of a sketch, with a sign: bits of SplitMix64."""
+    found = [[0.0] * width for _ in features]
+    for column in range(len(features[0])):
+        bits = (column + (zlib.crc32(name.encode()) << 32)) * 0x9E3779B97F4A7C15 % 2**64
+        bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        bits = (bits ^ bits >> 27) * 0x94D049BB133111EB % 2**64
+        bits ^= bits >> 31
+        for sketch, values in zip(found, features, strict=True):
+            sketch[bits % width] += -values[column] if bits >> 63 else values[column]
+    return found

@@ -38,10 +38,11 @@ def columns(symbols):
 def test_a_block_of_words_holds_the_root_shares(symbols, columns):
     block = columns.block(symbols)
     shares = block.times(np.eye(block.n_columns, dtype=np.float32))
+    ends = np.cumsum([0, *(row.n_columns for row in block.blocks)])
     for r in range(2):
         for i in range(len(symbols)):
             own = naive_views.root_shares(symbols[i][r].tolist(), LAYOUTS, 2, missing=255)
-            mine = shares[i, block.first[r] : block.first[r + 1]]
+            mine = shares[i, ends[r] : ends[r + 1]]
             assert_allclose(np.sort(mine[mine > 0]), sorted(own.values()), rtol=1e-5)
     dense = root_shares(symbols, columns.plan, np.arange(2)).toarray()
     assert_allclose(shares, dense, rtol=1e-5)
@@ -66,7 +67,7 @@ def test_counts_above_a_byte_are_kept_too(columns, largest):
     block = columns.block(symbols)
     dense = root_shares(symbols, columns.plan, np.arange(2)).toarray()
     assert_allclose(block.times(np.eye(block.n_columns, dtype=np.float32)), dense, rtol=1e-5)
-    assert block.rows[0].counts.dtype == (np.uint8 if largest < 256 else np.float32)
+    assert block.blocks[0].counts.dtype == (np.uint8 if largest < 256 else np.float32)
 
 
 def test_dense_shares_are_bytes_where_nothing_is_missing():

@@ -51,7 +51,7 @@ def baseline_of(shares, pair):
 def test_evidence_of_words_follows_the_formulas(symbols, n_levels, pairs, min_share):
     term = WordTerm(None, Words(LAYOUTS), pyramid=n_levels, min_share=min_share)
     alpha = 0.01 * np.random.default_rng(1).normal(size=(len(Y), 3))
-    fitted = term.fit(symbols, Y, Work()).finish(alpha, 1.0, keep=True)
+    fitted = term.fit(symbols, Y, Work()).finish(alpha, 1.0)
     [(view, _)] = Baselines(pairs, np.bincount(Y) / len(Y)).views(Y)
     found = fitted.evidence(symbols, view)
     sums = fitted.sums(symbols) - fitted.shift(view)
@@ -92,7 +92,7 @@ def test_evidence_of_filters_follows_the_formulas(dilation):
     sequences = mvdfq.check_sequences(X)
     alpha = 0.001 * rng.normal(size=(len(Y), 3))
     term = FilterTerm([dilation], n_thresholds=2)
-    fitted = term.fit(sequences, Y, Work()).finish(alpha, 1.0, keep=False)
+    fitted = term.fit(sequences, Y, Work()).finish(alpha, 1.0)
     encoder = fitted.banks[0].encoder
     symbols, members = encoder.transform(sequences), encoder[1].members_
     layouts = [(0,), (0, dilation, 2 * dilation)]

@@ -12,18 +12,18 @@ from sklearn.base import clone
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
-from mvdfq.classifier.similarity import compared_terms, kernel_sum
+from mvdfq.classifier.similarity import kernel_sum
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 from mvdfq.terms.base import Work
-from mvdfq.terms.filter_bank import filter_encoder, filter_shares
-from mvdfq.terms.filters import FilterTerm
+from mvdfq.terms.filters import FilterTerm, filter_encoder, filter_shares
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.plain_answers import FittedKernel
+from mvdfq.terms.sketch import WIDTH, projection
 from mvdfq.terms.standard import Scale, column_sums, root_shares
 from mvdfq.terms.svm import Margins
 from mvdfq.terms.total import Total
-from mvdfq.terms.words import FittedWords, WordTerm
+from mvdfq.terms.words import WordTerm
 from naive import terms as naive_views
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
@@ -71,7 +71,7 @@ def word_fitting(symbols, n_levels, min_share, **options):
 @pytest.mark.parametrize("n_levels", [1, 2])
 @pytest.mark.parametrize("min_share", [0.0, 0.4])
 def test_standardized_words_match_naive(symbols, n_levels, min_share):
-    gram = word_fitting(symbols, n_levels, min_share).gram
+    gram = word_fitting(symbols, n_levels, min_share).grams[0]
     expected, n_words = np.zeros((len(symbols), len(symbols))), 0
     for r in range(2):
         rows = [symbols[i][r].tolist() for i in range(len(symbols))]
@@ -87,15 +87,15 @@ def test_standardized_words_match_naive(symbols, n_levels, min_share):
 def test_the_machine_gives_the_margins_of_the_kernel(symbols):
     fitting = word_fitting(symbols, 2, 0.1)
     alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
-    term = fitting.finish(alpha, 1.0, keep=True)
+    term = fitting.finish(alpha, 1.0)
     margins = term.sums(symbols) + term.intercepts
-    assert_allclose(margins, fitting.gram.values @ alpha, rtol=1e-4, atol=1e-4)
+    assert_allclose(margins, fitting.grams[0].values @ alpha, rtol=1e-4, atol=1e-4)
 
 
 def test_features_that_do_not_fit_are_made_again(symbols):
     alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
     roomy, tight = (word_fitting(symbols, 2, 0.1, memory_limit=m) for m in (10**9, 1))
-    terms = [fitting.finish(alpha, 1.0, keep=True) for fitting in (roomy, tight)]
+    terms = [fitting.finish(alpha, 1.0) for fitting in (roomy, tight)]
     assert_array_equal(terms[1].sums(symbols), terms[0].sums(symbols))
 
 
@@ -107,35 +107,67 @@ def test_a_machine_of_many_classes_takes_little_more_memory_than_its_table():
     fitting = term.fit(symbols, np.zeros(10), Work())
     alpha = np.random.default_rng(1).normal(size=(len(symbols), 300))
     tracemalloc.start()
-    term = fitting.finish(alpha, 1.0, keep=True)
+    term = fitting.finish(alpha, 1.0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.5 * sum(values.nbytes for values in term.values)
 
 
-def naive_cosines(symbols, n_levels, min_share):
-    """The cosines of the standardized words of all rows together."""
-    parts = []
-    for r in range(symbols.n_rows):
-        rows = [symbols[i][r].tolist() for i in range(len(symbols))]
-        parts.append(naive_views.standardized(rows, LAYOUTS, n_levels, min_share, missing=255))
-    K = np.sum([naive_views.gram(part)[0] for part in parts], axis=0)
-    norms = np.sqrt(np.diag(K))
-    return K / norms[:, None] / norms
+# Sketches
 
 
-def test_similarities_are_cosines_of_standardized_words(symbols):
-    term = word_fitting(symbols, 2, 0.1).finish(np.ones((len(symbols), 1)), 1.0, keep=True)
-    expected = naive_cosines(symbols, 2, 0.1)
-    assert_allclose(term.compare(symbols, term.train), expected, atol=1e-5)
+def test_products_of_sketches_are_kernel_values_on_average():
+    Z = np.random.default_rng(0).normal(size=(5, 300))
+    K, columns = Z @ Z.T, np.arange(300)
+    sketches = [Z @ projection(f"name {i}", columns) for i in range(400)]
+    products = np.array([one @ one.T for one in sketches])
+    error = products.std(axis=0) / np.sqrt(len(products))
+    assert (np.abs(products.mean(axis=0) - K) < 5 * error + 1e-9).all()
+    # as of a random projection: the norms of both, and their product
+    size = np.sqrt((np.outer(np.diag(K), np.diag(K)) + K**2) / WIDTH)
+    assert_allclose(products.std(axis=0), size, rtol=0.2)
+
+
+def test_sketches_match_naive(symbols):
+    fitting = word_fitting(symbols, 2, 0.1)
+    term = fitting.finish(np.ones((len(symbols), 1)), 1.0)
+    shares = root_shares(symbols, term.reader.plan_, np.arange(2)).toarray()
+    scale = Scale.of(shares, 0.1, np.ones(len(symbols)))
+    Z = (shares - scale.mean) * scale.factor
+    expected = naive_views.sketches(Z.tolist(), term.name, WIDTH)
+    assert_allclose(fitting.sketch(term.name), expected, atol=1e-4)
+    # deviations are kept in half precision
+    assert_allclose(term.sketch(symbols), expected, atol=0.01)
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_a_training_sequence_has_the_sketch_that_is_kept(solver):
+    clf = SequenceClassifier("fast", cv=2, solver=solver).fit(X, Y)
+    points = clf.sum_.points(clf.sum_.read(check_sequences(X)[clf.train_index_]))
+    step = 0.6 * clf.sum_.scales[:, None]  # bytes are rounded, deviations a little
+    assert (np.abs(points.sketch - clf.sum_.sketches * clf.sum_.scales[:, None]) < step).all()
+    assert_allclose(clf.sum_.likeness(points).diagonal(), 1, atol=1e-3)
 
 
 def test_unseen_symbols_are_as_missing_to_similarities(symbols):
-    term = word_fitting(symbols, 1, 0.0).finish(np.ones((len(symbols), 1)), 1.0, keep=True)
+    term = word_fitting(symbols, 1, 0.0).finish(np.ones((len(symbols), 1)), 1.0)
     new = symbols[[0]]
     strange, gap = (replace(new, data=new.data.copy()) for _ in range(2))
     strange.data[0, 5], gap.data[0, 5] = 7, 255
-    assert_array_equal(term.compare(strange, term.train), term.compare(gap, term.train))
+    assert_array_equal(term.sketch(strange), term.sketch(gap))
+
+
+def test_exact_kernels_and_sketches_are_added():
+    terms = [FilterTerm("few"), PlainTerm(mvdfq.DirectQuantizer(4), Words(LAYOUTS), manifold=True)]
+    clf = SequenceClassifier(terms=terms, cv=2).fit(X, Y)
+    filters, plain = clf.terms_
+    new = check_sequences(X[4:6])
+    exact = plain.share * plain.compare(plain.read(new), plain.train)
+    sketch = filters.sketch(filters.read(new))
+    kept = clf.sum_.sketches * clf.sum_.scales[:, None]
+    own, other = ((one**2).sum(axis=1) + plain.share for one in (sketch, kept))
+    expected = (sketch @ kept.T + exact) / np.sqrt(own[:, None] * other)
+    assert_allclose(clf.sum_.likeness(clf.sum_.points(clf.sum_.read(new))), expected, atol=1e-5)
 
 
 # Words of filters
@@ -262,18 +294,14 @@ def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
     expected = sums[0] / np.outer(roots, roots)
     every = np.arange(len(X))
     collection = check_sequences(X)
-    assert [term.name for term in compared_terms(clf.sum_)] == ["words", "filters"]
-    assert_allclose(kernel_sum(clf, collection, every), expected, atol=1e-5)
+    found = kernel_sum(clf, collection, every)
+    full = np.sqrt(np.mean((found - expected) ** 2))
+    assert full < 1 / np.sqrt(WIDTH)  # the error of a sketch
     some, others = np.array([3, 1]), np.array([0, 3, 5])
-    found = kernel_sum(clf, collection, some, others)
-    assert_allclose(found, expected[np.ix_(some, others)], atol=1e-5)
-    # a model file holds no means and deviations of filters: the words remain
+    cut = kernel_sum(clf, collection, some, others)
+    assert_allclose(cut, found[np.ix_(some, others)], atol=1e-6)
     clf.save(tmp_path / "m.mvdfq")
-    loaded = load(tmp_path / "m.mvdfq")
-    assert [term.name for term in compared_terms(loaded.sum_)] == ["words"]
-    words = clf.terms_[0]
-    read = words.read(collection)
-    assert_allclose(kernel_sum(loaded, collection, every), words.compare(read, read), atol=1e-6)
+    assert_array_equal(kernel_sum(load(tmp_path / "m.mvdfq"), collection, every), found)
 
 
 def test_importance_finds_the_channel_that_tells():
@@ -307,7 +335,7 @@ def test_a_saved_model_answers_the_same(fitted, tmp_path):
     assert_array_equal(again.decision_function(X), fitted.decision_function(X))
     assert_array_equal(again.feature_importance_, fitted.feature_importance_)
     assert_array_equal(again.explain(X[0]).by_frame, fitted.explain(X[0]).by_frame)
-    assert again.neighbours(X[0]) == fitted.neighbours(X[0])  # the file does not hold the scales
+    assert again.neighbours(X[0]) == fitted.neighbours(X[0])
 
 
 def test_symbolic_channels_have_words_and_no_filters():
@@ -331,11 +359,9 @@ def test_rows_of_many_categories_have_plain_words():
 
 
 def test_a_training_sequence_is_not_its_own_neighbour(fitted):
-    words = fitted.terms_[0]
-    assert isinstance(words, FittedWords)
-    similar = words.compare(words.read(check_sequences([X[5]])), words.train)[0]
+    similar = fitted.sum_.likeness(fitted.sum_.points(fitted.sum_.read([X[5]])))[0]
     assert np.argmax(similar) == 5
-    assert_allclose(similar[5], 1, rtol=1e-5)
+    assert_allclose(similar[5], 1, rtol=1e-3)
     assert 5 not in {one.index for one in fitted.neighbours(X[5], n=100)}
 
 

@@ -31,7 +31,7 @@ from mvdfq import (
     Spectrum,
     Subsequence,
 )
-from mvdfq.terms import table_sums
+from mvdfq.terms import word_table
 from mvdfq.terms.plain_answers import FittedFeatures
 from twins import as_symbols, naive_gram
 
@@ -57,7 +57,7 @@ PLACES = [*((name, True) for name in KINDS), *((name, False) for name in KINDS[-
 def test_table_gives_the_margins_of_the_naive_kernel(kernel, options, place, monkeypatch):
     name, dense = place
     if not dense:
-        monkeypatch.setattr(table_sums, "DENSE_WORDS", 0)
+        monkeypatch.setattr(word_table, "DENSE_WORDS", 0)
     train, new = COLLECTIONS[name]
     n_symbols = N_SYMBOLS[: len(train[0])]
     if "row_weights" in options:

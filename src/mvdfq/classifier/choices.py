@@ -39,7 +39,8 @@ def chosen_for(clf: Any, X: Any) -> Preset:
     """Return the terms of a classifier for X, and how its machines are trained."""
     if clf.solver not in ("auto", "kernel", "linear"):
         raise ValueError(f"solver must be one of ('auto', 'kernel', 'linear'), got {clf.solver!r}.")
-    own = _own_parts(clf)
+    own = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
+    own |= {kind: part(kind, own[kind]) for kind in EXAMPLES if kind in own}
     if clf.terms is not None:
         chosen = Preset(_own_terms(clf, own), "ovr", 10)
     else:
@@ -68,11 +69,6 @@ def one_term_for(clf: Any, X: Any) -> PlainTerm:
         if isinstance(term, PlainTerm | WordTerm):
             return term.plain()
     raise ValueError("A kernel matrix needs a term of words; the classifier has only filters.")
-
-
-def _own_parts(clf: Any) -> dict[str, Any]:
-    own = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
-    return {k: part(k, v) if k in ("frames", "symbols", "kernel") else v for k, v in own.items()}
 
 
 def _own_terms(clf: Any, own: dict[str, Any]) -> list[Term]:

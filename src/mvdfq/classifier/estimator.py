@@ -314,7 +314,13 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
         plain = config_context(transform_output="default")
         with plain, engine_of(self), Progress(self, 2, self.verbose) as progress:
-            training = check_training(self, self._read_training(X), y, sample_weight, groups)
+            sequences = self._collection(X)
+            if not sequences.lengths.any():  # the words that scikit-learn's checks expect
+                raise ValueError(
+                    f"X holds only empty sequences: 0 feature(s) (shape=({len(sequences)}, 0)) "
+                    f"while a minimum of 1 is required."
+                )
+            training = check_training(self, sequences, y, sample_weight, groups)
             warn_constant(training.ranges, channel_names(training.X))
             self._forget()
             self._remember(training, learn(self, training, progress))
@@ -357,16 +363,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._forget()
             self._remember(*learn_from_blocks(self, blocks, progress))
         return self
-
-    def _read_training(self, X: Any) -> Any:
-        """Read sequences of numbers or letters; symbols stay as they are."""
-        X = self._collection(X)
-        if not X.lengths.any():  # the words that scikit-learn's checks expect
-            raise ValueError(
-                f"X holds only empty sequences: 0 feature(s) (shape=({len(X)}, 0)) while "
-                f"a minimum of 1 is required."
-            )
-        return X
 
     def _collection(self, X: Any) -> Any:
         """Return X as sequences of numbers or letters, or as symbols if `symbols` says so."""
@@ -534,7 +530,14 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         decision = self.problems_.decision(margins)
         lost = np.flatnonzero(~np.any([one.any(axis=1) for one in sums.values()], axis=0))
         if lost.size:
-            _warn_lost(lost, self.classes_[self.class_shares_.argmax()])
+            warnings.warn(
+                f"No known word is found in {listed(lost, 'sequence')} (too short, too many "
+                f"missing values, or nothing that occurred in training): there is nothing to go "
+                f"by. The label is the most frequent class, "
+                f"{self.classes_[self.class_shares_.argmax()]}, and the probabilities are the "
+                f"shares of the classes in training.",
+                stacklevel=3,
+            )
             guess = np.log(self.class_shares_) / self.temperature_
             decision[lost] = guess if decision.ndim > 1 else guess[1] - guess[0]
             pairs = np.array(self.problems_.pairs)
@@ -576,8 +579,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         >>> clf.typicality([noise])[0] < 0.05 < clf.typicality(X[:1])[0]
         np.True_
         """
-        p, predicted = self._p_values(X)
-        return p[np.arange(len(p)), predicted]
+        p, decision = self._p_values(X)
+        return p[np.arange(len(p)), self.problems_.predicted(decision)]
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> list[list[Any]]:
         """Return for each sequence the classes that it may be of, as many as it takes.
@@ -638,13 +641,12 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self._p_values(X)[0]
 
     def _p_values(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the p values, (n_sequences, n_classes), and the predicted classes."""
+        """Return the p values, (n_sequences, n_classes), and the decision values."""
         check_is_fitted(self)
         with engine_of(self):
             read = self._read(X)
             decision, lost = self._judge(read)
-            p = self._doubt(read, decision, lost)
-        return p, self.problems_.predicted(decision)
+            return self._doubt(read, decision, lost), decision
 
     def _judge(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Return decision values, and which sequences hold no known word."""
@@ -653,16 +655,14 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _doubt(self, read: list[Any], decision: np.ndarray, lost: np.ndarray) -> np.ndarray:
         """Return the p values of the classes, given what `_judge` returns."""
-        near = None
-        if self.calibration_ is not None:
-            near = self.sum_.nearness(read, self.train_y_, len(self.classes_))
-        if self.calibration_ is None or near is None:
+        if self.calibration_ is None:
             raise ValueError(
                 "p values need sequences that were held out and the means of the classes, but fit "
                 "could not hold out any sequence, or the terms do not keep the means (more than a "
                 "thousand classes, or several terms of plain words); train with at least two "
                 "sequences per class, of two groups if groups are given."
             )
+        near = self.sum_.nearness(read, self.train_y_)
         p = self.calibration_.p_values(decision, near)
         p[lost] = 0
         return p
@@ -725,7 +725,13 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             found = self.lost_[:n] if by == "channels" else self.lost_[n:]
             return importance_of(names, found, "training sequences that machines held out")
         if X is None:
-            read, codes, groups = self._kept_training(), self.train_y_, None
+            read, codes, groups = [term.train for term in self.terms_], self.train_y_, None
+            if not all(isinstance(one, Ragged) for one in read):
+                raise AttributeError(
+                    "The importance is not known: it was not measured in fit, and the training "
+                    "sequences are not kept; pass sequences that were not learned from, as in "
+                    "clf.importance(X, y)."
+                )
             source = "the training sequences themselves, which flatters"
         else:
             y = np.asarray(y)
@@ -733,17 +739,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             read, source = self.sum_.read(self.varying(X)), f"{len(y)} sequences"
         judge = Judge(self.sum_, self.problems_, self.class_shares_, self.temperature_)
         return importance_of(names, lost([judge(read, codes, shares)], groups), source)
-
-    def _kept_training(self) -> list[Any]:
-        """Return the training sequences as all terms read them, if all terms keep them."""
-        read = [term.train for term in self.terms_]
-        if not all(isinstance(one, Ragged) for one in read):
-            raise AttributeError(
-                "The importance is not known: it was not measured in fit, and the training "
-                "sequences are not kept; pass sequences that were not learned from, as in "
-                "clf.importance(X, y)."
-            )
-        return read
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class.
@@ -895,8 +890,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         neighbours : list of Neighbour
-            Index, kernel value, label and, if known, name of each training sequence, the most
-            similar first.
+            Index, similarity, label and, if known, name of each training sequence, the most
+            similar first. The similarity is the scaled kernel of the whole sum: exact for plain
+            terms; standardized words and filters are compared by sketches, with an error of 0.02.
             Training sequences that are equal to `x` are left out, see `training_places`.
         """
         read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))[0]
@@ -1033,13 +1029,3 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _warn_lost(lost: np.ndarray, label: Any) -> None:
-    warnings.warn(
-        f"No known word is found in {listed(lost, 'sequence')} (too short, too many missing "
-        f"values, or nothing that occurred in training): there is nothing to go by. The label is "
-        f"the most frequent class, {label}, and the probabilities are the shares of the classes "
-        f"in training.",
-        stacklevel=4,
-    )

@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
-from mvdfq._utils.threads import Report
 from mvdfq.classifier.blocks import Drawn, Reading, block_makers, class_weights, draw
 from mvdfq.classifier.choices import candidates, chosen_for
 from mvdfq.classifier.passes import (
@@ -176,11 +175,8 @@ def _goes_by_passes(clf: Any, training: Training) -> bool:
     if clf.solver == "kernel" or not all(term.has_features for term in terms):
         return False
     n, limit = len(training.X), max(parse_memory(clf.memory_limit), SMALL_MATRIX)
-    return n > MANY or 8 * n**2 > limit or (clf.solver == "linear" and not _is_plain(terms))
-
-
-def _is_plain(terms: Sequence[Any]) -> bool:
-    return len(terms) == 1 and not terms[0].is_standard
+    is_plain = len(terms) == 1 and not terms[0].is_standard
+    return n > MANY or 8 * n**2 > limit or (clf.solver == "linear" and not is_plain)
 
 
 def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learned:
@@ -194,15 +190,10 @@ def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learne
     with progress.stage("kernel") as report:
         total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, training))
         whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
-        _measure(clf, total, whole.makers(*labels), report)
+        with spread_blocks(clf, whole.makers(*labels), keep=False) as blocks:
+            total.measure(blocks, report)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
     return _train(clf, samples, whole.makers(*labels), training.chosen, begin, progress)
-
-
-def _measure(clf: Any, total: LinearTotal, makers: Sequence[Any], report: Report) -> None:
-    """Measure the columns of all blocks; blocks that are made later lack those left out."""
-    with spread_blocks(clf, makers, keep=False) as blocks:
-        total.measure(blocks, report)
 
 
 def _train(
@@ -233,11 +224,9 @@ def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibr
     members moves away from the sequence: the difference grows by ``n / (n - 1)``.
     """
     y, n_classes = samples.check_trainer.y, samples.check_trainer.problems.n_classes
-    if trained.decision is None:
+    if trained.decision is None or not fitted.knows_means(n_classes):
         return None
-    near = fitted.nearness(samples.check.all_read(), samples.begin_trainer.y, n_classes)
-    if near is None:
-        return None
+    near = fitted.nearness(samples.check.all_read(), samples.begin_trainer.y)
     n = np.maximum(samples.begin.total.class_sizes, 2)
     distances = near.distances() * (n / (n - 1)) ** 2
     sizes = spread_sizes(distances[np.arange(len(y)), y], y, n_classes)
@@ -250,7 +239,7 @@ def _lost_of_check(samples: Samples, trained: Trained) -> np.ndarray:
     X, trainer, linear = samples.check.X, samples.check_trainer, samples.check.total
     if trained.checked is None:
         return np.empty((0, 2, 3))
-    total = linear.finish(trained.checked, [None] * len(linear.sources))
+    total = linear.finish(trained.checked)
     n = min(len(X), CHECKED, CHECKED_FRAMES * len(X) // max(len(X.data[0]), 1))
     channels = [str(c) for c in range(X.n_rows)]
     try:
@@ -281,7 +270,8 @@ def learn_from_blocks(
         total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, None))
         whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
         reading = Reading(training.ranges, training.classes, weight, seed, drawn.limit)
-        _measure(clf, total, reading.makers(makers, total), share_of(report, 0.5, 0.5))
+        with spread_blocks(clf, reading.makers(makers, total), keep=False) as spread:
+            total.measure(spread, share_of(report, 0.5, 0.5))
     begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
     again = reading.makers(makers, total)

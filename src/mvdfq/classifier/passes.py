@@ -163,13 +163,14 @@ def fit_by_passes(
     margins = mine(C, margins, everything=False)
     if not len(samples.check):
         return replace(first, margins=margins)
-    before, checked = margins, samples.check_trainer.checked(margins.of(samples.check))
+    before = margins
+    score, temperature, decision = samples.check_trainer.checked(margins.of(samples.check))
     if not is_large:  # else the sequences that are held out are too few to matter
         margins = solver(C, margins)
     scores = first.scores.copy() if len(candidates) > 1 else np.empty((1, 1))
-    scores[first.best] = checked.score
-    first = replace(first, temperature=checked.temperature, decision=checked.decision)
-    return replace(first, margins=margins, scores=scores, checked=before)
+    scores[first.best] = score
+    about: dict[str, Any] = {"temperature": temperature, "decision": decision, "checked": before}
+    return replace(first, margins=margins, scores=scores, **about)
 
 
 def share_of(report: Report, start: float, share: float) -> Report:

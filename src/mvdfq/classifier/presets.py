@@ -5,6 +5,7 @@ Settings follow the paper's text; presets that follow its comments instead end i
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 from typing import Any
 
@@ -78,11 +79,6 @@ def _numbers() -> Preset:
     return Preset([_words(symbols), FilterTerm()], "ovr", 10)
 
 
-def _fast() -> Preset:
-    """The default with one set of rows instead of four, and a quarter of the filters."""
-    return Preset([_words(make_pipeline(*_components())), FilterTerm("few")], "ovr", 10)
-
-
 def _music() -> Preset:
     """For artists and genres: the default, codewords of frames, and pairs of components.
 
@@ -114,36 +110,24 @@ def _pairs(max_sets: int = 20) -> JointQuantizer:
     return JointQuantizer(2, n_bins=3, max_sets=max_sets)
 
 
-def _bins() -> DirectQuantizer:
-    return DirectQuantizer(n_bins=32, strategy="uniform")
-
-
 # The kernels of each family: first as in the paper's text, then as in its comments.
-SSSK = [lambda: Spatial(t=3, k=1, d=5), lambda: Spatial(t=3, k=2, d=5)]
-FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, list[Callable[[], Kernel]]]]] = {
+KERNELS: dict[str, Callable[..., Kernel]] = {
+    "spectrum": Spectrum,
+    "mismatch": Mismatch,
+    "sssk": lambda k: Spatial(t=3, k=k, d=5),
+}
+FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, list[tuple[int, ...]]]]] = {
     "mvdfq": (
-        _bins,
-        {
-            "spectrum": [lambda: Spectrum(6), lambda: Spectrum(1)],
-            "mismatch": [lambda: Mismatch(6, 1), lambda: Mismatch(5, 2)],
-            "sssk": SSSK,
-        },
+        lambda: DirectQuantizer(n_bins=32, strategy="uniform"),
+        {"spectrum": [(6,), (1,)], "mismatch": [(6, 1), (5, 2)], "sssk": [(1,), (2,)]},
     ),
     "vq": (
         lambda: CodebookQuantizer(2048),
-        {
-            "spectrum": [lambda: Spectrum(5), lambda: Spectrum(1)],
-            "mismatch": [lambda: Mismatch(5, 1), lambda: Mismatch(5, 2)],
-            "sssk": SSSK,
-        },
+        {"spectrum": [(5,), (1,)], "mismatch": [(5, 1), (5, 2)], "sssk": [(1,), (2,)]},
     ),
     "hashing": (
         lambda: HashingQuantizer(32),
-        {
-            "spectrum": [lambda: Spectrum(6), lambda: Spectrum(8)],
-            "mismatch": [lambda: Mismatch(6, 1), lambda: Mismatch(5, 2)],
-            "sssk": SSSK,
-        },
+        {"spectrum": [(6,), (8,)], "mismatch": [(6, 1), (5, 2)], "sssk": [(1,), (2,)]},
     ),
 }
 
@@ -152,17 +136,17 @@ def _paper() -> dict[str, Callable[[], Preset]]:
     """List every method of the paper by its name; an `m` after the family means manifold=True."""
     table: dict[str, Callable[[], Preset]] = {}
     for family, (symbols, kernels) in FAMILIES.items():
-        for kernel, readings in kernels.items():
-            for reading, suffix in zip(readings, ["", "-alt"], strict=True):
+        for name, readings in kernels.items():
+            for values, suffix in zip(readings, ["", "-alt"], strict=True):
+                kernel = partial(KERNELS[name], *values)
                 for manifold, letter in [(False, ""), (True, "m")]:
-                    name = f"{family}{letter}-{kernel}{suffix}"
-                    table[name] = _later(symbols, reading, manifold)
-    codebooks = lambda: CodebookQuantizer([1024, 2048, 4096])  # noqa: E731
-    columns = lambda: JointQuantizer("all", n_bins=3, strategy="uniform")  # noqa: E731
-    table["multi-vq"] = _later(codebooks, lambda: Spectrum(5), False)
-    table["multi-vq-alt"] = _later(codebooks, lambda: Spectrum(1), False)
-    table["mvdfq-1d"] = _later(columns, SSSK[0], False)
-    table["mvdfqm-1d"] = _later(columns, SSSK[0], True)
+                    table[f"{family}{letter}-{name}{suffix}"] = _later(symbols, kernel, manifold)
+    codebooks = partial(CodebookQuantizer, [1024, 2048, 4096])
+    columns = partial(JointQuantizer, "all", n_bins=3, strategy="uniform")
+    table["multi-vq"] = _later(codebooks, partial(Spectrum, 5), False)
+    table["multi-vq-alt"] = _later(codebooks, partial(Spectrum, 1), False)
+    table["mvdfq-1d"] = _later(columns, partial(KERNELS["sssk"], 1), False)
+    table["mvdfqm-1d"] = _later(columns, partial(KERNELS["sssk"], 1), True)
     return table
 
 
@@ -173,7 +157,8 @@ def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], 
 
 PRESETS: dict[str, Callable[[], Preset]] = {
     "numbers": _numbers,
-    "fast": _fast,
+    # one set of rows instead of four, and a quarter of the filters
+    "fast": lambda: Preset([_words(make_pipeline(*_components())), FilterTerm("few")], "ovr", 10),
     "music": _music,
     "letters": lambda: Preset([letters_term()], "ovr", PENALTIES),
     **_paper(),

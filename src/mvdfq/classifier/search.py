@@ -101,7 +101,11 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
                 one = clone(start).set_params(**clone(params, safe=False))
                 with progress.fit_of(one, "candidate"):
                     one.fit(X, y, sample_weight, groups)
-                _check_validated(one)
+                if np.isnan(one.validation_score_):
+                    raise ValueError(
+                        "The search needs a class with two members, and two groups if groups are "
+                        "given, to make inner folds; add sequences or leave out groups."
+                    )
                 results["params"].append({**params, "C": one.C_})
                 results["mean_test_score"].append(one.validation_score_)
                 results["std_test_score"].append(one.validation_std_)
@@ -180,14 +184,6 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         tags = super().__sklearn_tags__()
         tags.input_tags = SequenceClassifier().__sklearn_tags__().input_tags
         return tags
-
-
-def _check_validated(candidate: SequenceClassifier) -> None:
-    if np.isnan(candidate.validation_score_):
-        raise ValueError(
-            "The search needs a class with two members, and two groups if groups are given, to "
-            "make inner folds; add sequences or leave out groups."
-        )
 
 
 def _together(name: str, values: Any) -> list[Any]:

@@ -4,22 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.frames.base import reach_of
 from mvdfq.sequences.check import as_array, check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
 from mvdfq.sequences.windows import frames_of
-from mvdfq.symbols.base import Symbols
 
 
 class Stream:
     """One sequence that arrives a few frames at a time, classified after every update.
 
     `SequenceClassifier.stream` makes a stream. `update` takes frames; the other methods classify
-    all frames so far, with the same result to the last bit as for one sequence of these frames.
-    `update` encodes the new frames and the few frames before them that can still change (all
-    frames, if a transformer such as `Centre` reads whole sequences). `predict` takes as long as
-    classifying one sequence of all frames so far. With a `window`, the stream forgets: the methods
-    classify the last frames, and time and memory do not grow.
+    all frames so far, with the same result to the last bit as for one sequence of these frames, and
+    in the same time. With a `window`, the stream forgets: the methods classify the last frames,
+    and time and memory do not grow.
 
     Parameters
     ----------
@@ -57,22 +53,19 @@ class Stream:
                 "fit a classifier with symbols=... on numbers or letters."
             )
         self._symbolic = first.symbolic_in
-        # several terms encode the frames each in its own way, and filters read numbers
-        # and symbols of a window change at its first frames
-        alone = len(classifier.terms_) == 1 and first.encoders and window is None
-        self._reach = reach_of(*first.encoders) if alone else None
-        n_channels = classifier.n_channels_in_
-        self._tail = np.empty((n_channels, 0))  # their symbols may change
-        self._gap = self._tail  # missing frames at the end: they count only if more frames follow
-        self._settled: list[np.ndarray] = []
-        self._n_settled = 0
-        self._before = 0  # frames of the tail whose symbols are settled
-        self._ending: Symbols | None = None
+        self._parts = [np.empty((classifier.n_channels_in_, 0))]
+        # missing frames at the end: they count only if more frames follow
+        self._gap = self._parts[0]
 
     @property
     def n_frames(self) -> int:
         """Number of frames so far, without forgotten frames."""
-        return self._n_settled + self._tail.shape[1] - self._before + self._gap.shape[1]
+        return self._joined().shape[1] + self._gap.shape[1]
+
+    def _joined(self) -> np.ndarray:
+        """Return all frames but those of the gap at the end."""
+        self._parts = [np.concatenate(self._parts, axis=1)]
+        return self._parts[0]
 
     def update(self, frames: Any) -> "Stream":
         """Append frames.
@@ -91,14 +84,11 @@ class Stream:
         present = np.flatnonzero(~np.isnan(frames).all(axis=0))
         n = int(present[-1]) + 1 if present.size else 0
         self._gap = frames[:, n:]
-        if n:
-            self._tail = np.concatenate([self._tail, frames[:, :n]], axis=1)
-            self._ending = None
-            self._settle()
+        self._parts.append(frames[:, :n])
         if self._window is not None:
             self._gap = self._gap[:, -self._window :]
-            kept = self._window - self._gap.shape[1]
-            self._tail = self._tail[:, max(self._tail.shape[1] - kept, 0) :]
+            known, kept = self._joined(), self._window - self._gap.shape[1]
+            self._parts = [known[:, max(known.shape[1] - kept, 0) :]]
         return self
 
     def decision_function(self) -> np.ndarray:
@@ -134,12 +124,10 @@ class Stream:
 
     def _decision(self) -> np.ndarray:
         """Return the decision values of all frames so far, as one sequence."""
-        if self._reach is None:
-            return self._classifier.decision_function(self._sequence(self._tail))
-        return self._classifier.decide([self._symbols()])
+        return self._classifier.decision_function(self._sequence(self._joined()))
 
     def _checked(self, frames: Any) -> np.ndarray:
-        n_channels = len(self._tail)
+        n_channels = len(self._gap)
         frames = check_sequences([frames]).data if isinstance(frames, str) else as_array(frames, 0)
         if frames.ndim < 2 and (n_channels == 1 or frames.size == n_channels):
             frames = frames.reshape(n_channels, -1)
@@ -152,41 +140,5 @@ class Stream:
         refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
         return frames
 
-    def _read(self, frames: np.ndarray) -> Symbols:
-        return self._classifier.terms_[0].read(self._sequence(frames))
-
     def _sequence(self, frames: np.ndarray) -> Sequences:
         return Sequences(frames, np.array([0, frames.shape[1]]), symbolic=self._symbolic)
-
-    def _settle(self) -> None:
-        """Encode the tail and store the symbols that no later frame can change."""
-        if self._reach is None:
-            return
-        self._ending = self._read(self._tail)
-        if self._ending.unseen.any():
-            # symbols unseen in training get new codes in every call: keep these frames together
-            self._ending = _one_sequence(self._ending, self._ending.data[:, self._before :])
-            return
-        final = max(self._ending.data.shape[1] - self._reach, self._before)
-        self._settled.append(self._ending.data[:, self._before : final])
-        self._ending = _one_sequence(self._ending, self._ending.data[:, final:])
-        self._n_settled += final - self._before
-        start = max(final - self._reach, 0)
-        self._tail, self._before = self._tail[:, start:], final - start
-
-    def _symbols(self) -> Symbols:
-        """Return the symbols of all frames so far, as one sequence."""
-        if self._reach is None or self._ending is None:
-            return self._read(self._tail)
-        parts = [*self._settled, self._ending.data]
-        dtype = max(part.dtype for part in parts)
-        data = np.concatenate(
-            [_one_sequence(self._ending, part).astype(dtype).data for part in parts], axis=1
-        )
-        self._settled = [data[:, : self._n_settled]]
-        return _one_sequence(self._ending, data)
-
-
-def _one_sequence(symbols: Symbols, data: np.ndarray) -> Symbols:
-    """Return other codes of the same alphabets, as one sequence."""
-    return symbols.with_data(data, np.array([0, data.shape[1]]))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.decomposition import KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from mvdfq.classifier.similarity import compared_terms, kernel_sum
+from mvdfq.classifier.similarity import kernel_sum
 from mvdfq.pages.run import Run
 
 # Largest number of kernel values that are computed: 200 MB.
@@ -23,22 +23,18 @@ CELLS = 90
 def similarities(run: Run) -> np.ndarray | None:
     """Return the kernel values of judged and training sequences of the reference.
 
-    The array is (n_judged, n_training); None if there are too many pairs, or if the classifier
-    keeps no training sequences. Training sequences that are known only as symbols are compared
-    by the term that keeps them.
+    The array is (n_judged, n_training); None if there are too many pairs.
     """
     if run.places is not None:
         values = _with_all(run)
         return None if values is None else values[:, run.places]
     if "with training" not in run.made:
         clf = run.reference
-        n_pairs = len(run.tested) * len(clf.train_index_)
-        keeper = clf.sum_.keeper if n_pairs <= MOST_PAIRS else None
-        run.made["with training"] = (
-            None
-            if keeper is None
-            else keeper.compare(keeper.read(clf.varying(run.X[run.tested])), keeper.train)
-        )
+        if len(run.tested) * len(clf.train_index_) > MOST_PAIRS:
+            return None
+        total = clf.sum_
+        points = total.points(total.read(clf.varying(run.X[run.tested])))
+        run.made["with training"] = total.likeness(points)
     return run.made["with training"]
 
 
@@ -89,7 +85,7 @@ def atlas(run: Run) -> dict[str, Any]:
     inside = np.searchsorted(marks, order)
     return {
         "method": "linear discriminants of the kernel",
-        "parts": [term.name for term in compared_terms(run.reference.sum_)],
+        "parts": [term.name for term in run.reference.terms_],
         "told_apart": [told_apart(one, run.truth) for one in places.T],
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),

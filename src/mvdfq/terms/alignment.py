@@ -84,7 +84,8 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     """
     indicators = (y[:, None] == np.unique(y)).astype(float)
     indicators -= indicators.mean(axis=0)
-    units = np.stack([_centred(K).ravel() for K in stack])
+    pairs = ((K, K.mean(axis=0)) for K in stack)
+    units = np.stack([(K - m - m[:, None] + m.mean()).ravel() for K, m in pairs])
     # the ideal kernel: sequences of one class are alike
     target = (indicators @ indicators.T).ravel()
     # units of norm 1 make the problem well conditioned; `scale` takes the weights back
@@ -100,8 +101,3 @@ def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
     # mean 1, so that the penalty C means the same with and without weights
     total = weights.sum()
     return weights * (len(weights) / total) if total > 0 else np.ones(len(weights))
-
-
-def _centred(K: np.ndarray) -> np.ndarray:
-    means = K.mean(axis=0)
-    return K - means - means[:, None] + means.mean()

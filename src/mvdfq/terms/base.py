@@ -10,7 +10,7 @@ the terms, of whatever kind they are.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -58,13 +58,18 @@ class Term(BaseEstimator):
         raise NotImplementedError
 
 
-class Fitting:
+class Fitting(Protocol):
     """A term with its kernel matrix, before the coefficients of training sequences are known."""
 
-    # Whether all words have the same spread: then the kernel matrix is always divided by `size`.
-    is_standard = True
-    # Whether the matrix depends on the labels of the sequences that are learned from.
-    reads_labels = False
+    @property
+    def is_standard(self) -> bool:
+        """Whether all words have the same spread: then `size` always divides the matrix."""
+        return True
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether the matrix depends on the labels of the sequences that are learned from."""
+        return False
 
     @property
     def size(self) -> float:
@@ -72,11 +77,11 @@ class Fitting:
         raise NotImplementedError
 
     def matrix(self, learn: np.ndarray) -> Any:
-        """Return the kernel matrix, or sparse features, for machines that learn from `learn`."""
-        raise NotImplementedError
+        """Return the kernel matrix, or sparse features, for machines that learn from `learn`.
 
-    def release(self) -> None:
-        """Give up a large kernel matrix, which is part of the sum now."""
+        A matrix that does not depend on labels is asked for once, and may be given away.
+        """
+        raise NotImplementedError
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what each channel adds to the margins of sequences that inner folds hold out.
@@ -86,13 +91,19 @@ class Fitting:
         """
         return None
 
-    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedTerm:
+    def finish(self, coefficients: np.ndarray, share: float) -> FittedTerm:
         """Return the term that answers, given its coefficients (n_sequences, n_columns).
 
-        `share` is the factor of the kernel matrix in the sum, which the coefficients hold
-        already; `keep` says whether to keep the training sequences, to find similar ones.
+        `share` is the factor of the kernel matrix in the sum, which the coefficients hold already.
         """
         raise NotImplementedError
+
+    def sketch(self, name: str) -> np.ndarray | None:
+        """Return the sketches of the training sequences, without the share, see `sketch.py`.
+
+        None if the fitted term keeps the training sequences, and compares exactly.
+        """
+        return None
 
 
 class Source:
@@ -121,27 +132,25 @@ class Source:
         """Leave columns out; return the source and the numbers of the columns that it makes."""
         return self, np.arange(len(used))
 
-    def finish(self, found: "Found", keep: Any) -> FittedTerm:
+    def finish(self, found: "Found", train: Any) -> FittedTerm:
         """Return the term that answers, given what was learned of its columns.
 
-        `keep` are the training sequences to keep, as `read` gives them, or None.
+        `train` are training sequences as `read` gives them, for a term that must keep them to
+        compare; None if nobody will compare.
         """
         raise NotImplementedError
 
 
 class Found(NamedTuple):
-    """What was learned of the columns of a source.
+    """What was learned of the columns of a source: a weight for each column and problem.
 
-    `learned` are the coefficients of columns that are centred and divided by their deviation and
-    the root of the size of the term; `weights` are the weights of columns as they are. `means` are
-    the means of the columns over each class, `mean` those over all sequences, `spreads` their
-    deviations.
+    `means` are the means of the columns over each class, `mean` those over all sequences,
+    `spreads` their deviations.
     """
 
     mean: np.ndarray
     means: np.ndarray
     spreads: np.ndarray
-    learned: np.ndarray
     weights: np.ndarray
     share: float
     n_jobs: int | None

@@ -71,17 +71,9 @@ class Baselines:
         midpoint of their means. If there are two classes in all, the predicted class is compared
         with the other class.
         """
-        if len(self.shares) > 2:
-            return [(self._view(), np.arange(len(predicted)))]
-        views = [View(np.eye(2)[:, [1 - c]]) for c in range(2)]
-        return [(view, np.flatnonzero(predicted == c)) for c, view in enumerate(views)]
-
-    @property
-    def average(self) -> View:
-        """All problems, compared with the average training sequence."""
-        return View(np.repeat(self.shares[:, None], len(self.pairs), axis=1))
-
-    def _view(self) -> View:
+        if len(self.shares) == 2:
+            views = [View(np.eye(2)[:, [1 - c]]) for c in range(2)]
+            return [(view, np.flatnonzero(predicted == c)) for c, view in enumerate(views)]
         base = np.zeros((len(self.shares), len(self.pairs)))
         for column, (first, second) in zip(base.T, self.pairs, strict=True):
             if second < 0:
@@ -90,7 +82,12 @@ class Baselines:
                 column /= column.sum()
             else:
                 column[[first, second]] = 0.5
-        return View(base)
+        return [(View(base), np.arange(len(predicted)))]
+
+    @property
+    def average(self) -> View:
+        """All problems, compared with the average training sequence."""
+        return View(np.repeat(self.shares[:, None], len(self.pairs), axis=1))
 
     def between(self, first: int, second: int) -> View:
         """Return one class against another, compared with the midpoint of the means of both."""

@@ -6,7 +6,6 @@ for a sparse matrix of single precision. The values are the root shares of `stan
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,22 +20,21 @@ from mvdfq.terms.standard import column_sums, count_at_keys
 
 @dataclass(frozen=True, repr=False)
 class CountedRow(Short):
-    """The counts of the words of one row, as a sparse matrix, and the scale of every sequence."""
+    """Root shares of the words of one row: counts as a sparse matrix, and a scale per sequence."""
 
     indptr: np.ndarray
     columns: np.ndarray
     counts: np.ndarray
     scale: np.ndarray
-    n_words: int
+    n_columns: int
 
     @classmethod
     def of(cls, matrix: sp.csr_array, scale: np.ndarray) -> "CountedRow":
         """Return counts in the smallest types that hold them exactly."""
-        counts = matrix.data
+        counts, n_words = matrix.data, matrix.shape[1]
         # weights of layouts may make counts that are not whole numbers
         if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
             counts = counts.astype(np.uint8)
-        n_words = matrix.shape[1]
         columns = matrix.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
         return cls(matrix.indptr.astype(np.int64), columns, counts, scale, n_words)
 
@@ -45,47 +43,27 @@ class CountedRow(Short):
         """The arrays as the compiled loops read them."""
         return self.indptr, self.columns, self.counts, self.scale
 
-
-@dataclass(frozen=True, repr=False)
-class CountBlock(Short):
-    """Root shares of all words of some rows: row by row, in the order of `root_shares`."""
-
-    rows: Sequence[CountedRow]
-
     @property
     def nbytes(self) -> int:
         """Memory of the block."""
-        return sum(array.nbytes for row in self.rows for array in row.arrays)
-
-    @cached_property
-    def first(self) -> np.ndarray:
-        """The first column of every row, and the number of columns."""
-        return np.cumsum([0, *(row.n_words for row in self.rows)])
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return int(self.first[-1])
+        return sum(array.nbytes for array in self.arrays)
 
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return the product with weights (n_columns, n), in single precision."""
-        out = np.zeros((len(self.rows[0].scale), weights.shape[1]), np.float32)
-        for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
-            weigh_counts(*row.arrays, weights[a:b], out)
+        out = np.zeros((len(self.scale), weights.shape[1]), np.float32)
+        weigh_counts(*self.arrays, weights, out)
         return out
 
     def gathered(self, slopes: np.ndarray) -> np.ndarray:
         """Return the transposed product with slopes (n_sequences, n)."""
         out = np.zeros((self.n_columns, slopes.shape[1]), np.float32)
-        for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
-            gather_counts(*row.arrays, slopes, out[a:b])
+        gather_counts(*self.arrays, slopes, out)
         return out
 
     def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the sums of `column_sums`: entries, values and squares of every column."""
         held, total, squares = (np.zeros(self.n_columns) for _ in range(3))
-        for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
-            sum_counts(*row.arrays, weight, held[a:b], total[a:b], squares[a:b])
+        sum_counts(*self.arrays, weight, held, total, squares)
         return held, total, squares
 
 
@@ -115,7 +93,7 @@ class WordColumns(Short):
         parts = np.split(used, np.cumsum(self.sizes)[:-1])
         return replace(self, kept=[np.flatnonzero(part) for part in parts])
 
-    def block(self, symbols: Symbols) -> CountBlock:
+    def block(self, symbols: Symbols) -> "SideBySide":
         """Count the words of all rows of some sequences."""
         rows = []
         for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
@@ -125,7 +103,7 @@ class WordColumns(Short):
             scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
             matrix = matrix if len(kept) == size else matrix[:, kept]
             rows.append(CountedRow.of(matrix, scale.astype(np.float32)))
-        return CountBlock(rows)
+        return SideBySide(rows)
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,7 +212,7 @@ class SideBySide(Short):
         """Return the product with weights (n_columns, n), in single precision."""
         ends = np.cumsum([block.n_columns for block in self.blocks])[:-1]
         pairs = zip(self.blocks, np.split(weights, ends), strict=True)
-        return np.sum([block.times(mine) for block, mine in pairs], axis=0)
+        return sum(block.times(mine) for block, mine in pairs)  # type: ignore[return-value]
 
     def gathered(self, slopes: np.ndarray) -> np.ndarray:
         """Return the transposed product with slopes (n_sequences, n)."""
@@ -246,7 +224,7 @@ class SideBySide(Short):
         return np.concatenate(held), np.concatenate(total), np.concatenate(squares)
 
 
-Block = CountBlock | MatrixBlock | ShareBlock | SideBySide
+Block = CountedRow | MatrixBlock | ShareBlock | SideBySide
 
 
 @dataclass(frozen=True, repr=False)

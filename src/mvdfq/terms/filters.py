@@ -1,25 +1,47 @@
-"""Standardized words of filter responses as a term."""
+"""Standardized words of filter responses as a term, one bank of filters per dilation.
 
-from collections.abc import Sequence
+One dilation of `Filters`, cut at several thresholds: each filter and threshold is a row of two
+symbols, and its words are single symbols and triples of symbols one dilation apart. The features
+are standardized as in `standard.py`. Filters, thresholds and words are read in one compiled loop,
+which is much faster than rows of symbols and gives the same numbers.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
-from mvdfq._engines.choice import side_by_side
+from mvdfq._engines import filter_words
+from mvdfq._engines.choice import current_engine, side_by_side
 from mvdfq._engines.filter_words import N_WORDS
 from mvdfq._utils.checks import check_several, check_whole, parse_memory
-from mvdfq.frames.base import shares_of
+from mvdfq._utils.short import Short
+from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.frames import Filters, Standardize
 from mvdfq.frames.filters import TAPS, auto_dilations
-from mvdfq.sequences import Sequences
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work
+from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.symbols import ThresholdQuantizer
+from mvdfq.symbols.base import Symbols, numbered
+from mvdfq.terms.base import Found, Source, Term, Work
+from mvdfq.terms.baseline import View
+from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
-from mvdfq.terms.filter_bank import FilterBank, FittedFilters, filter_encoder, filter_shares
-from mvdfq.terms.standard import Learned, StandardGram
-from mvdfq.terms.svm import FoldMachine
+from mvdfq.terms.fitted import FittedTerm, TermRows
+from mvdfq.terms.sketch import WIDTH
+from mvdfq.terms.standard import (
+    Learned,
+    StandardFitting,
+    StandardGram,
+    factor_of,
+    on_gpu,
+    on_host,
+)
+from mvdfq.terms.typical import Centres, Nearness, added
 
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
@@ -29,6 +51,12 @@ FRAMES, SEQUENCES = 2**13, 50
 COLUMNS = 2**13
 # Fewer dilations than this make too few filters for all sets of channels.
 FEW_BANKS = 5
+# Weights and means of words, (n_filters, n_thresholds, 10, n_columns) each.
+Compared = tuple[np.ndarray, np.ndarray]
+# Frames and sequences that a thread counts at once: some 10 MB of counts.
+BLOCK_FRAMES, BLOCK_SEQUENCES = 2**14, 256
+# Levels that explanations show channels in.
+LEVELS = 8
 
 
 @dataclass(eq=False, repr=False)
@@ -77,7 +105,7 @@ class FilterTerm(Term):
                 f"dilations must be 'auto', 'few' or whole numbers, got {self.dilations!r}."
             )
 
-    def fit(self, X: Any, y: np.ndarray, work: Work) -> "FilterFitting | None":
+    def fit(self, X: Any, y: np.ndarray, work: Work) -> "StandardFitting | None":
         """Learn thresholds from some sequences, and compute the kernel matrix of all."""
         encoders = self._fit_encoders(X, self.n_thresholds)
         if not encoders:
@@ -88,10 +116,11 @@ class FilterTerm(Term):
         def gram(encoder: Pipeline) -> StandardGram:
             rows = np.arange(encoder[-1].thresholds_.size)
             piece = rows, partial(filter_shares, encoder, X, work.n_jobs)
-            weight = work.sample_weight
-            return StandardGram([piece], y, 0.0, memory, work.n_jobs, weight)
+            return StandardGram([piece], y, 0.0, memory, work.n_jobs, work.sample_weight)
 
-        return FilterFitting(self.name, encoders, list(side_by_side(gram, encoders)))
+        make = partial(FittedFilters.of, self.name, encoders, work.n_jobs)
+        grams = list(side_by_side(gram, encoders))
+        return StandardFitting([[one] for one in encoders], grams, make)
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> "FilterSource | None":
         """Return what counts the words of blocks; so few thresholds that all columns fit."""
@@ -121,49 +150,6 @@ class FilterTerm(Term):
         return found * 2 if len(found) < FEW_BANKS and X.n_rows > 2 else found
 
 
-@dataclass
-class FilterFitting(Fitting):
-    """Filters of several dilations with their kernel matrices."""
-
-    name: str
-    encoders: list[Pipeline]
-    grams: list[StandardGram]
-
-    @property
-    def size(self) -> float:
-        """The variance of all features together: each word has variance 1."""
-        return max(sum(gram.n_words for gram in self.grams), 1)
-
-    def matrix(self, learn: np.ndarray) -> np.ndarray:
-        """Return the kernel matrix, which does not depend on `learn`."""
-        return np.sum([gram.values for gram in self.grams], axis=0)
-
-    def release(self) -> None:
-        """Give up the kernel matrices, which are part of the sum now."""
-        for gram in self.grams:
-            gram.values = np.empty((0, 0))
-
-    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
-        """Return what each channel adds to the margins of held-out sequences."""
-        pairs = zip(self.grams, self.encoders, strict=True)
-        found = [gram.held_out(folds, shares_of([one], n_channels)) for gram, one in pairs]
-        return np.sum(found, axis=0)
-
-    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedFilters:
-        """Return the term with the weights of words; filters keep no training sequences."""
-        banks, intercepts = [], np.zeros(coefficients.shape[1])
-        for encoder, gram in zip(self.encoders, self.grams, strict=True):
-            # a bank is a single piece
-            (learned,) = gram.learned(coefficients)
-            weights = _placed(learned, learned.weights, np.float32)
-            means = _placed(learned, learned.means.clip(0, 1), np.float16)
-            spreads = _placed(learned, learned.spreads[:, None], np.float16)[:, :, 0]
-            intercepts += learned.intercepts
-            parts = weights, means, spreads
-            banks.append(FilterBank(encoder, *parts, gram.n_jobs, gram.scales[0]))
-        return FittedFilters.of(self.name, banks, intercepts, share)
-
-
 @dataclass(frozen=True)
 class FilterSource(Source):
     """Counts the words of filter responses of blocks of sequences."""
@@ -183,36 +169,302 @@ class FilterSource(Source):
 
     def block(self, read: Any) -> Block:
         """Count the words of some sequences."""
-        return SideBySide([self._bank(encoder, read) for encoder in self.encoders])
+        banks, n = [], read.lengths
+        for encoder in self.encoders:
+            # singles, and triples one dilation apart, of a sequence without missing values
+            totals = n + np.maximum(n - 2 * int(encoder[1].dilations_[0]), 0)
+            banks.append(ShareBlock.of(filter_shares(encoder, read), totals))
+        return SideBySide(banks)
 
-    def _bank(self, encoder: Pipeline, X: Any) -> Block:
-        dilation = int(encoder[1].dilations_[0])
-        # singles, and triples one dilation apart, of a sequence without missing values
-        totals = X.lengths + np.maximum(X.lengths - 2 * dilation, 0)
-        return ShareBlock.of(filter_shares(encoder, X), totals)
-
-    def finish(self, found: Found, keep: Any) -> FittedFilters:
-        """Return the term with the weights of words; filters keep no training sequences."""
+    def finish(self, found: Found, train: Any) -> "FittedFilters":
+        """Return the term with the weights of words."""
         sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
         ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        parts = (np.split(one, ends) for one in (found.weights, found.means, found.spreads))
-        banks = [
-            FilterBank(
-                encoder,
-                weights.reshape(n_rows, N_WORDS, -1).astype(np.float32),
-                means.clip(0, 1).reshape(n_rows, N_WORDS, -1).astype(np.float16),
-                spreads.reshape(n_rows, N_WORDS).astype(np.float16),
-                found.n_jobs,
-            )
-            for encoder, n_rows, weights, means, spreads in zip(
-                self.encoders, sizes, *parts, strict=True
-            )
-        ]
-        return FittedFilters.of(self.name, banks, -found.mean @ found.weights, found.share)
+        numbers = found.weights, found.mean, found.means, found.spreads
+        learned = (
+            Learned(np.arange(size), N_WORDS, np.arange(size * N_WORDS), *mine)
+            for size, *mine in zip(sizes, *(np.split(one, ends) for one in numbers), strict=True)
+        )
+        return FittedFilters.of(self.name, self.encoders, found.n_jobs, learned, found.share)
 
 
-def _placed(learned: Learned, numbers: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return numbers of the kept words in an array of all words, with 0 elsewhere."""
-    out = np.zeros((len(learned.rows), learned.n_words, numbers.shape[1]), dtype)
-    out.reshape(-1, numbers.shape[1])[learned.kept] = numbers
+def filter_encoder(dilation: int, n_thresholds: int, seed: int) -> Pipeline:
+    """Return a pipeline that makes rows of two symbols, one per filter and threshold."""
+    filters = Filters(dilation, keep_symbolic=False, random_state=seed)
+    return make_pipeline(Standardize(), filters, ThresholdQuantizer(n_thresholds))
+
+
+def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) -> Any:
+    """Return the roots of the shares of all words, (n_sequences, 10 * n_rows).
+
+    The columns are row by row the words 0, 1, 000, 001, ... 111, where 1 means above the
+    threshold. An array; on a graphics card, a tensor.
+    """
+    engine = current_engine()
+    if engine.name == "gpu":
+        return _on_gpu(encoder, X, engine.device)
+    read, n_rows = _Reader(encoder, X), encoder[-1].thresholds_.size
+    out = np.empty((len(X), n_rows * N_WORDS), np.float32)
+    for block, shares in read.in_blocks(read.shares, n_jobs):
+        out[block] = shares
     return out
+
+
+def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
+    scale, filters, quantizer = (step for _, step in encoder.steps)
+    numeric = ~X.symbolic_mask
+    moments = scale.mean_[numeric], scale.scale_[numeric]
+    thresholds = quantizer.thresholds_
+    return on_gpu().filter_shares(X, moments, filters.compiled(0), thresholds, device)
+
+
+@dataclass(repr=False)
+class FilterBank(Short):
+    """The filters of one dilation with the weights of their words.
+
+    `weights` is (n_rows, 10, n_columns), `means` (n_rows, 10, n_classes) the means of the words
+    over each class, or over all sequences if there are very many classes; `spreads` (n_rows, 10)
+    their deviations, 0 for a word that is left out.
+    """
+
+    encoder: Pipeline
+    weights: np.ndarray
+    means: np.ndarray
+    spreads: np.ndarray
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, encoder: Pipeline, n_jobs: int | None, learned: Learned) -> "FilterBank":
+        """Return the bank, given what was learned of its words."""
+
+        def placed(numbers: np.ndarray, dtype: Any) -> np.ndarray:
+            out = np.zeros((len(learned.rows), learned.n_words, numbers.shape[1]), dtype)
+            out.reshape(-1, numbers.shape[1])[learned.kept] = numbers
+            return out
+
+        weights, means = placed(learned.weights, np.float32), learned.means.clip(0, 1)
+        spreads = placed(learned.spreads[:, None], np.float16)[:, :, 0]
+        return cls(encoder, weights, placed(means, np.float16), spreads, n_jobs)
+
+    @property
+    def dilation(self) -> int:
+        """The distance between the taps of a filter, in frames."""
+        return int(self.encoder[1].dilations_[0])
+
+    def nearness(self, X: Sequences) -> Nearness:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        centres = Centres(self.means.reshape(self.spreads.size, -1), self.spreads.ravel())
+        if current_engine().name == "gpu":
+            return centres.nearness(on_host(filter_shares(self.encoder, X)))
+        read = _Reader(self.encoder, X)
+        done = read.in_blocks(lambda block: centres.nearness(read.shares(block)), self.n_jobs)
+        own, cross, means = zip(*(found for _, found in done), strict=True)
+        return Nearness(np.concatenate(own), np.concatenate(cross), means[0])
+
+    def sums(self, X: Sequences) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        n_columns = self.weights.shape[2]
+        weights = self.weights.reshape(-1, n_columns)
+        engine = current_engine()
+        if engine.name == "gpu":
+            shares = _on_gpu(self.encoder, X, engine.device)
+            return on_gpu().product(shares.T, weights.astype(float))
+        read = _Reader(self.encoder, X)
+
+        def weighed(block: slice) -> np.ndarray:
+            shares = read.shares(block)
+            sums = np.zeros((len(shares), n_columns))
+            filter_words.weigh(shares, weights, sums)
+            return sums
+
+        return np.concatenate([sums for _, sums in read.in_blocks(weighed, self.n_jobs)])
+
+    def compared(self, view: View) -> Compared:
+        """Return the weights of words and their means over the baseline, as a view sees them."""
+        shape = *self.encoder[-1].thresholds_.shape, N_WORDS, -1
+        return view.weigh(self.weights).reshape(shape), view.means(self.means).reshape(shape)
+
+    def evidence(self, X: Sequences, compared: Compared) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the evidence in each sequence, by channel and frame, and by channel and layout.
+
+        Shapes: (n_columns, n_channels, n_frames) and (n_columns, n_channels, 2), where the
+        layouts are single symbols and triples. Symbolic channels have none.
+        """
+        read, n_columns = _Reader(self.encoder, X), compared[0].shape[-1]
+        for a, b in pairwise(X.offsets.tolist()):
+            by_frame = np.zeros((n_columns, X.n_rows, b - a))
+            by_layout = np.zeros((n_columns, X.n_rows, 2))
+            if b > a:
+                by_frame[:, read.numeric], by_layout[:, read.numeric] = read.evidence(
+                    a, b, compared
+                )
+            yield by_frame, by_layout
+
+
+@dataclass(repr=False, kw_only=True)
+class FittedFilters(FittedTerm):
+    """Standardized words of filter responses with their weights, one bank per dilation."""
+
+    banks: list[FilterBank]
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        encoders: list[Pipeline],
+        n_jobs: int | None,
+        learned: Iterable[Learned],
+        share: float,
+    ) -> "FittedFilters":
+        """Return the term, given what was learned of the words of each encoder."""
+        banks, intercepts, centre, first = [], [], np.zeros(WIDTH), 0
+        for encoder, one in zip(encoders, learned, strict=True):
+            banks.append(FilterBank.of(encoder, n_jobs, one))
+            intercepts.append(one.intercepts)
+            centre += one.centre(name, first)
+            first += one.n_columns
+        about = {"intercepts": np.sum(intercepts, axis=0), "centre": centre.astype(np.float32)}
+        return cls(name=name, encoders=[], banks=banks, share=share, **about)
+
+    def read(self, X: Any) -> Any:
+        """Return the sequences as they are."""
+        return check_sequences(X, n_channels=self.n_channels_in)
+
+    @property
+    def symbolic_in(self) -> tuple[bool, ...]:
+        """Which channels hold symbols, () for none."""
+        return self.banks[0].encoder[0].symbolic_in_
+
+    @property
+    def n_channels_in(self) -> int:
+        """Number of channels that the filters read."""
+        return self.banks[0].encoder[0].n_channels_in_
+
+    def sums(self, read: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns)."""
+        return np.sum([bank.sums(read) for bank in self.banks], axis=0)
+
+    def evidence(self, read: Any, view: View) -> list[Evidence]:
+        """Return the evidence in each sequence: one row per channel.
+
+        The evidence of an occurrence is divided equally among the channels that the filter sums,
+        the responses that the word reads and the frames that each response reads inside the
+        sequence; see `baseline.py` for what a word is compared with. There are two layouts per
+        dilation: single symbols and triples. Words are not listed: there are thousands.
+        """
+        pairs = zip(self.banks, self._compared(view), strict=True)
+        by_bank = zip(*(bank.evidence(read, mine) for bank, mine in pairs), strict=True)
+        parts = (zip(*found, strict=True) for found in by_bank)
+        return [Evidence(np.sum(f, axis=0), np.concatenate(g, axis=2), list) for f, g in parts]
+
+    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+        """Return the evidence in one sequence, compared with another baseline."""
+        return self.evidence(read, view)[0]
+
+    @property
+    def class_means(self) -> list[np.ndarray]:
+        """The means of words over the classes, one array per bank."""
+        return [bank.means for bank in self.banks]
+
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether the means over each class are kept."""
+        return all(bank.means.shape[-1] == n_classes for bank in self.banks)
+
+    def nearness(self, read: Any, y: np.ndarray) -> Nearness:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        return added(bank.nearness(read) for bank in self.banks)
+
+    def shift(self, view: View) -> np.ndarray:
+        """Return what the words of the baseline add to the margins."""
+        pairs = self._compared(view)
+        return np.sum([np.einsum("fqwc,fqwc->c", *pair, dtype=float) for pair in pairs], axis=0)
+
+    def _compared(self, view: View) -> list[Compared]:
+        return self.once_for(view, lambda view: [bank.compared(view) for bank in self.banks])
+
+    def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
+        """Return what an explanation says about the channels of sequence `i`."""
+        steps = [bank.dilation for bank in self.banks]
+        scaled = self.banks[0].encoder[0].transform(read[i : i + 1]).data
+        return TermRows(
+            levels(read[i : i + 1]),
+            [f"{self.name} on {name}" for name in channels],
+            [[offsets] for d in steps for offsets in [(0,), (0, d, 2 * d)]],
+            [numbered(LEVELS)] * len(channels),
+            lambda: np.eye(len(channels)),
+            np.where(read.symbolic_mask[:, None], np.nan, scaled),
+        )
+
+    def channel_shares(self, n_channels: int) -> np.ndarray:
+        """Return the identity: every row is one channel."""
+        return np.eye(n_channels)
+
+    def features(self, read: Any) -> Iterator[np.ndarray]:
+        """Yield the root shares of words, one bank after another."""
+        return (on_host(filter_shares(one.encoder, read, one.n_jobs)) for one in self.banks)
+
+    def factors(self) -> list[np.ndarray]:
+        """Return 1 / the deviation of each word."""
+        return [factor_of(bank.spreads.ravel()) for bank in self.banks]
+
+
+def levels(X: Sequences) -> Symbols:
+    """Return every channel of one sequence in eight levels, to look at."""
+    # explanations show channels, not thousands of filter responses
+    low = np.nanmin(X.data, axis=1, keepdims=True, initial=np.inf)
+    high = np.nanmax(X.data, axis=1, keepdims=True, initial=-np.inf)
+    width = np.where(high > low, high - low, 1)
+    levels = np.floor((X.data - low) / width * LEVELS).clip(0, LEVELS - 1)
+    codes = np.where(np.isnan(levels), np.iinfo(np.uint8).max, np.nan_to_num(levels))
+    return Symbols(
+        codes.astype(np.uint8),
+        X.offsets,
+        n_symbols=np.full(len(codes), LEVELS),
+        sampling_rate=X.sampling_rate,
+    )
+
+
+class _Reader:
+    """Sequences as the compiled loops read them, with the filters and thresholds."""
+
+    def __init__(self, encoder: Pipeline, X: Sequences) -> None:
+        scale, filters, quantizer = (step for _, step in encoder.steps)
+        self.numeric = np.flatnonzero(~X.symbolic_mask)
+        scaled = scale.transform(X)
+        self.data = np.ascontiguousarray(scaled.data[self.numeric])
+        self.offsets, self.filters = X.offsets, filters.compiled(0)
+        self.thresholds = quantizer.thresholds_
+
+    def shares(self, block: slice) -> np.ndarray:
+        """Return the root shares of a block of sequences, (n_sequences, 10 * n_rows)."""
+        n = block.stop - block.start
+        out = np.empty((n, *self.thresholds.shape, N_WORDS), np.float32)
+        offsets = self.offsets[block.start : block.stop + 1]
+        filter_words.filter_shares(self.data, offsets, self.filters, self.thresholds, out)
+        return out.reshape(n, -1)
+
+    def evidence(self, start: int, stop: int, compared: Compared) -> tuple[np.ndarray, np.ndarray]:
+        """Return the evidence of numeric channels in one sequence, see `FilterBank.evidence`."""
+        data = np.ascontiguousarray(self.data[:, start:stop])
+        (n, n_frames), n_columns = data.shape, compared[0].shape[-1]
+        by_response, by_kind = np.zeros((n, n_frames, n_columns)), np.zeros((2, n, n_columns))
+        by_frame, rest = np.zeros((n_columns, n, n_frames)), np.zeros((n, n_columns))
+        flat = by_response.reshape(n, -1)
+        filter_words.filter_evidence(
+            data, self.filters, self.thresholds, *compared, flat, by_kind, rest
+        )
+        filter_words.spread_taps(by_response, self.filters[0], by_frame)
+        return by_frame + rest.T[:, :, None] / n_frames, by_kind.transpose(2, 1, 0)
+
+    def in_blocks(self, one: Callable[[slice], Any], n_jobs: int | None) -> Any:
+        """Return (block, result) of all blocks of sequences, in order, computed by threads."""
+        return run_in_order(one, _blocks(self.offsets), n_threads(n_jobs))
+
+
+def _blocks(offsets: np.ndarray) -> list[slice]:
+    """Cut sequences into blocks of few frames and few sequences, at least one sequence each."""
+    n = len(offsets) - 1
+    # a block ends where either count reaches a new multiple
+    numbers = offsets[:-1] // BLOCK_FRAMES + np.arange(n) // BLOCK_SEQUENCES
+    cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), n]
+    return [slice(a, b) for a, b in pairwise(cuts)]

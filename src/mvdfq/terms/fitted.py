@@ -6,6 +6,7 @@ symbols: margins and evidence by a word table, if there is one.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mvdfq.symbols.base import names_of
 from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.sketch import WIDTH, projected, projection
 from mvdfq.terms.typical import Nearness
 from mvdfq.terms.word_table import WordTable
 
@@ -48,7 +50,8 @@ class FittedTerm(Short):
     """A term that answers: what a model file holds.
 
     The margins of a sequence are `sums`, which words of the sequence add up to, plus
-    `intercepts`, which belong to the words that every sequence has on average.
+    `intercepts`, which belong to the words that every sequence has on average. `centre` is the
+    sketch of a mean sequence; None if words are not centred.
     """
 
     name: str
@@ -56,6 +59,7 @@ class FittedTerm(Short):
     intercepts: np.ndarray
     share: float = 1.0
     n_jobs: int | None = None
+    centre: np.ndarray | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -128,37 +132,52 @@ class FittedTerm(Short):
         """Return the share of each channel in each row, (n_rows, n_channels)."""
         return shares_of(self.encoders, n_channels)
 
-    # Whether `features` makes dense features; else `compare` gives kernel values.
-    has_dense_features = True
+    def features(self, read: Any) -> Iterator[Any]:
+        """Yield the features of sequences, piece by piece, neither centred nor scaled.
 
-    @property
-    def can_compare(self) -> bool:
-        """Whether all is known that comparing needs: also the mean and the deviation of words."""
-        return True
+        A term that keeps its training sequences has none: it is compared by its kernel.
+        """
+        return iter(())
 
-    def features(self, read: Any) -> Iterator[np.ndarray]:
-        """Yield dense features whose products, times `share`, add up to the kernel."""
-        raise NotImplementedError
+    def factors(self) -> list[np.ndarray]:
+        """Return the factor of each column of each piece: 1 / its deviation."""
+        return []
 
-    def compare(self, left: Any, right: Any) -> np.ndarray:
-        """Return the kernel values of sequences as `read` gives them, or of `train`."""
-        raise NotImplementedError
+    def sketch(self, read: Any) -> np.ndarray:
+        """Return the sketches of sequences, (n_sequences, WIDTH), see `sketch.py`."""
+        found, made = np.zeros((len(read), WIDTH)), self.once("projections", self._projections)
+        for piece, matrix in zip(self.features(read), made, strict=True):
+            found += projected(piece, matrix)
+        return np.sqrt(self.share) * (found - (0 if self.centre is None else self.centre))
 
-    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+    def _projections(self) -> list[Any]:
+        factors = self.factors()
+        ends = pairwise(np.cumsum([0, *map(len, factors)]).tolist())
+        pairs = zip(ends, factors, strict=True)
+        return [projection(self.name, np.arange(*end), factor) for end, factor in pairs]
+
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether the means of all words over each class are known, for `nearness`."""
+        return False
+
+    def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes.
 
-        `y` are the classes of `train`. None if the term does not know the means, as a term of a
-        user need not.
+        `y` are the classes of the training sequences.
         """
-        return None
+        raise NotImplementedError
 
     def prepare_saving(self) -> None:
         """Get ready for a model file."""
 
     @property
     def train(self) -> Any:
-        """The training sequences as `read` gives them; None if they are not kept."""
+        """The training sequences as `read` gives them; None if only their sketches are kept."""
         return None
+
+    def compare(self, left: Any, right: Any) -> np.ndarray:
+        """Return the kernel values of sequences as `read` gives them, if `train` is kept."""
+        raise NotImplementedError
 
 
 @dataclass(repr=False, kw_only=True)
@@ -199,7 +218,9 @@ class ReadingTerm(FittedTerm):
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the rows of sequence `i`."""
-        reader, names = self.reader, self.once("names", self._symbol_names)
+        reader = self.reader
+        last = (steps_of(*self.encoders) or [reader.letters_])[-1]
+        names = self.once("names", lambda: names_of(last, reader.n_symbols_.tolist()))
         row_names = self._row_names(channels)
         return TermRows(
             read[i : i + 1],
@@ -208,11 +229,6 @@ class ReadingTerm(FittedTerm):
             [names[r] for r in reader.rows_],
             lambda: self.channel_shares(len(channels)),
         )
-
-    def _symbol_names(self) -> list[Any]:
-        """Return the names of the symbols of all rows."""
-        last = (steps_of(*self.encoders) or [self.reader.letters_])[-1]
-        return names_of(last, self.reader.n_symbols_.tolist())
 
     def _row_names(self, channels: list[str]) -> list[str]:
         """Return the names of all rows; unnamed rows, one per channel, take the channels' names."""

@@ -172,25 +172,22 @@ class PlainTerm(Term):
         return SequenceFeatures(clone(self.kernel), n_features=n, **self._options(symbols, work))
 
     def _options(self, symbols: Any, work: Work) -> dict[str, Any]:
+        weights, n_rows = self.row_weights, symbols.n_rows
+        if weights is not None:
+            if n_rows % len(weights):
+                raise ValueError(
+                    f"row_weights must hold a number of weights that divides {n_rows}, the number "
+                    f"of rows, got {len(weights)} weights."
+                )
+            weights = [weight for weight in weights for _ in range(n_rows // len(weights))]
         return {
-            "row_weights": self._row_weights(symbols.n_rows),
+            "row_weights": weights,
             "manifold": self.manifold,
             "pyramid": self.pyramid,
             "constant_rows": "ignore",
             "memory_limit": work.memory_limit,
             "n_jobs": work.n_jobs,
         }
-
-    def _row_weights(self, n_rows: int) -> list[float] | None:
-        if self.row_weights is None:
-            return None
-        weights = list(self.row_weights)
-        if n_rows % len(weights):
-            raise ValueError(
-                f"row_weights must hold a number of weights that divides {n_rows}, the number of "
-                f"rows, got {len(weights)} weights."
-            )
-        return [weight for weight in weights for _ in range(n_rows // len(weights))]
 
     def _most_words(self, symbols: Any) -> int:
         """Return a bound on the number of words in all groups and cells."""
@@ -250,7 +247,7 @@ class PlainFitting(Fitting):
     is_standard = False
 
     @property
-    def reads_labels(self) -> bool:  # type: ignore[override]
+    def reads_labels(self) -> bool:
         """Whether weights are learned from labels."""
         return self.learned is not None
 
@@ -276,8 +273,8 @@ class KernelFitting(PlainFitting):
 
     result: Gram
 
-    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedPlain:
-        """Return the term; it needs its training sequences, whatever `keep` says."""
+    def finish(self, coefficients: np.ndarray, share: float) -> FittedPlain:
+        """Return the term, with its training sequences."""
         about = {"name": self.name, "encoders": self.encoders, "share": share}
         return FittedKernel.of(self.reader, self.result, coefficients, **about)
 
@@ -286,7 +283,7 @@ class KernelFitting(PlainFitting):
 class FeatureFitting(PlainFitting):
     """Explicit features of training sequences."""
 
-    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> FittedPlain:
+    def finish(self, coefficients: np.ndarray, share: float) -> FittedPlain:
         """Return the term, with the features of the training sequences."""
         about = {"name": self.name, "encoders": self.encoders, "share": share}
         n_jobs, kept = self.reader.n_jobs, self.values
@@ -315,10 +312,10 @@ class PlainSource(Source):
         """Count the words of some sequences."""
         return MatrixBlock(self.reader.values(read).astype(np.float32))
 
-    def finish(self, found: Found, keep: Any) -> FittedPlain:
-        """Return the term; `keep` are training sequences to keep, or None."""
+    def finish(self, found: Found, train: Any) -> FittedPlain:
+        """Return the term, with the features of the training sequences."""
         about = {"name": self.name, "encoders": self.encoders, "share": found.share}
-        kept = None if keep is None else self.reader.values(keep)
+        kept = None if train is None else self.reader.values(train)
         return FittedFeatures.of(
             self.reader, found.weights, n_jobs=found.n_jobs, kept=kept, **about
         )

@@ -15,9 +15,15 @@ from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.standard import class_members
-from mvdfq.terms.table_sums import TableTooLarge, learned_table, sum_up
 from mvdfq.terms.typical import Nearness, squared
-from mvdfq.terms.word_table import WordTable, dense_table, has_table
+from mvdfq.terms.word_table import (
+    TableTooLarge,
+    WordTable,
+    dense_table,
+    has_table,
+    learned_table,
+    sum_up,
+)
 
 
 @dataclass(repr=False, kw_only=True)
@@ -26,8 +32,6 @@ class FittedPlain(ReadingTerm):
 
     coefficients: np.ndarray
     memory_limit: Any = None
-
-    has_dense_features = False
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
@@ -97,18 +101,20 @@ class FittedKernel(FittedPlain):
         """Return the kernel values of sequences."""
         return self.reader.compare(left, None if right is left else right)[0]
 
-    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+    def knows_means(self, n_classes: int) -> bool:
+        """The training sequences give the means."""
+        return True
+
+    def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes.
 
         The means are machines whose coefficients are the shares of members; model files do not
         hold sample weights, so all members count alike.
         """
         least, members = _least(self.reader), class_members(y, None, by_class=True)
-        means = self.once(
-            "means",
-            lambda: replace(self, coefficients=members, intercepts=np.zeros(n_classes), values=None,
-                            _made={}),
-        )  # fmt: skip
+        none = np.zeros(members.shape[1])
+        about: Any = {"coefficients": members, "intercepts": none, "values": None, "_made": {}}
+        means = self.once("means", lambda: replace(self, **about))
         products = self.once("products", lambda: members.T @ (means.sums(self.train) + least))
         # plain kernels are normalized
         return Nearness(np.ones(len(read)), means.sums(read) + least, products)
@@ -161,11 +167,9 @@ class FittedFeatures(FittedPlain):
     @classmethod
     def of(cls, reader: SequenceFeatures, coefficients: np.ndarray, **about: Any) -> Any:
         """Return the term on features: words that are not there add nothing, so no intercepts."""
-        none = np.zeros(coefficients.shape[1])
-        limit = reader.memory_limit
-        return cls(
-            reader=reader, coefficients=coefficients, intercepts=none, memory_limit=limit, **about
-        )
+        none, limit = np.zeros(coefficients.shape[1]), reader.memory_limit
+        weights: dict[str, Any] = {"coefficients": coefficients, "intercepts": none}
+        return cls(reader=reader, memory_limit=limit, **weights, **about)
 
     @property
     def train(self) -> Any:
@@ -177,13 +181,16 @@ class FittedFeatures(FittedPlain):
         features = [one if sp.issparse(one) else self.reader.values(one) for one in (left, right)]
         return (features[0] @ features[1].T).toarray()
 
-    def nearness(self, read: Any, y: np.ndarray, n_classes: int) -> Nearness | None:
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether training sequences are kept, which give the means."""
+        return self.kept is not None
+
+    def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes."""
-        if self.kept is None:
-            return None
-        kept, members = self.kept, class_members(y, None, by_class=True)
+        assert self.kept is not None
+        members, features = class_members(y, None, by_class=True), self.reader.values(read)
+        kept = self.kept
         means = self.once("means", lambda: kept.T @ members)
-        features = self.reader.values(read)
         own = np.asarray(squared(features).sum(axis=1)).ravel()
         return Nearness(own, features @ means, means.T @ means)
 

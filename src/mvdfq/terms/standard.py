@@ -26,12 +26,15 @@ from mvdfq._engines.choice import current_engine, side_by_side
 from mvdfq._utils.checks import DEFAULT_MEMORY
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq.frames.base import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan, spread_of_sums
 from mvdfq.kernels import Group, Kernel
 from mvdfq.kernels.base import Row
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.sketch import WIDTH, projection
 from mvdfq.terms.svm import FoldMachine
+from mvdfq.terms.typical import inverse
 
 # Some rows of one alphabet, and a function that makes the root shares of their words.
 Piece = tuple[np.ndarray, Callable[[], Any]]
@@ -57,9 +60,14 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
     engine = current_engine()
     if engine.name == "gpu":
         return on_gpu().root_shares(symbols, plan, rows, engine.device)
-    chosen = rows.tolist()
-    found = [plan.row([symbols], r) for r in chosen]
-    return _share_words(found, plan.groups(chosen[0]), plan.n_levels)
+    found = [plan.row([symbols], r) for r in rows.tolist()]
+    lists = _Lists(len(rows), found[0], plan.groups(int(rows[0])), plan.n_levels)
+    for row in found:
+        # roots of shares are taken row by row: a share is of the words of one row
+        before = lists.filled.copy()
+        lists.append(row)
+        loops.take_roots(lists.first, before, lists.filled, lists.counts)
+    return lists.matrix()
 
 
 def countable(kernel: Kernel, symbols: Symbols) -> np.ndarray:
@@ -79,36 +87,61 @@ def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceF
 
 
 def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
-    """Return pieces of a few rows each: rows that stand side by side and have one alphabet.
+    """Return the root shares of pieces of rows."""
+    return [(rows, partial(root_shares, symbols, plan, rows)) for rows in rows_of_pieces(plan)]
+
+
+def rows_of_pieces(plan: Plan) -> list[np.ndarray]:
+    """Return a few rows for each piece: they stand side by side and have one alphabet.
 
     Many rows would take much memory, and one row alone makes a product of matrices with few
     columns, which is slower than its size.
     """
-    pieces: list[Piece] = []
     # where the size of the alphabet changes
-    cuts = np.flatnonzero(np.diff(symbols.n_symbols, prepend=-1, append=-1))
-    for a, b in pairwise(cuts.tolist()):
-        for start in range(a, b, ROWS):
-            rows = np.arange(start, min(start + ROWS, b))
-            pieces.append((rows, partial(root_shares, symbols, plan, rows)))
-    return pieces
+    cuts = np.flatnonzero(np.diff(plan.n_symbols, prepend=-1, append=-1))
+    ends = [(start, b) for a, b in pairwise(cuts.tolist()) for start in range(a, b, ROWS)]
+    return [np.arange(start, min(start + ROWS, b)) for start, b in ends]
+
+
+def factor_of(spreads: np.ndarray) -> np.ndarray:
+    """Return 1 / deviations of single words, 0 for a word that is left out."""
+    return inverse(spreads.astype(np.float64))
 
 
 class Learned(NamedTuple):
     """What a machine learned of the words of one piece, without the words that are left out.
 
     A row has `n_words` words; word `kept[i]` of all rows of the piece has the weights
-    ``weights[i]`` of its root share, the means ``means[i]`` over the classes and the deviation
-    ``spreads[i]``. With many classes, a weight for every word would take gigabytes.
+    ``weights[i]`` of its root share, the mean ``mean[i]``, the means ``means[i]`` over the classes
+    and the deviation ``spreads[i]``. With many classes, a weight for every word would take
+    gigabytes.
     """
 
     rows: np.ndarray
     n_words: int
     kept: np.ndarray
     weights: np.ndarray
+    mean: np.ndarray
     means: np.ndarray
     spreads: np.ndarray
-    intercepts: np.ndarray
+
+    @property
+    def intercepts(self) -> np.ndarray:
+        """What centring adds to the margins: it moves every sequence by the same amount."""
+        return -self.mean @ self.weights
+
+    @property
+    def n_columns(self) -> int:
+        """Number of words of all rows, with those that are left out."""
+        return self.n_words * len(self.rows)
+
+    def centre(self, name: str, first: int) -> np.ndarray:
+        """Return the sketch of a mean sequence, by the deviations that a model file holds.
+
+        `first` is the number of the first column of the piece among the columns of the term.
+        """
+        factor = factor_of(self.spreads.astype(np.float16))
+        return (self.mean * factor) @ projection(name, first + self.kept)
 
 
 class StandardGram:
@@ -133,9 +166,7 @@ class StandardGram:
         self.values = np.zeros((n_sequences, n_sequences))
         self.scales: list[Scale] = []
         self._kept: list[Any] = []
-        # features that are kept save a second count in `learned`; the kernel matrix needs none of
-        # them
-        room = memory
+        room = memory  # features that are kept save a second count in `learned`
         # a single piece, such as a bank of filters, uses the threads itself
         workers = n_threads(n_jobs) if len(pieces) > 1 else 1
         measure = partial(_measured, min_share, np.ones(n_sequences) if weight is None else weight)
@@ -154,27 +185,36 @@ class StandardGram:
         """Number of words that are not left out: the variance of all features together."""
         return sum(scale.kept.size for scale in self.scales)
 
+    def give(self) -> np.ndarray:
+        """Return the kernel matrix, which becomes part of the sum, and forget it."""
+        values, self.values = self.values, np.empty((0, 0))
+        return values
+
+    def _features(self) -> Iterator[tuple[np.ndarray, "Scale", Any]]:
+        """Yield the rows, the scale and the features of every piece."""
+        for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
+            yield rows, scale, scale.features(make()) if z is None else z
+
     def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
         """Yield what the machine with these coefficients of the training sequences learned."""
         by_class = means_of_classes(self.n_words, len(np.unique(self.y)))
         # one product gives the weights of the words, and their means over the classes
         both = np.hstack([coefficients, class_members(self.y, self.weight, by_class)])
-        for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
-            z = scale.features(make()) if z is None else z
+        for rows, scale, z in self._features():
             found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
-            mean, deviation = scale.mean[scale.kept, None], 1 / scale.factor[scale.kept, None]
+            mean, factor = (one[scale.kept] for one in (scale.mean, scale.factor))
             # of root shares as they are counted: prediction need not standardize
-            weights = found * scale.factor[scale.kept, None]
-            yield Learned(
-                rows,
-                scale.mean.size // len(rows),
-                scale.kept,
-                weights,
-                mean + deviation * centred,
-                deviation[:, 0],
-                # centring moves every sequence by the same amount, so it is an intercept
-                -scale.mean[scale.kept] @ weights,
-            )
+            weights, deviation = found * factor[:, None], 1 / factor
+            means = mean[:, None] + deviation[:, None] * centred
+            n_words = scale.mean.size // len(rows)
+            yield Learned(rows, n_words, scale.kept, weights, mean, means, deviation)
+
+    def add_sketches(self, name: str, first: int, out: np.ndarray) -> int:
+        """Add the sketches of the training sequences; return the number of the next column."""
+        for _, scale, z in self._features():
+            out += on_host(z) @ projection(name, first + scale.kept)
+            first += scale.mean.size
+        return first
 
     def held_out(self, folds: list[FoldMachine], shares: np.ndarray) -> np.ndarray:
         """Return what channels add to margins of sequences that their machine did not learn from.
@@ -184,21 +224,66 @@ class StandardGram:
         """
         shape = folds[0].coefficients.shape[1], shares.shape[1]
         out = [np.zeros((len(fold.check), *shape)) for fold in folds]
-        for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
-            z = scale.features(make()) if z is None else z
+        # single precision: the features have no more digits
+        both = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
+        for rows, scale, z in self._features():
             # the words of a row stand side by side, and so do rows of the same channels
             differ = np.any(np.diff(shares[rows], axis=0), axis=1)
             starts = np.append(0, np.flatnonzero(differ) + 1)
             firsts = np.append(starts, len(rows)) * (scale.mean.size // len(rows))
             cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
-            # single precision: the features have no more digits
-            both = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
             learned = np.split(_product(z, both), len(folds), axis=1)
             for fold, found, added in zip(folds, learned, out, strict=True):
                 mine = on_host(z[fold.check])
                 sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
                 added += sums @ shares[rows[starts]]
         return np.concatenate(out)
+
+
+@dataclass
+class StandardFitting:
+    """A `Fitting` of standardized words: one kernel matrix for each list of encoders.
+
+    ``make(learned, share)`` returns the fitted term, given what was learned of every piece of
+    every matrix.
+    """
+
+    encoders: list[list[Any]]
+    grams: list[StandardGram]
+    make: Callable[[Iterator[Learned], float], Any]
+
+    is_standard, reads_labels = True, False
+
+    @property
+    def size(self) -> float:
+        """The variance of all features together: each word has variance 1."""
+        # at least 1: all words may be left out, and the sum divides by the size
+        return max(sum(gram.n_words for gram in self.grams), 1)
+
+    def matrix(self, learn: np.ndarray) -> np.ndarray:
+        """Give the kernel matrix away."""
+        total, *others = (gram.give() for gram in self.grams)
+        for other in others:
+            total += other
+        return total
+
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
+        """Return what each channel adds to the margins of held-out sequences."""
+        pairs = zip(self.grams, self.encoders, strict=True)
+        found = [gram.held_out(folds, shares_of(mine, n_channels)) for gram, mine in pairs]
+        return np.sum(found, axis=0)
+
+    def finish(self, coefficients: np.ndarray, share: float) -> Any:
+        """Return the term with the weights of words."""
+        learned = (one for gram in self.grams for one in gram.learned(coefficients))
+        return self.make(learned, share)
+
+    def sketch(self, name: str) -> np.ndarray:
+        """Return the sketches of the training sequences."""
+        found, first = np.zeros((len(self.grams[0].y), WIDTH), np.float32), 0
+        for gram in self.grams:
+            first = gram.add_sketches(name, first, found)
+        return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -318,21 +403,6 @@ def count_at_keys(row: Row, groups: Sequence[Group], n_levels: int) -> sp.csr_ar
     """
     lists = _Lists(1, row, groups, n_levels)
     lists.append(row)
-    return lists.matrix()
-
-
-def _share_words(rows: Sequence[Row], groups: Sequence[Group], n_levels: int) -> sp.csr_array:
-    """Return the roots of the shares of all words in each row, (n_sequences, n_columns).
-
-    A row has the columns of `count_at_keys`; the columns of the first row come first. All rows must
-    have the same alphabet.
-    """
-    lists = _Lists(len(rows), rows[0], groups, n_levels)
-    for row in rows:
-        # roots of shares are taken row by row: a share is of the words of one row
-        before = lists.filled.copy()
-        lists.append(row)
-        loops.take_roots(lists.first, before, lists.filled, lists.counts)
     return lists.matrix()
 
 

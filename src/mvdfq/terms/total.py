@@ -12,6 +12,7 @@ what a machine learned of the columns of a term belongs to the term.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,21 +22,39 @@ from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report, one_blas_thread
 from mvdfq.frames.base import UnknownShares
-from mvdfq.gram.plan import spread_of_sums
+from mvdfq.gram.plan import inverse_root, spread_of_sums
 from mvdfq.terms.base import Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.fitted import FittedTerm
+from mvdfq.terms.sketch import WIDTH, in_bytes
 from mvdfq.terms.standard import Scale, means_of_classes
 from mvdfq.terms.svm import FoldMachine, Margins
 from mvdfq.terms.typical import Nearness, added, inverse
 
 
+@dataclass(frozen=True)
+class Points:
+    """Sequences to compare: their sketches, and how the terms without sketches read them."""
+
+    sketch: np.ndarray
+    read: list[Any]
+
+    def __getitem__(self, rows: Any) -> "Points":
+        return Points(self.sketch[rows], [one[rows] for one in self.read])
+
+
 @dataclass(repr=False)
 class FittedSum(Short):
-    """Fitted terms and the intercepts of their sum: what a classifier knows."""
+    """Fitted terms and the intercepts of their sum: what a classifier knows.
+
+    `sketches` (n_sequences, WIDTH) times `scales` (n_sequences,) are the sketches of training
+    sequences, see `sketch.py`; their width is 0 if all terms keep the training sequences.
+    """
 
     terms: list[FittedTerm]
     intercepts: np.ndarray
+    sketches: np.ndarray
+    scales: np.ndarray
 
     @property
     def constant(self) -> np.ndarray:
@@ -51,30 +70,66 @@ class FittedSum(Short):
         return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
 
     def knows_means(self, n_classes: int) -> bool:
-        """Tell whether standardized words have the mean of every class, and others sequences."""
-        means = (one for term in self.terms for one in term.class_means)
-        kept = (term.class_means or term.train is not None for term in self.terms)
-        return all(one.shape[-1] == n_classes for one in means) and all(kept)
+        """Tell whether all terms know the means of all classes, for `nearness`."""
+        return all(term.knows_means(n_classes) for term in self.terms)
 
-    def nearness(self, read: list[Any], y: np.ndarray, n_classes: int) -> Nearness | None:
-        """Return the products of sequences with the means of the classes, over all terms."""
+    def nearness(self, read: list[Any], y: np.ndarray) -> Nearness:
+        """Return the products of sequences with the means of the classes, over all terms.
+
+        `y` are the classes of the training sequences.
+        """
         pairs = zip(self.terms, read, strict=True)
         with one_blas_thread():  # the last bits depend on the number of threads
-            found = [(term.share, term.nearness(mine, y, n_classes)) for term, mine in pairs]
-        if any(one is None for _, one in found):
-            return None
-        return added(one.times(share) for share, one in found if one is not None)
+            return added(term.nearness(mine, y).times(term.share) for term, mine in pairs)
 
-    @property
-    def keeper(self) -> FittedTerm | None:
-        """The term that keeps training sequences, to find similar ones."""
-        return next((term for term in self.terms if term.train is not None), None)
+    @cached_property
+    def _train(self) -> Points:
+        """The training sequences."""
+        kept = [term.train for term in self.terms if term.train is not None]
+        return Points(self.sketches * self.scales[:, None], kept)
+
+    def points(self, read: list[Any]) -> Points:
+        """Return sequences as `likeness` compares them."""
+        sketch, kept = np.zeros((len(read[0]), self.sketches.shape[1])), []
+        for term, mine in zip(self.terms, read, strict=True):
+            if term.train is None:
+                sketch += term.sketch(mine)
+            else:
+                kept.append(mine)
+        return Points(sketch.astype(np.float32), kept)
+
+    def likeness(self, left: Points, right: Points | None = None) -> np.ndarray:
+        r"""Return how alike sequences are, (n_left, n_right); None means training sequences.
+
+        .. math:: K(x, z) \big/ \sqrt{K(x, x) \, K(z, z)}, \qquad K = \sum_v s_v K_v
+
+        The kernel values of terms that keep training sequences are exact, the values of all other
+        terms are products of sketches.
+        """
+        right = self._train if right is None else right
+        kernels = [term for term in self.terms if term.train is not None]
+        with one_blas_thread():  # the last bits depend on the number of threads
+            K = (left.sketch @ right.sketch.T).astype(float)
+        for term, a, b in zip(kernels, left.read, right.read, strict=True):
+            K += term.share * term.compare(a, b)
+        # plain kernels are normalized
+        own = sum(term.share for term in kernels)
+        norms = [own + np.einsum("ij,ij->i", one.sketch, one.sketch) for one in (left, right)]
+        K *= inverse_root(norms[0])[:, None]
+        K *= inverse_root(norms[1])
+        return np.minimum(K, 1, out=K)  # not 1 + rounding error
+
+
+def width_of(terms: Sequence[FittedTerm]) -> int:
+    """Return the width of sketches: 0 if all terms keep the training sequences."""
+    return 0 if all(term.train is not None for term in terms) else WIDTH
 
 
 class Total:
     """Terms with their kernel matrices, their sum, and how to divide a machine on the sum."""
 
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
+        self.n_sequences = len(y)
         # all terms keep features until the machines are known: each may use its part of the memory
         limit = parse_memory(work.memory_limit) // len(terms)
         mine = replace(work, memory_limit=limit) if len(terms) > 1 else work
@@ -83,27 +138,20 @@ class Total:
         self.fits = [fit for fit in fits if fit is not None]
         if not self.fits:
             raise ValueError("X holds nothing that the terms can read: filters need numbers.")
-        self.shares = self._shares()
+        sizes = [fit.size for fit in self.fits]
+        # a plain term that stands alone keeps its kernel matrix as it is
+        alone = len(sizes) == 1 and not self.fits[0].is_standard
+        self.shares = [1.0] if alone else [1 / len(sizes) / size for size in sizes]
         self.fixed: Any = None  # the part of the sum that does not depend on labels
         for share, fit in zip(self.shares, self.fits, strict=True):
             if not fit.reads_labels:
-                # added once, not again in every fold
-                self._add(share, fit.matrix(np.arange(len(y))))
-                fit.release()
-
-    def _add(self, share: float, values: Any) -> None:
-        if self.fixed is None:
-            # without a copy if the matrix of a single plain term is taken as it is
-            self.fixed = values if share == 1 else share * values
-        else:
-            self.fixed += share * values
-
-    def _shares(self) -> list[float]:
-        """Return the factor of each kernel matrix; a plain term that stands alone has 1."""
-        sizes = [fit.size for fit in self.fits]
-        if len(sizes) == 1 and not self.fits[0].is_standard:
-            return [1.0]
-        return [1 / len(sizes) / size for size in sizes]
+                # added once, not again in every fold; a single plain term is not copied
+                values = fit.matrix(np.arange(len(y)))
+                values = values if alone else share * values
+                if self.fixed is None:
+                    self.fixed = values
+                else:
+                    self.fixed += values
 
     def matrix(self, learn: np.ndarray) -> Any:
         """Return the matrix for machines that learn from some sequences: kernel or features."""
@@ -129,13 +177,15 @@ class Total:
         return np.concatenate([sum(parts), *(one.sum(axis=2)[:, :, None] for one in parts)], axis=2)
 
     def finish(self, margins: Margins) -> FittedSum:
-        """Divide a machine on the sum among the terms."""
-        terms: list[FittedTerm] = []
-        for share, fit in zip(self.shares, self.fits, strict=True):
-            # one term is enough to find neighbours
-            keep = all(term.train is None for term in terms)
-            terms.append(fit.finish(share * margins.coefficients, share, keep))
-        return FittedSum(terms, margins.intercepts)
+        """Divide a machine on the sum among the terms, and sketch the training sequences."""
+        pairs = zip(self.shares, self.fits, strict=True)
+        terms = [fit.finish(share * margins.coefficients, share) for share, fit in pairs]
+        found = np.zeros((self.n_sequences, width_of(terms)), np.float32)
+        for term, fit in zip(terms, self.fits, strict=True):
+            sketch = fit.sketch(term.name)
+            if sketch is not None:
+                found += np.sqrt(term.share) * sketch
+        return FittedSum(terms, margins.intercepts, *in_bytes(found))
 
 
 class Measured(NamedTuple):
@@ -183,16 +233,21 @@ class LinearTotal:
         ends = np.cumsum([source.n_columns for source in self.sources])[:-1]
         parts = zip(*(np.split(one, ends) for one in sums), strict=True)
         pairs = list(zip(self.sources, parts, strict=True))
-        scales = [_scale(source, float(n[0]), *mine) for source, mine in pairs]
-        n_terms, alone = len(scales), len(scales) == 1 and pairs[0][0].min_share is None
+        n_terms, alone = len(pairs), len(pairs) == 1 and pairs[0][0].min_share is None
         self.measured = []
-        for (source, mine), scale in zip(pairs, scales, strict=True):
+        for source, (held, added_up, squares) in pairs:
+            mean, variance = spread_of_sums(float(n[0]), added_up, squares)
+            factor = np.ones(len(mean))
+            if source.min_share is not None:
+                sums_of = held, added_up, squares
+                factor = Scale.of_sums(float(n[0]), source.min_share, *sums_of).factor
             # the variance of standardized columns is their number, the variance of plain columns
-            # is measured
-            variance = spread_of_sums(float(n[0]), *mine[1:])[1]
-            size = float(scale.factor**2 @ variance) or 1.0
-            # a plain term that stands alone keeps its size, as kernel matrices do
-            self.measured.append(_kept(source, scale, 1.0 if alone else 1 / n_terms / size))
+            # is measured; a plain term that stands alone keeps its size, as kernel matrices do
+            share = 1.0 if alone else 1 / n_terms / (float(factor**2 @ variance) or 1.0)
+            source, kept = source.only(factor > 0)
+            self.measured.append(
+                Measured(source, mean[kept], (factor * np.sqrt(share))[kept], share)
+            )
         self.sources = [one.source for one in self.measured]
 
     def measure_classes(self, blocks: Any, n_classes: int) -> None:
@@ -203,36 +258,26 @@ class LinearTotal:
         else:
             self.means = self.columns.mean[:, None]
 
-    def finish(self, margins: Margins, keep: list[Any]) -> FittedSum:
-        """Divide a machine among the terms; `keep` are training sequences as sources read them."""
+    def finish(self, margins: Margins, train: list[Any] | None = None) -> FittedSum:
+        """Divide a machine among the terms; sketch training sequences as sources read them."""
         ends = np.cumsum([len(one.mean) for one in self.measured])[:-1]
         terms: list[FittedTerm] = []
         intercepts = margins.intercepts.astype(float)
         learned = np.split(margins.coefficients.astype(float), ends)
-        parts = zip(self.measured, learned, np.split(self.means, ends), keep, strict=True)
+        kept = [None] * len(self.measured) if train is None else train
+        parts = zip(self.measured, learned, np.split(self.means, ends), kept, strict=True)
         for one, mine, means, read in parts:
             weights = one.factor[:, None] * mine
             # words that are left out have the factor 0
             spreads = np.sqrt(one.share) * inverse(one.factor)
-            found = Found(one.mean, means, spreads, mine, weights, one.share, self.n_jobs)
-            kept = read if all(term.train is None for term in terms) else None
-            terms.append(one.source.finish(found, kept))
+            found = Found(one.mean, means, spreads, weights, one.share, self.n_jobs)
+            terms.append(one.source.finish(found, read))
             if one.source.min_share is not None:  # the means are in the intercepts of the term
                 intercepts = intercepts + one.mean @ weights
-        return FittedSum(terms, intercepts)
-
-
-def _scale(source: Source, n: float, *sums: np.ndarray) -> Scale:
-    """Return the means and factors of the columns: 1 if they are not standardized."""
-    if source.min_share is None:
-        return Scale(sums[1] / n, np.ones(len(sums[1])))
-    return Scale.of_sums(n, source.min_share, *sums)
-
-
-def _kept(source: Source, scale: Scale, share: float) -> Measured:
-    """Return a source without the columns of words that are left out."""
-    source, kept = source.only(scale.factor > 0)
-    return Measured(source, scale.mean[kept], (scale.factor * np.sqrt(share))[kept], share)
+        total = FittedSum(terms, intercepts, *in_bytes(np.empty((0, width_of(terms)))))
+        if train is None:
+            return total
+        return FittedSum(terms, intercepts, *in_bytes(total.points(train).sketch))
 
 
 def _column_sums(block: Labelled) -> tuple[np.ndarray, ...]:

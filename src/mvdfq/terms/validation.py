@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
@@ -66,14 +66,6 @@ class Trained:
         return float(found.mean()) if found.size else np.nan
 
 
-class Checked(NamedTuple):
-    """What sequences that machines did not learn from say about the machines."""
-
-    score: float
-    temperature: float
-    decision: np.ndarray
-
-
 @dataclass(frozen=True)
 class Trainer:
     """Trains machines on a matrix: dense kernel values or sparse features.
@@ -118,7 +110,8 @@ class Trainer:
         if folds and isinstance(candidates, Cautious):
             pairs = list(zip(decisions, folds, strict=True))
             recalls = [[self._recall(d, check) for d in fold] for fold, (_, check) in pairs]
-            best = _cautious(np.transpose(recalls), self._has_even_classes())
+            weights = np.bincount(self.y, weights=self.sample_weight)
+            best = _cautious(np.transpose(recalls), weights.min() >= EVEN * weights.sum())
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
         # nothing was held out, so nothing is known about the scale
         temperature, calibration = 1.0, None
@@ -143,11 +136,11 @@ class Trainer:
         margins = self._fit(values, np.arange(len(self.y)), candidates[0])
         return Trained(margins, float(candidates[0]), 1.0, np.empty((1, 0)), 0)
 
-    def checked(self, margins: np.ndarray) -> "Checked":
-        """Return the accuracy of margins of these sequences, and the temperature that fits."""
+    def checked(self, margins: np.ndarray) -> tuple[float, float, np.ndarray]:
+        """Return accuracy, temperature and decision values of sequences nobody learned from."""
         decision = self.problems.decision(margins)
         accuracy = self._accuracy(decision, np.arange(len(self.y)))
-        return Checked(accuracy, fit_temperature(decision, self.y, self.sample_weight), decision)
+        return accuracy, fit_temperature(decision, self.y, self.sample_weight), decision
 
     def of(self, chosen: np.ndarray) -> "Trainer":
         """Return the trainer of some of the sequences."""
@@ -196,11 +189,6 @@ class Trainer:
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
 
-    def _has_even_classes(self) -> bool:
-        """Tell whether there are two classes, neither much heavier than the other."""
-        weights = np.bincount(self.y, weights=self.sample_weight)
-        return bool(weights.min() >= EVEN * weights.sum())
-
     def _recall(self, decision: np.ndarray, check: np.ndarray) -> float:
         """Return the mean over the classes of a fold of the share classified correctly."""
         y, right = self.y[check], self.problems.predicted(decision) == self.y[check]
@@ -227,16 +215,6 @@ def check_targets(
         if np.ma.is_masked(given):
             raise ValueError(f"{name} must have a value for every sequence, got masked values.")
     y = column_or_1d(y, warn=True)
-    _refuse_missing_labels(y)
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    if len(y) != n_sequences:
-        raise ValueError(f"y must have {n_sequences} entries, got {len(y)}.")
-    return y, _checked_weight(sample_weight, y), check_groups(groups, n_sequences)
-
-
-def _refuse_missing_labels(y: np.ndarray) -> None:
-    """Refuse None, NaN and pandas.NA among labels of any type."""
     labels = y.tolist() if y.dtype == object else []
     lacking = [i for i, one in enumerate(labels) if _is_missing(one)]
     if lacking:
@@ -244,17 +222,17 @@ def _refuse_missing_labels(y: np.ndarray) -> None:
             f"y must have a label for every sequence, got {y[lacking[0]]!r} for sequence "
             f"{lacking[0]}; leave such sequences out."
         )
-
-
-def _checked_weight(sample_weight: Any, y: np.ndarray) -> np.ndarray:
-    """Return the weights of sequences, none negative, the largest not vanishing beside C."""
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    if len(y) != n_sequences:
+        raise ValueError(f"y must have {n_sequences} entries, got {len(y)}.")
     weight = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
     if not weight.any() or weight.max() < SMALLEST_WEIGHT:
         raise ValueError(
             f"sample_weight must hold a weight of at least {SMALLEST_WEIGHT:g}, got at most "
             f"{weight.max(initial=0):g}; multiply all weights by the same number."
         )
-    return weight
+    return y, weight, check_groups(groups, n_sequences)
 
 
 def check_class_weight(class_weight: Any) -> None:
@@ -300,30 +278,26 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
     is in its own fold alone is not checked: nobody could have learned the class.
     """
     if groups is None:
-        return _stratified(y, n_folds, random_state)
+        sizes = np.bincount(y)
+        several, single = np.flatnonzero(sizes[y] > 1), np.flatnonzero(sizes[y] == 1)
+        if not several.size:
+            return []
+        n_folds = min(n_folds, int(sizes[sizes > 1].min()))
+        cutter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+        # a class of one member is in the training part of every fold
+        return [
+            (np.sort(np.append(several[learn], single)), several[check])
+            for learn, check in cutter.split(several, y[several])
+        ]
     n_groups = len(np.unique(groups))
     if n_groups < 2:
         return []
     # at least two folds, even if a class has one member: such a class is not checked
     n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
-    cutter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    parts = cutter.split(y, y, groups)
+    grouped = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+    parts = grouped.split(y, y, groups)
     known = [(learn, check[np.isin(y[check], y[learn])]) for learn, check in parts]
     return [(learn, check) for learn, check in known if len(check)]
-
-
-def _stratified(y: np.ndarray, n_folds: int, random_state: int) -> Folds:
-    """Return stratified folds; a class of one member is in the training part of every fold."""
-    sizes = np.bincount(y)
-    several, single = np.flatnonzero(sizes[y] > 1), np.flatnonzero(sizes[y] == 1)
-    if not several.size:
-        return []
-    n_folds = min(n_folds, int(sizes[sizes > 1].min()))
-    cutter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    return [
-        (np.sort(np.append(several[learn], single)), several[check])
-        for learn, check in cutter.split(several, y[several])
-    ]
 
 
 def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:

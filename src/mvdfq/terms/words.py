@@ -1,7 +1,7 @@
 """Standardized words as a term: one weight per word and class."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -9,29 +9,30 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._utils.checks import parse_memory
-from mvdfq.frames.base import encode, fit_encoders, shares_of
+from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
-from mvdfq.gram.plan import inverse_root
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.baseline import View
-from mvdfq.terms.compared_evidence import ComparedWords, compared_evidence
+from mvdfq.terms.dense_evidence import ComparedWords
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
 from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm
 from mvdfq.terms.plain import PlainTerm
+from mvdfq.terms.sketch import WIDTH
 from mvdfq.terms.standard import (
     Learned,
-    Scale,
+    StandardFitting,
     StandardGram,
     countable,
+    factor_of,
     on_host,
     pieces_of,
     reader_of_words,
+    rows_of_pieces,
 )
-from mvdfq.terms.svm import FoldMachine
 from mvdfq.terms.typical import Centres, Nearness, added
 from mvdfq.terms.word_table import WordTable, dense_table
 
@@ -122,15 +123,10 @@ class WordTerm(Term):
         # a sequence without words teaches only that it has none: the user should know
         warn_wordless(symbols.n_present)
         reader = reader_of_words(symbols, self._kernel(), self.pyramid)
-        gram = StandardGram(
-            pieces_of(symbols, reader.plan_),
-            y,
-            self.min_share,
-            parse_memory(work.memory_limit),
-            work.n_jobs,
-            work.sample_weight,
-        )
-        return WordFitting(self.name, encoders, reader, gram, symbols, self.min_share)
+        memory, about = parse_memory(work.memory_limit), (work.n_jobs, work.sample_weight)
+        gram = StandardGram(pieces_of(symbols, reader.plan_), y, self.min_share, memory, *about)
+        make = partial(FittedWords.of, self.name, encoders, reader, work.n_jobs)
+        return StandardFitting([encoders], [gram], make)
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
         """Return what counts the words of blocks of sequences."""
@@ -147,55 +143,6 @@ class WordTerm(Term):
     def _kernel(self) -> Kernel:
         # standardizing takes weights of layouts out again, so they would only cost time
         return clone(self.kernel).set_params(weights=None)
-
-
-@dataclass
-class WordFitting(Fitting):
-    """Standardized words of training sequences, with their kernel matrix."""
-
-    name: str
-    encoders: list[Any]
-    reader: SequenceFeatures
-    gram: StandardGram
-    symbols: Symbols
-    min_share: float
-
-    @property
-    def size(self) -> float:
-        """The variance of all features together: each word has variance 1."""
-        # at least 1: all words may be left out, and the sum divides by the size
-        return max(self.gram.n_words, 1)
-
-    def matrix(self, learn: np.ndarray) -> np.ndarray:
-        """Return the kernel matrix, which does not depend on `learn`."""
-        return self.gram.values
-
-    def release(self) -> None:
-        """Give up the kernel matrix, which is part of the sum now."""
-        self.gram.values = np.empty((0, 0))
-
-    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
-        """Return what each channel adds to the margins of held-out sequences."""
-        return self.gram.held_out(folds, shares_of(self.encoders, n_channels))
-
-    def finish(self, coefficients: np.ndarray, share: float, keep: bool) -> "FittedWords":
-        """Return the term with the weights of words."""
-        pieces, n_columns = self.gram.learned(coefficients), coefficients.shape[1]
-        values, means, spreads, intercepts = _placed(self.reader, pieces, n_columns)
-        return FittedWords(
-            name=self.name,
-            encoders=self.encoders,
-            intercepts=intercepts,
-            share=share,
-            n_jobs=self.gram.n_jobs,
-            reader=self.reader,
-            values=values,
-            means=means,
-            spreads=spreads,
-            kept=self.symbols if keep else None,
-            min_share=self.min_share,
-            _scales=self.gram.scales,
-        )
 
 
 @dataclass(frozen=True)
@@ -225,31 +172,16 @@ class WordSource(Source):
         """Leave words out."""
         return replace(self, columns=self.columns.only(used)), np.flatnonzero(used)
 
-    def finish(self, found: Found, keep: Symbols | None) -> "FittedWords":
+    def finish(self, found: Found, train: Any) -> "FittedWords":
         """Return the term with the weights of words."""
-        pieces, start = [], 0
+        learned, start = [], 0
         for r, (kept, size) in enumerate(zip(self.columns.kept, self.columns.sizes, strict=True)):
             mine = slice(start, start + len(kept))
-            # what a sequence without any word gets from centring
-            lost = -found.mean[mine] @ found.weights[mine]
-            about = found.weights[mine], found.means[mine], found.spreads[mine]
-            pieces.append(Learned(np.array([r]), size, kept, *about, lost))
+            numbers = found.weights, found.mean, found.means, found.spreads
+            learned.append(Learned(np.array([r]), size, kept, *(one[mine] for one in numbers)))
             start = mine.stop
-        n_columns = found.weights.shape[1]
-        values, means, spreads, intercepts = _placed(self.reader, pieces, n_columns)
-        return FittedWords(
-            name=self.name,
-            encoders=self.encoders,
-            intercepts=intercepts,
-            share=found.share,
-            n_jobs=found.n_jobs,
-            reader=self.reader,
-            values=values,
-            means=means,
-            spreads=spreads,
-            kept=keep,
-            min_share=self.min_share,
-        )
+        about = self.name, self.encoders, self.reader, found.n_jobs
+        return FittedWords.of(*about, learned, found.share)
 
 
 @dataclass(repr=False, kw_only=True)
@@ -259,18 +191,57 @@ class FittedWords(ReadingTerm):
     `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
     `GroupTable` does; `means` holds the means of the words over each class in the same order, or
     over all training sequences if there are very many classes; `spreads` (n_slots, n_cells, 1)
-    their deviations, 0 for a word that is left out. `kept` are training sequences, to
-    find similar ones; None if another term keeps them. `scales` are the means and deviations of
-    the words: model files do not hold the scales, `kept` gives them again.
+    their deviations, 0 for a word that is left out.
     """
 
     reader: SequenceFeatures
     values: list[np.ndarray]
     means: list[np.ndarray]
     spreads: list[np.ndarray]
-    kept: Symbols | None = None
-    min_share: float = 0.0
-    _scales: list[Scale] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        encoders: list[Any],
+        reader: SequenceFeatures,
+        n_jobs: int | None,
+        pieces: Iterable[Learned],
+        share: float,
+    ) -> "FittedWords":
+        """Return the term, given what was learned of pieces that follow each other."""
+        plan, first = reader.plan_, 0
+        firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
+        shapes = [(f[-1], len(plan.cells)) for f in firsts]
+        values: list[np.ndarray] = []
+        spreads = [np.zeros((*shape, 1), np.float16) for shape in shapes]
+        intercepts: Any = 0.0
+        centre = np.zeros(WIDTH)
+        for one in pieces:
+            if not values:
+                values, means = (
+                    [np.zeros((*shape, numbers.shape[1]), dtype) for shape in shapes]
+                    for numbers, dtype in ((one.weights, np.float32), (one.means, np.float16))
+                )
+            intercepts = intercepts + one.intercepts
+            # tables divide by the mean of rows, as kernels do
+            _place(one, one.weights * reader.row_mean(), firsts, values)
+            _place(one, one.means.clip(0, 1), firsts, means)
+            _place(one, one.spreads[:, None], firsts, spreads)
+            centre += one.centre(name, first)
+            first += one.n_columns
+        return cls(
+            name=name,
+            encoders=encoders,
+            intercepts=intercepts,
+            share=share,
+            n_jobs=n_jobs,
+            centre=centre.astype(np.float32),
+            reader=reader,
+            values=values,
+            means=means,
+            spreads=spreads,
+        )
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words; words with unseen symbols do not count."""
@@ -279,7 +250,7 @@ class FittedWords(ReadingTerm):
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
         """Return the evidence in each sequence; words with unseen symbols do not count."""
-        return compared_evidence(self._compared(view), read.without_unseen())
+        return self._compared(view).evidence(read.without_unseen())
 
     def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
         """Return the evidence in one sequence, compared with another baseline."""
@@ -298,49 +269,23 @@ class FittedWords(ReadingTerm):
         assert self.table is not None
         return self.once_for(view, partial(ComparedWords.of, self.table, self.means))
 
-    @property
-    def train(self) -> Any:
-        """The training sequences that are kept."""
-        return self.kept
+    def features(self, read: Symbols) -> Iterator[Any]:
+        """Yield the root shares of words, a few rows at a time."""
+        return (on_host(make()) for _, make in pieces_of(read.without_unseen(), self.reader.plan_))
 
-    @property
-    def can_compare(self) -> bool:
-        """Whether the means and deviations of words are known."""
-        return bool(self._scales) or self.kept is not None
+    def factors(self) -> list[np.ndarray]:
+        """Return 1 / the deviation of each word."""
+        pieces = rows_of_pieces(self.reader.plan_)
+        return [factor_of(self._columns(rows)[1]) for rows in pieces]
 
-    def features(self, read: Symbols) -> Iterator[np.ndarray]:
-        """Yield the standardized words of sequences, a few rows at a time."""
-        pieces = pieces_of(read.without_unseen(), self.reader.plan_)
-        for (_, make), scale in zip(pieces, self.scales, strict=True):
-            yield on_host(scale.features(make()))
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether the means over each class are kept."""
+        return self.means[0].shape[-1] == n_classes
 
-    @property
-    def scales(self) -> list[Scale]:
-        """The scales of all pieces, measured again if they come from a file."""
-        if not self._scales:
-            assert self.kept is not None
-            # weights of sequences are not kept: for comparing, all kept sequences count alike
-            pieces, ones = pieces_of(self.kept, self.reader.plan_), np.ones(len(self.kept))
-            self._scales = [Scale.of(make(), self.min_share, ones) for _, make in pieces]
-        return self._scales
-
-    def compare(self, left: Symbols, right: Symbols) -> np.ndarray:
-        """Return the cosines of the features of left and right sequences."""
-        products = np.zeros((len(left), len(right)))
-        own, other = np.zeros(len(left)), np.zeros(len(right))
-        for a, b in zip(self.features(left), self.features(right), strict=True):
-            products += a @ b.T
-            own += np.einsum("ij,ij->i", a, a)
-            other += np.einsum("ij,ij->i", b, b)
-        return products * inverse_root(own)[:, None] * inverse_root(other)
-
-    def nearness(self, read: Symbols, y: np.ndarray, n_classes: int) -> Nearness | None:
+    def nearness(self, read: Symbols, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes."""
-        if self.means[0].shape[-1] != n_classes:
-            return None
-        pieces = pieces_of(read.without_unseen(), self.reader.plan_)
-        near = (Centres(*self._columns(rows)).nearness(on_host(make())) for rows, make in pieces)
-        return added(near)
+        pieces = zip(rows_of_pieces(self.reader.plan_), self.features(read), strict=True)
+        return added(Centres(*self._columns(rows)).nearness(shares) for rows, shares in pieces)
 
     def _columns(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the means and spreads of the words of rows, in the order of `root_shares`."""
@@ -358,28 +303,6 @@ class FittedWords(ReadingTerm):
         return dense_table(
             plan, np.arange(len(plan.n_symbols)), self.values, self.reader.row_mean()
         )
-
-
-def _placed(
-    reader: SequenceFeatures, pieces: Iterable[Learned], n_columns: int
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray]:
-    """Return weights, means and spreads of words, and the intercepts of all pieces together."""
-    plan = reader.plan_
-    firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
-    values = [np.zeros((f[-1], len(plan.cells), n_columns), np.float32) for f in firsts]
-    spreads = [np.zeros((*slots.shape[:2], 1), np.float16) for slots in values]
-    means: list[np.ndarray] = []
-    intercepts = np.zeros(n_columns)
-    for learned in pieces:
-        if not means:
-            shapes = [(*slots.shape[:2], learned.means.shape[1]) for slots in values]
-            means = [np.zeros(shape, np.float16) for shape in shapes]
-        intercepts += learned.intercepts
-        # tables divide by the mean of rows, as kernels do
-        _place(learned, learned.weights * reader.row_mean(), firsts, values)
-        _place(learned, learned.means.clip(0, 1), firsts, means)
-        _place(learned, learned.spreads[:, None], firsts, spreads)
-    return values, means, spreads, intercepts
 
 
 def _place(

@@ -16,6 +16,7 @@ from mvdfq.classifier.saving.kinds import check_finite, check_kinds, check_norms
 from mvdfq.classifier.saving.readers import READERS
 from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import LearnedError, check_array, require
+from mvdfq.terms.total import width_of
 
 # Each thread plans its own working memory, and has a stack.
 MOST_THREADS = 1024
@@ -25,20 +26,15 @@ def check(value: Any) -> None:
     """Raise an error for an object that is inconsistent or not safe for compiled loops."""
     try:
         check_kinds(value)
-        _check_resources(value)
+        n = n_threads(getattr(value, "n_jobs", None))  # raises an error for another value
+        require(n <= MOST_THREADS, f"n_jobs must be at most {MOST_THREADS} threads, got {n}")
+        parse_memory(getattr(value, "memory_limit", None))
         for cls in reversed(type(value).__mro__):
             if cls.__name__ in CHECKS:
                 CHECKS[cls.__name__](value)
     except (ValueError, TypeError) as error:  # also of the checks of parameters
         problem = str(error).removesuffix(".")
         raise LearnedError(f"in {type(value).__name__}, {problem}") from None
-
-
-def _check_resources(value: Any) -> None:
-    """Check what many classes have; both functions raise an error for another value."""
-    n = n_threads(getattr(value, "n_jobs", None))
-    require(n <= MOST_THREADS, f"n_jobs must be at most {MOST_THREADS} threads, got {n}")
-    parse_memory(getattr(value, "memory_limit", None))
 
 
 def _check_classifier(value: Any) -> None:
@@ -96,9 +92,14 @@ def _check_problems(clf: Any) -> None:
 
 
 def _check_training(clf: Any) -> None:
-    """Check the indices and the classes of the training sequences that a term keeps."""
-    keeper, n_classes = clf.sum_.keeper, len(clf.classes_)
-    n = clf.train_y_.size if keeper is None else keeper.train.shape[0]
+    """Check the sketches, indices and classes of the training sequences."""
+    n, n_classes, terms = len(clf.train_y_), len(clf.classes_), clf.sum_.terms
+    kept = [term.train.shape[0] for term in terms if term.train is not None]
+    require(all(n == one for one in kept), f"terms must keep {n} sequences, got {kept}")
+    check_array(clf.sum_.sketches, "sketches", (n, width_of(terms)), np.int8)
+    check_array(clf.sum_.scales, "scales", (n,), np.float32)
+    usable = np.isfinite(clf.sum_.scales).all() and (clf.sum_.scales >= 0).all()
+    require(usable, "scales must hold finite numbers from 0 on")
     check_array(clf.train_index_, "train_index_", (n,), np.int64)
     check_array(clf.train_y_, "train_y_", (n,), np.int64)
     inside = (clf.train_y_ < n_classes).all() and (clf.train_y_ >= 0).all()

@@ -74,8 +74,12 @@ def save_model(model: Any, path: str | Path) -> None:
         "arrays": {name: _passport(array) for name, array in writer.arrays.items()},
     }
     text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
-    with replacing(path) as file:
-        _write(file, text.encode("utf-8", "surrogatepass"), writer.arrays)
+    with replacing(path) as file, _Archive(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(DESCRIPTION, text.encode("utf-8", "surrogatepass"))
+        for name, array in writer.arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            archive.writestr(name, buffer.getbuffer())
 
 
 class _Archive(zipfile.ZipFile):
@@ -86,15 +90,6 @@ class _Archive(zipfile.ZipFile):
 
     def __del__(self) -> None:
         """Leave the file as it is."""
-
-
-def _write(file: BinaryIO, text: bytes, arrays: dict[str, np.ndarray]) -> None:
-    with _Archive(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(DESCRIPTION, text)
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(name, buffer.getbuffer())
 
 
 def _passport(array: np.ndarray) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
 from mvdfq.classifier.saving.kinds import check_finite, check_norms, class_name
 from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import check_array, require
+from mvdfq.terms.sketch import WIDTH
 from mvdfq.terms.word_table import has_table
 
 # Most words of one row of a dense table; a model has at most 2**12.
@@ -20,17 +21,15 @@ def _check_term(value: Any) -> None:
     check_finite(value.intercepts, "intercepts", (None,))
     usable = np.isfinite(value.share) and value.share > 0
     require(usable, f"share must be a positive number, got {value.share!r}")
+    if value.centre is not None:
+        check_array(value.centre, "centre", (WIDTH,), np.float32)
+        require(np.isfinite(value.centre).all(), "centre must hold finite numbers")
     for part in value.encoders:
         known = hasattr(part, "transform")
         require(known, f"encoders must be transformers, got {class_name(part)}")
     for step in steps_of(*value.encoders):
         is_fitted = hasattr(step, "n_channels_in_")
         require(is_fitted, f"encoders must be fitted, but {class_name(step)} is not")
-
-
-def _check_plain(value: Any) -> None:
-    n_columns = value.intercepts.size
-    check_finite(value.coefficients, "coefficients", (None, n_columns))
 
 
 def _check_fitted_kernel(value: Any) -> None:
@@ -65,10 +64,6 @@ def _check_fitted_words(value: Any) -> None:
     for values, means, spreads in zip(value.values, value.means, value.spreads, strict=True):
         _check_means(means, values.shape[:2])
         _check_spreads(spreads, (*values.shape[:2], 1))
-    require(0 <= value.min_share < 1, f"min_share must be from 0 to 1, got {value.min_share!r}")
-    if value.kept is not None:
-        same = np.array_equal(value.kept.n_symbols, value.reader.plan_.n_symbols)
-        require(same, "kept must have the alphabets of the reader, got others")
 
 
 def _check_values(term: Any, values: Any, rows: np.ndarray) -> None:
@@ -132,7 +127,9 @@ def _check_fitted_filters(value: Any) -> None:
 # Checks by the name of a class or of one of its base classes.
 TERMS: dict[str, Callable[[Any], None]] = {
     "FittedTerm": _check_term,
-    "FittedPlain": _check_plain,
+    "FittedPlain": lambda value: check_finite(
+        value.coefficients, "coefficients", (None, value.intercepts.size)
+    ),
     "FittedKernel": _check_fitted_kernel,
     "FittedFeatures": _check_fitted_features,
     "FittedWords": _check_fitted_words,

@@ -10,12 +10,6 @@ from mvdfq.frames.learned import check_array, require
 from mvdfq.gram.vocabulary import Vocabulary
 
 
-def _check_transformer(value: Any) -> None:
-    """Check what `fit` learned; a transformer without any learned value is not fitted."""
-    if hasattr(value, "n_channels_in_"):
-        value.check_learned()
-
-
 def _check_symbols(value: Any) -> None:
     _check_alphabets(value.n_symbols, len(value.data))
     known = (value.data < value.n_symbols[:, None]) | (value.data == value.missing)
@@ -74,10 +68,6 @@ def _check_vocabulary(value: Any) -> None:
     require(same, f"first and size must number the {ends[-1]} words one after another")
 
 
-def _check_buckets(value: Any) -> None:
-    check_whole(value.size, "size", at_most=2**31 - 1)
-
-
 def _check_reader(value: Any) -> None:
     """Check that the plan of a kernel or features has the alphabets of the rows in use."""
     if hasattr(value, "plan_"):
@@ -129,14 +119,15 @@ def _check_kernel(value: Any) -> None:
 
 
 # Checks by the name of a class or of one of its base classes.
-READERS: dict[str, Callable[[Any], None]] = {
+READERS: dict[str, Callable[[Any], Any]] = {
     "Ragged": lambda value: value.check(),
     "Symbols": _check_symbols,
-    "SequenceTransformer": _check_transformer,
+    # without any learned value, a transformer is not fitted
+    "SequenceTransformer": lambda value: hasattr(value, "n_channels_in_") and value.check_learned(),
     "Plan": _check_plan,
     "WordFactors": _check_word_factors,
     "Vocabulary": _check_vocabulary,
-    "Buckets": _check_buckets,
+    "Buckets": lambda value: check_whole(value.size, "size", at_most=2**31 - 1),
     "SequenceMap": _check_reader,
     "SequenceKernel": _check_kernel,
     "SequenceFeatures": _check_features,

@@ -5,7 +5,7 @@ does not call its constructor, and then checks the object.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
@@ -35,8 +35,7 @@ CLASSES = {
     "FittedSum": "mvdfq.terms.total",
     **dict.fromkeys(["FittedFeatures", "FittedKernel"], "mvdfq.terms.plain_answers"),
     **dict.fromkeys(["FittedWords", "WordTerm"], "mvdfq.terms.words"),
-    "FilterTerm": "mvdfq.terms.filters",
-    **dict.fromkeys(["FilterBank", "FittedFilters"], "mvdfq.terms.filter_bank"),
+    **dict.fromkeys(["FilterBank", "FilterTerm", "FittedFilters"], "mvdfq.terms.filters"),
     "PlainTerm": "mvdfq.terms.plain",
     "Problems": "mvdfq.terms.svm",
     "Calibration": "mvdfq.terms.typical",
@@ -218,7 +217,7 @@ class TreeReader:
             object.__setattr__(result, name, self.built(described))
         for name, default in _defaults(cls).items():
             if name not in state:  # a newer version may have more parameters than the file
-                object.__setattr__(result, name, default())
+                object.__setattr__(result, name, default)
         check(result)
         return result
 
@@ -241,14 +240,10 @@ def _parameters(cls: type) -> Mapping[str, Parameter]:
     return signature(cls).parameters
 
 
-def _defaults(cls: Any) -> dict[str, Callable[[], Any]]:
-    """Return functions that make the default values of parameters or fields."""
+def _defaults(cls: Any) -> dict[str, Any]:
+    """Return new default values of parameters or fields."""
     if not is_record(cls):
         defaults = ((name, parameter.default) for name, parameter in _parameters(cls).items())
-        return {name: _constant(value) for name, value in defaults if value is not Parameter.empty}
+        return {name: value for name, value in defaults if value is not Parameter.empty}
     made = {field.name: field.default_factory for field in fields(cls) if field.default is MISSING}
-    return {name: make for name, make in made.items() if make is not MISSING}
-
-
-def _constant(value: Any) -> Callable[[], Any]:
-    return lambda: value
+    return {name: make() for name, make in made.items() if make is not MISSING}

@@ -19,11 +19,7 @@ APART = 0.05
 
 
 def idle_frames(X: Sequences) -> np.ndarray:
-    """Return which frames hold no value, or are one of many equal frames in a row.
-
-    Padding with zeros and digital silence are such frames, whether the reader keeps them or reads
-    them as missing values. Sequences of symbols have none.
-    """
+    """Return frames without a value, or of many equal frames in a row: padding, silence."""
     if not X.data.size or X.symbolic_mask.any():
         return np.zeros(X.data.shape[1], dtype=bool)
     is_new = np.ones(X.data.shape[1], dtype=bool)
@@ -77,7 +73,9 @@ def facts_of(data: Dataset) -> dict[str, Any]:
     else:
         shares = idle_shares(data)
         facts = _inspect_numbers(data.X) | idle_facts("frames without change", shares)
-        remarks += idle_remark("frames without any change, such as padding", shares)
+        if differ(shares):
+            told = f"frames without any change, such as padding: {extremes(shares)}"
+            remarks += [f"classes differ in {told}; a classifier may tell classes by it"]
     facts["split"] = "" if data.split is None else counts_of(data.split)
     return facts | {
         "classes": {} if data.y is None else counts_of(data.y),
@@ -98,13 +96,6 @@ def idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
     if "" in shares or not any(shares.values()):
         return {}
     return {f"{what} %": {label: round(100 * share, 2) for label, share in shares.items()}}
-
-
-def idle_remark(what: str, shares: Mapping[str, float]) -> list[str]:
-    """Warn where classes differ in their shares."""
-    if not differ(shares):
-        return []
-    return [f"classes differ in {what}: {extremes(shares)}; a classifier may tell classes by it"]
 
 
 def _inspect_numbers(X: Any) -> dict[str, Any]:

@@ -65,6 +65,19 @@ def check_inside(path: Path, folder: str | Path) -> None:
         raise ReadError(path, "is a link that leads out of the folder", hint)
 
 
+def files_in(folder: Path, ending: re.Pattern[str] = re.compile("")) -> list[Path]:
+    """Return the files below a folder whose names end so, in order, without hidden files."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        # a pipe would be waited for; a link that leads nowhere is kept, and refused
+        is_file = path.is_file() or not path.exists()
+        if is_file and ending.search(name) and not re.search(r"(^|/)\.", name):
+            check_inside(path, folder)
+            found.append(path)
+    return found
+
+
 def state_of(file: str | Path | int) -> State:
     """Return the size and the time of the last change, of a path or of an open file."""
     status = os.stat(file)

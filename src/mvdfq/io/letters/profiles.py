@@ -1,27 +1,46 @@
-"""Profiles of proteins as 20 rows of numbers, log-odds or probabilities.
+"""Profiles of proteins as 20 rows of numbers: PSI-BLAST's PSSM, HMMER3, HH-suite and npz.
 
-Formats are recognised by content, and files may be gzipped.
+Of a hidden Markov model the emissions of the match states are read; insertions, deletions and
+transitions are not.
 """
 
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, Format, dataset_of
-from mvdfq.io.letters.profile_text import profile_kind, read_profile_text
 from mvdfq.io.letters.residues import AMINO_ACIDS, scale_values
-from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.source import Glimpse, ReadError, Source, files_in, read_lines
 from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
+from mvdfq.io.tables.csv_tables import read_float
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
 # A smaller emission counts as this value in log-odds: the log-odds of 0 would be infinite.
 FLOOR = 1e-4
+# A larger score is an error in the file, and would overflow.
+LARGEST = 1e6
+NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+Lines = Sequence[tuple[int, str]]
+
+
+class Model(NamedTuple):
+    """How a kind of hidden Markov model writes emissions: the form of a line, nats per unit."""
+
+    line: re.Pattern[str]
+    unit: float
+
+
+MODELS = {
+    "hmmer": Model(re.compile(r"\s*([0-9]+)\s+(.+)"), 1.0),
+    "hhm": Model(re.compile(r"[A-Za-z]\s+([0-9]+)\s+(.+)"), np.log(2) / 1000),
+}
 
 
 def read_profiles(
@@ -72,7 +91,10 @@ def read_profiles(
     if values not in ("log-odds", "probabilities"):
         raise ValueError(f"values must be 'log-odds' or 'probabilities', got {values!r}.")
     if zipfile.is_zipfile(path):
-        return _from_npz(path, values)
+        if values == "log-odds":
+            return read_profile_npz(path)
+        problem = "values='probabilities' is not possible: the file does not name the background"
+        raise ReadError(path, problem, "read log-odds and call log_odds_to_probabilities")
     source = Source(Path(path), skip_bad)
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
@@ -83,29 +105,27 @@ def read_profiles(
             kinds[kind] = file
         except ReadError as error:
             source.leave_out(error)
-    _check_found(source, cases, kinds)
+    if not cases:
+        source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
+    if len(kinds) > 1:
+        formats = " and ".join(f"{kind} ({file.name})" for kind, file in kinds.items())
+        source.fail(f"profiles of several formats: {formats}", "read one format at a time")
+    labels = [case.label for case in cases]
+    if None in labels and any(labels):
+        source.fail("some files lie in folders, others beside them", "sort the files by class")
     data = dataset_of(source, cases, _as_sequences)
-    return replace(data, X=_converted(data.X, next(iter(kinds)), values))
-
-
-def _from_npz(path: str | Path, values: str) -> Dataset:
-    """The profiles of an npz file."""
-    if values != "log-odds":
-        raise ReadError(
-            path,
-            "values='probabilities' is not possible: the file does not name the background",
-            "read log-odds and call log_odds_to_probabilities",
-        )
-    return read_profile_npz(path)
+    is_pssm, is_odds = "pssm" in kinds, values == "log-odds"
+    if is_pssm != is_odds:
+        convert = log_odds_to_probabilities if is_pssm else _log_odds
+        data = replace(data, X=convert(data.X))
+    return data
 
 
 def _files(path: Path) -> list[Path]:
     """Return the files of a folder and its sub-folders, in order, or the file itself."""
     if not path.is_dir():
         return [path]
-    below = (file for file in path.rglob("*") if file.is_file())
-    files = sorted(file for file in below if not file.name.startswith("."))
-    if not files:
+    if not (files := files_in(path)):
         raise ReadError(path, "the folder holds no files")
     return files
 
@@ -120,28 +140,12 @@ def _named(path: Path, file: Path, profiles: list[Case]) -> Iterator[Case]:
         yield Case(profile.values, folder, name)
 
 
-def _check_found(source: Source, cases: list[Case], kinds: dict[str, Path]) -> None:
-    if not cases:
-        source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
-    if len(kinds) > 1:
-        formats = " and ".join(f"{kind} ({file.name})" for kind, file in kinds.items())
-        source.fail(f"profiles of several formats: {formats}", "read one format at a time")
-    labels = [case.label for case in cases]
-    if None in labels and any(labels):
-        source.fail("some files lie in folders, others beside them", "sort the files by class")
-
-
 def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
     data = np.concatenate(parts, axis=1, dtype=np.float32)
     return Sequences(data, offsets_of(x.shape[1] for x in parts), tuple(AMINO_ACIDS))
 
 
-def _converted(X: Sequences, kind: str, values: str) -> Sequences:
-    """Return scores or emissions in the form that the user asked for."""
-    if kind == "pssm":
-        return X if values == "log-odds" else log_odds_to_probabilities(X)
-    if values == "probabilities":
-        return X
+def _log_odds(X: Sequences) -> Sequences:
     return X.with_data(np.log2(np.maximum(X.data, FLOOR) / _frequencies(None)[:, np.newaxis]))
 
 
@@ -235,17 +239,6 @@ def read_profile_npz(path: str | Path) -> Dataset:
     arrays = read_archive(source)
     pssm, start = required(source, arrays, "pssm", "start")
     letters = list(str(arrays.get("columns", AMINO_ACIDS)))
-    _check_scores(source, pssm, letters)
-    offsets = as_offsets(source, "start", start, len(pssm))
-    order = [letters.index(letter) for letter in AMINO_ACIDS]
-    X = Sequences(pssm.T[order].astype(np.float32), offsets, tuple(AMINO_ACIDS))
-    ids = column(source, arrays, ["ids"], len(X))
-    names = [str(name) for name in (range(len(X)) if ids is None else ids)]
-    y = column(source, arrays, ["label"], len(X))
-    return Dataset(X, y=_classes(source, y, arrays.get("folds")), names=names)
-
-
-def _check_scores(source: Source, pssm: np.ndarray, letters: list[str]) -> None:
     if pssm.ndim != 2 or pssm.shape[1] != 20 or pssm.dtype.kind not in "fiu":
         source.fail(f"pssm must be (n_positions, 20) numbers, got {pssm.shape}")
     if sorted(letters) != sorted(AMINO_ACIDS):
@@ -254,12 +247,135 @@ def _check_scores(source: Source, pssm: np.ndarray, letters: list[str]) -> None:
         infinite = np.isinf(pssm.astype(np.float32)).any()
     if infinite:
         source.fail("pssm holds infinite values", "NaN marks a missing value")
+    offsets = as_offsets(source, "start", start, len(pssm))
+    order = [letters.index(letter) for letter in AMINO_ACIDS]
+    X = Sequences(pssm.T[order].astype(np.float32), offsets, tuple(AMINO_ACIDS))
+    ids = column(source, arrays, ["ids"], len(X))
+    names = [str(name) for name in (range(len(X)) if ids is None else ids)]
+    y = column(source, arrays, ["label"], len(X))
+    folds = arrays.get("folds")
+    if y is not None and folds is not None:
+        if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
+            source.fail(f"label must number the {len(folds)} folds from 0")
+        y = np.array([str(name).partition("\t")[0] for name in folds])[y]
+    return Dataset(X, y=y, names=names)
 
 
-def _classes(source: Source, y: np.ndarray | None, folds: np.ndarray | None) -> np.ndarray | None:
-    """Return the labels, by their names where the file has names."""
-    if y is None or folds is None:
-        return y
-    if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
-        source.fail(f"label must number the {len(folds)} folds from 0")
-    return np.array([str(name).partition("\t")[0] for name in folds])[y]
+def profile_kind(lines: list[str]) -> str | None:
+    """Return the format of a file that begins with these lines; None if it is not a profile."""
+    lines = [line for line in lines[:20] if line.strip()][:3]
+    if not lines:
+        return None
+    for mark, kind in [("HMMER3", "hmmer"), ("HHsearch", "hhm")]:
+        if lines[0].startswith(mark):
+            return kind
+    return "pssm" if any(_letters(line) for line in lines) else None
+
+
+def read_profile_text(path: Path) -> tuple[str, list[Case]]:
+    """Return the format of a file and the profiles in the file."""
+    lines = list(read_lines(path))
+    kind = profile_kind([line for _, line in lines[:20]])
+    if kind is None:
+        raise ReadError(
+            path, "no profile in the file", "PSI-BLAST, HMMER3 and HH-suite can be read"
+        )
+    if kind == "pssm":
+        return kind, [Case(_read_pssm(path, lines), name=path.name)]
+    return kind, [_read_model(path, block, MODELS[kind]) for block in _blocks(lines)]
+
+
+def _letters(line: str) -> list[str] | None:
+    """Return the amino acids in the order of a line; None if the line does not name all 20."""
+    letters = line.split()[:20]
+    return letters if sorted(letters) == sorted(AMINO_ACIDS) else None
+
+
+def _in_order(path: Path, letters: list[str] | None, rows: list[list[float]]) -> np.ndarray:
+    """Rows of a file as (20, n), the amino acids in our order."""
+    if letters is None:
+        raise ReadError(path, "no line names the 20 amino acids", "is it of a nucleic acid?")
+    if not rows:
+        raise ReadError(path, "the profile has no positions", "is the file complete?")
+    return np.array(rows).T[[letters.index(letter) for letter in AMINO_ACIDS]]
+
+
+def _read_pssm(path: Path, lines: Lines) -> np.ndarray:
+    """Scores of a PSSM; columns right of them, if any, are percentages and are left out."""
+    letters: list[str] | None = None
+    rows: list[list[float]] = []
+    for number, line in lines:
+        fields = line.split(maxsplit=2)
+        if letters is None:
+            letters = _letters(line)
+        elif rows and (not fields or fields[0] == "K"):  # statistics follow
+            break
+        elif fields:
+            _check_position(path, number, fields[0], len(rows) + 1)
+            rows.append(_scores(path, number, fields[-1]))
+    return _in_order(path, letters, rows)
+
+
+def _check_position(path: Path, number: int, text: str, expected: int) -> None:
+    if text != str(expected):
+        raise ReadError(path, f"line {number}: expected position {expected}, got {text[:20]!r}")
+
+
+def _scores(path: Path, number: int, text: str) -> list[float]:
+    """Return the first 20 numbers, also if only minus signs separate them; -I is missing."""
+    tokens = NUMBER.findall(text)
+    scores = [np.nan if token == "-I" else float(token) for token in tokens[:20]]
+    if (
+        len(scores) < 20
+        or NUMBER.sub("", text).strip()
+        or np.nanmax(np.abs([0, *scores])) > LARGEST
+    ):
+        raise ReadError(path, f"line {number}: expected 20 scores, got {text[:40]!r}")
+    return scores
+
+
+def _blocks(lines: Lines) -> Iterator[Lines]:
+    """Yield the lines of each model; ``//`` ends a model."""
+    block: list[tuple[int, str]] = []
+    for number, line in lines:
+        if line.strip() == "//":
+            yield block
+            block = []
+        elif block or line.strip():
+            block.append((number, line))
+    if block:
+        yield block
+
+
+def _read_model(path: Path, lines: Lines, model: Model) -> Case:
+    """Emissions of the match states of one model, as probabilities."""
+    facts: dict[str, str] = {}
+    letters: list[str] | None = None
+    rows: list[list[float]] = []
+    for number, line in lines:
+        if letters is None:
+            key, rest = (*line.split(maxsplit=1), "", "")[:2]
+            facts.setdefault(key, rest)
+            letters = _letters(rest) if key == "HMM" else None
+        elif match := model.line.fullmatch(line):
+            _check_position(path, number, match[1], len(rows) + 1)
+            rows.append(_emissions(path, number, match[2], model.unit))
+    said = facts.get("LENG", "").partition(" ")[0]
+    if said and said != str(len(rows)):
+        hint = "is the file complete?"
+        raise ReadError(path, f"{len(rows)} positions, but LENG says {said}", hint)
+    name = facts.get("NAME", "").partition(" ")[0]
+    return Case(_in_order(path, letters, rows), name=name)
+
+
+def _emissions(path: Path, number: int, text: str, unit: float) -> list[float]:
+    """Return probabilities that sum to 1, computed from costs; ``*`` is an infinite cost."""
+    try:
+        costs = [np.inf if token == "*" else read_float(token) for token in text.split()[:20]]
+    except ValueError:
+        costs = []
+    # A value that is not a cost (below 0 or NaN) makes the sum NaN; NaN and 0 are refused.
+    chances = np.array([np.exp(-unit * cost) if cost >= 0 else np.nan for cost in costs])
+    if len(costs) < 20 or not chances.sum() > 0:
+        raise ReadError(path, f"line {number}: expected 20 emissions, got {text[:40]!r}")
+    return (chances / chances.sum()).tolist()

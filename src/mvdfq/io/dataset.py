@@ -100,8 +100,13 @@ class Dataset:
             words = [f"{counted(len(self), 'string')} of {long or 0} letters"]
         else:
             words = [self.X.in_words() if hasattr(self.X, "in_words") else in_short(self.X)]
-        for name, what in (("y", "class"), ("groups", "group"), ("split", "part")):
-            words += _kinds(getattr(self, name), what)
+        words += ["no labels"] if self.y is None else []
+        for name, what in {"y": "class", "groups": "group", "split": "part"}.items():
+            if (values := getattr(self, name)) is not None:
+                kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
+                few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
+                more = ", ..." if len(kinds) > 5 else ""
+                words += [f"{counted(len(kinds), what)} ({few}{more})"]
         words += [f"{len(self.skipped)} skipped"] if self.skipped else []
         return "\n".join([f"<Dataset: {'; '.join(words)}>", *map(str, self.remarks)])
 
@@ -131,15 +136,6 @@ class Dataset:
         """What is known about each sequence, one array per column; unknown columns are left out."""
         columns = {"y": self.y, "groups": self.groups, "split": self.split}
         return {name: values for name, values in columns.items() if values is not None}
-
-
-def _kinds(values: np.ndarray | None, what: str) -> list[str]:
-    """Say how many labels of each kind there are, if there are few kinds."""
-    if values is None:
-        return ["no labels"] if what == "class" else []
-    kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
-    few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
-    return [f"{counted(len(kinds), what)} ({few}{', ...' if len(kinds) > 5 else ''})"]
 
 
 def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Dataset:

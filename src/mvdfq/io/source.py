@@ -159,11 +159,12 @@ class Source:
         """
         try:
             size, untold = self.path.stat().st_size, 0
-            with (
-                open(self.path, "rb") as raw,
-                _as_text(raw) as text,  # closes `raw`
-                unchanged(raw, self.path),
-            ):
+            with open(self.path, "rb") as raw, unchanged(raw, self.path):
+                plain = io.BufferedReader(open_plain(raw))  # type: ignore[type-var]
+                encoding = encoding_of(plain.peek(2))
+                # Other bytes become surrogates, so that each line can be decoded by itself.
+                errors = "replace" if encoding == "utf-16" else "surrogateescape"
+                text = io.TextIOWrapper(plain, encoding, errors=errors)
                 for number, line in enumerate(self._limited(text), 1):
                     untold += len(line)
                     if untold >= STEP:
@@ -214,14 +215,6 @@ class Source:
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield the numbered lines of a text file as `Source.lines` does; accept foreign bytes."""
     return Source(Path(path)).lines(lenient=True)
-
-
-def _as_text(raw: IO[bytes]) -> io.TextIOWrapper:
-    plain = io.BufferedReader(open_plain(raw))  # type: ignore[type-var]
-    encoding = encoding_of(plain.peek(2))
-    # Bytes that are not UTF-8 become surrogates, so that each line can be decoded by itself.
-    errors = "replace" if encoding == "utf-16" else "surrogateescape"
-    return io.TextIOWrapper(plain, encoding, errors=errors)
 
 
 def decoded(content: bytes) -> str:

@@ -6,8 +6,9 @@ transitions are not.
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,20 +28,7 @@ FLOOR = 1e-4
 # A larger score is an error in the file, and would overflow.
 LARGEST = 1e6
 NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
-Lines = Sequence[tuple[int, str]]
-
-
-class Model(NamedTuple):
-    """How a kind of hidden Markov model writes emissions: the form of a line, nats per unit."""
-
-    line: re.Pattern[str]
-    unit: float
-
-
-MODELS = {
-    "hmmer": Model(re.compile(r"\s*([0-9]+)\s+(.+)"), 1.0),
-    "hhm": Model(re.compile(r"[A-Za-z]\s+([0-9]+)\s+(.+)"), np.log(2) / 1000),
-}
+Lines = list[tuple[int, str]]
 
 
 def read_profiles(
@@ -98,13 +86,19 @@ def read_profiles(
     source = Source(Path(path), skip_bad)
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
+    root = source.path if source.path.is_dir() else source.path.parent
     for file in _files(source.path):
         try:
             kind, profiles = read_profile_text(file)
-            cases += list(_named(source.path, file, profiles))  # all of a file, or none
-            kinds[kind] = file
         except ReadError as error:
             source.leave_out(error)
+            continue
+        place = file.relative_to(root)
+        stem = place.with_suffix("") if place.suffix == ".gz" else place
+        folder = place.parts[0] if len(place.parts) > 1 else None
+        only = stem.with_suffix("").as_posix() if len(profiles) == 1 else None
+        cases += [Case(one.values, folder, only or str(one.name)) for one in profiles]
+        kinds[kind] = file
     if not cases:
         source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
     if len(kinds) > 1:
@@ -114,11 +108,12 @@ def read_profiles(
     if None in labels and any(labels):
         source.fail("some files lie in folders, others beside them", "sort the files by class")
     data = dataset_of(source, cases, _as_sequences)
-    is_pssm, is_odds = "pssm" in kinds, values == "log-odds"
-    if is_pssm != is_odds:
-        convert = log_odds_to_probabilities if is_pssm else _log_odds
-        data = replace(data, X=convert(data.X))
-    return data
+    if "pssm" in kinds:
+        return data if values == "log-odds" else replace(data, X=log_odds_to_probabilities(data.X))
+    if values == "probabilities":
+        return data
+    odds = np.maximum(data.X.data, FLOOR) / _frequencies(None)[:, np.newaxis]
+    return replace(data, X=data.X.with_data(np.log2(odds)))
 
 
 def _files(path: Path) -> list[Path]:
@@ -130,23 +125,9 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _named(path: Path, file: Path, profiles: list[Case]) -> Iterator[Case]:
-    """Yield the profiles of a file with names, and labels from the folder."""
-    place = file.relative_to(path) if path.is_dir() else Path(file.name)
-    stem = place.with_suffix("") if place.suffix == ".gz" else place
-    folder = place.parts[0] if len(place.parts) > 1 else None
-    for profile in profiles:
-        name = stem.with_suffix("").as_posix() if len(profiles) == 1 else str(profile.name)
-        yield Case(profile.values, folder, name)
-
-
 def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
     data = np.concatenate(parts, axis=1, dtype=np.float32)
     return Sequences(data, offsets_of(x.shape[1] for x in parts), tuple(AMINO_ACIDS))
-
-
-def _log_odds(X: Sequences) -> Sequences:
-    return X.with_data(np.log2(np.maximum(X.data, FLOOR) / _frequencies(None)[:, np.newaxis]))
 
 
 def _is_profile(glimpse: Glimpse) -> bool:
@@ -158,14 +139,12 @@ def _is_profile(glimpse: Glimpse) -> bool:
     return profile_kind(first.lines) is not None or {"pssm.npy", "start.npy"} <= first.members
 
 
-def _read(source: Source, profile_values: str = "log-odds") -> Dataset:
-    return read_profiles(source.path, skip_bad=source.skip_bad, values=profile_values)
-
-
 FORMAT = Format(
     "profiles",
     _is_profile,
-    _read,
+    lambda source, profile_values="log-odds": read_profiles(
+        source.path, skip_bad=source.skip_bad, values=profile_values
+    ),
     options=("profile_values",),
     extensions=("pssm", "hmm", "hhm"),
     is_series=False,
@@ -277,12 +256,16 @@ def read_profile_text(path: Path) -> tuple[str, list[Case]]:
     lines = list(read_lines(path))
     kind = profile_kind([line for _, line in lines[:20]])
     if kind is None:
-        raise ReadError(
-            path, "no profile in the file", "PSI-BLAST, HMMER3 and HH-suite can be read"
-        )
-    if kind == "pssm":
-        return kind, [Case(_read_pssm(path, lines), name=path.name)]
-    return kind, [_read_model(path, block, MODELS[kind]) for block in _blocks(lines)]
+        hint = "PSI-BLAST, HMMER3 and HH-suite can be read"
+        raise ReadError(path, "no profile in the file", hint)
+    blocks: list[Lines] = [lines] if kind == "pssm" else [[]]
+    for number, line in lines if kind != "pssm" else ():
+        if line.strip() == "//":  # ends a model
+            blocks.append([])
+        elif blocks[-1] or line.strip():
+            blocks[-1].append((number, line))
+    blocks = blocks if blocks[-1] else blocks[:-1]
+    return kind, [_read_one(path, block, MODELS[kind]) for block in blocks]
 
 
 def _letters(line: str) -> list[str] | None:
@@ -291,91 +274,71 @@ def _letters(line: str) -> list[str] | None:
     return letters if sorted(letters) == sorted(AMINO_ACIDS) else None
 
 
-def _in_order(path: Path, letters: list[str] | None, rows: list[list[float]]) -> np.ndarray:
-    """Rows of a file as (20, n), the amino acids in our order."""
-    if letters is None:
-        raise ReadError(path, "no line names the 20 amino acids", "is it of a nucleic acid?")
-    if not rows:
-        raise ReadError(path, "the profile has no positions", "is the file complete?")
-    return np.array(rows).T[[letters.index(letter) for letter in AMINO_ACIDS]]
-
-
-def _read_pssm(path: Path, lines: Lines) -> np.ndarray:
-    """Scores of a PSSM; columns right of them, if any, are percentages and are left out."""
-    letters: list[str] | None = None
-    rows: list[list[float]] = []
-    for number, line in lines:
-        fields = line.split(maxsplit=2)
-        if letters is None:
-            letters = _letters(line)
-        elif rows and (not fields or fields[0] == "K"):  # statistics follow
-            break
-        elif fields:
-            _check_position(path, number, fields[0], len(rows) + 1)
-            rows.append(_scores(path, number, fields[-1]))
-    return _in_order(path, letters, rows)
-
-
-def _check_position(path: Path, number: int, text: str, expected: int) -> None:
-    if text != str(expected):
-        raise ReadError(path, f"line {number}: expected position {expected}, got {text[:20]!r}")
-
-
-def _scores(path: Path, number: int, text: str) -> list[float]:
-    """Return the first 20 numbers, also if only minus signs separate them; -I is missing."""
-    tokens = NUMBER.findall(text)
-    scores = [np.nan if token == "-I" else float(token) for token in tokens[:20]]
-    if (
-        len(scores) < 20
-        or NUMBER.sub("", text).strip()
-        or np.nanmax(np.abs([0, *scores])) > LARGEST
-    ):
-        raise ReadError(path, f"line {number}: expected 20 scores, got {text[:40]!r}")
-    return scores
-
-
-def _blocks(lines: Lines) -> Iterator[Lines]:
-    """Yield the lines of each model; ``//`` ends a model."""
-    block: list[tuple[int, str]] = []
-    for number, line in lines:
-        if line.strip() == "//":
-            yield block
-            block = []
-        elif block or line.strip():
-            block.append((number, line))
-    if block:
-        yield block
-
-
-def _read_model(path: Path, lines: Lines, model: Model) -> Case:
-    """Emissions of the match states of one model, as probabilities."""
+def _read_one(path: Path, lines: Lines, model: "Model") -> Case:
+    """Read one profile: facts, a line that names the amino acids, and a line per position."""
     facts: dict[str, str] = {}
     letters: list[str] | None = None
     rows: list[list[float]] = []
     for number, line in lines:
+        key, rest = (*line.split(maxsplit=1), "", "")[:2]
         if letters is None:
-            key, rest = (*line.split(maxsplit=1), "", "")[:2]
             facts.setdefault(key, rest)
-            letters = _letters(rest) if key == "HMM" else None
+            letters = _letters(rest if key == "HMM" else line)
+        elif model.has_statistics and rows and key in ("", "K"):
+            break
         elif match := model.line.fullmatch(line):
-            _check_position(path, number, match[1], len(rows) + 1)
-            rows.append(_emissions(path, number, match[2], model.unit))
+            if match[1] != str(len(rows) + 1):
+                problem = f"expected position {len(rows) + 1}, got {match[1][:20]!r}"
+                raise ReadError(path, f"line {number}: {problem}")
+            if (values := model.read(match[2])) is None:
+                problem = f"expected 20 {model.what}, got {match[2][:40]!r}"
+                raise ReadError(path, f"line {number}: {problem}")
+            rows.append(values)
     said = facts.get("LENG", "").partition(" ")[0]
     if said and said != str(len(rows)):
         hint = "is the file complete?"
         raise ReadError(path, f"{len(rows)} positions, but LENG says {said}", hint)
-    name = facts.get("NAME", "").partition(" ")[0]
-    return Case(_in_order(path, letters, rows), name=name)
+    if letters is None:
+        raise ReadError(path, "no line names the 20 amino acids", "is it of a nucleic acid?")
+    if not rows:
+        raise ReadError(path, "the profile has no positions", "is the file complete?")
+    in_order = np.array(rows).T[[letters.index(letter) for letter in AMINO_ACIDS]]
+    return Case(in_order, name=facts.get("NAME", "").partition(" ")[0])
 
 
-def _emissions(path: Path, number: int, text: str, unit: float) -> list[float]:
+def _scores(text: str) -> list[float] | None:
+    """Return the first 20 numbers, also if only minus signs separate them; -I is missing.
+
+    Columns right of the scores, if any, are percentages and are left out.
+    """
+    scores = [np.nan if one == "-I" else float(one) for one in NUMBER.findall(text)[:20]]
+    if len(scores) < 20 or NUMBER.sub("", text).strip():
+        return None
+    return scores if np.nanmax(np.abs([0, *scores])) <= LARGEST else None
+
+
+def _emissions(unit: float, text: str) -> list[float] | None:
     """Return probabilities that sum to 1, computed from costs; ``*`` is an infinite cost."""
     try:
         costs = [np.inf if token == "*" else read_float(token) for token in text.split()[:20]]
     except ValueError:
-        costs = []
+        return None
     # A value that is not a cost (below 0 or NaN) makes the sum NaN; NaN and 0 are refused.
     chances = np.array([np.exp(-unit * cost) if cost >= 0 else np.nan for cost in costs])
-    if len(costs) < 20 or not chances.sum() > 0:
-        raise ReadError(path, f"line {number}: expected 20 emissions, got {text[:40]!r}")
-    return (chances / chances.sum()).tolist()
+    return (chances / chances.sum()).tolist() if len(costs) == 20 and chances.sum() > 0 else None
+
+
+class Model(NamedTuple):
+    """How a format writes a position: the form of a line, and what reads its 20 values."""
+
+    line: re.Pattern[str]
+    read: Callable[[str], list[float] | None]
+    what: str = "emissions"
+    has_statistics: bool = False  # below the positions
+
+
+MODELS = {
+    "pssm": Model(re.compile(r"\s*+(\S++)\s*+(?:\S\s++)?+(.*)"), _scores, "scores", True),
+    "hmmer": Model(re.compile(r"\s*([0-9]+)\s+(.+)"), partial(_emissions, 1.0)),
+    "hhm": Model(re.compile(r"[A-Za-z]\s+([0-9]+)\s+(.+)"), partial(_emissions, np.log(2) / 1000)),
+}

@@ -144,13 +144,8 @@ def headers(
     files: Sequence[Path], recipe: AudioRecipe | str | None, deep: bool, n_jobs: int | None = None
 ) -> Generator[Header | ReadError, None, None]:
     """Yield the header of each file, or its error; errors of decoding are found with `deep`."""
-    jobs = [(_header, file, audio_recipe(recipe), deep) for file in files]
+    jobs = [(header_of, file, audio_recipe(recipe), deep) for file in files]
     return in_processes(_or_error, jobs, n_threads(n_jobs) if deep else 1)
-
-
-def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header:
-    with opened(file) as stream:
-        return header_of(stream, shown(file), recipe, deep)
 
 
 def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -196,9 +196,10 @@ def decoded_features(stream: BinaryIO, name: str, recipe: AudioRecipe) -> np.nda
         return recipe.features(resampled(blocks, sound.samplerate, recipe.sr))
 
 
-def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = False) -> Header:
-    """Return the header of an open file; with `deep` the samples are decoded and checked too."""
-    with _sound(stream, name, recipe) as sound:
+def header_of(file: Path, recipe: AudioRecipe, deep: bool = False) -> Header:
+    """Return the header of a file; with `deep` the samples are decoded and checked too."""
+    name = shown(file)
+    with opened(file) as stream, _sound(stream, name, recipe) as sound:
         kind = f"{sound.format} {sound.samplerate} Hz, {counted(sound.channels, 'channel')}"
         if not deep:
             if sound.frames < UNKNOWN:

@@ -18,7 +18,7 @@ from mvdfq.io.dataset import Dataset, Format
 from mvdfq.io.source import Glimpse, ReadError, Source, unchanged
 from mvdfq.io.tables.arrays import arrays_dataset, damage_is_said
 from mvdfq.io.tables.column_roles import COLUMNS
-from mvdfq.io.tables.csv_tables import CHUNK, table_from
+from mvdfq.io.tables.csv_tables import CHUNK, table_of
 from mvdfq.io.tables.in_memory import Frame, by_column, columns_dataset, table_dataset
 from mvdfq.sequences.tables import TableColumns, as_column, columns_of
 
@@ -122,7 +122,7 @@ def read_excel(source: Source, **options: Any) -> Dataset:
                 for i, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1)
             )
             rows = ((i, cells) for i, cells in texts if any(cells))
-            return table_dataset(source, table_from(source, rows), options)
+            return table_dataset(source, table_of(source, rows), options)
 
 
 def _is_json(glimpse: Glimpse) -> bool:

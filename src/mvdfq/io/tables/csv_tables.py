@@ -154,13 +154,9 @@ class Table:
             yield [line for line, _ in whole], cells, torn
 
 
-def table_of(source: Source) -> Table:
-    """Open a table whose rows have the same columns; columns without names are "0", "1", ..."""
-    return table_from(source, rows_of(source))
-
-
-def table_from(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Table:
-    """Return the table of rows of text, whose first row may hold names."""
+def table_of(source: Source, rows: Iterator[tuple[int, list[str]]] | None = None) -> Table:
+    """Open a file, or rows of text, as a table; the first row may hold names of columns."""
+    rows = rows_of(source) if rows is None else rows
     first = list(islice(rows, LOOK))
     if not first:
         source.fail("the file is empty")

@@ -35,11 +35,6 @@ def is_long(glimpse: Glimpse) -> bool:
     return bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
 
 
-def read_long(source: Source, **options: Any) -> Dataset:
-    """Read a table with one time point per row."""
-    return long_dataset(source, Columns(**options), table_of(source))
-
-
 def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
     """Read the rows of a table, each a time point of the sequence that its id names."""
     roles = columns.find(source, table.header, table.sample, table.index)
@@ -67,15 +62,21 @@ def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
     return growing.dataset()
 
 
-LONG_CSV = Format("long-csv", is_long, read_long, options=COLUMNS, extensions=TABLES)
+LONG_CSV = Format(
+    "long-csv",
+    is_long,
+    lambda source, **options: long_dataset(source, Columns(**options), table_of(source)),
+    options=COLUMNS,
+    extensions=TABLES,
+)
 
 
 def _is_csv_folder(glimpse: Glimpse) -> bool:
     """Is this one series, or a folder with a table whose first lines hold a number?"""
     if not glimpse.path.is_dir():
         return is_one_series(glimpse)
-    files = csv_files(glimpse.path)
-    return bool(files) and any(re.search(r"\d", line) for line in Glimpse(files[0]).lines)
+    return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:1]
+               for line in Glimpse(file).lines)  # fmt: skip
 
 
 def is_one_series(glimpse: Glimpse) -> bool:

@@ -131,6 +131,21 @@ class Source:
         """Raise: the file cannot be read."""
         raise ReadError(self.path, problem, hint)
 
+    @contextmanager
+    def guard(self, damaged: str = "") -> Iterator[None]:
+        """Name the file in what a wrong value leads to, or in whatever `damaged` data lead to."""
+        try:
+            yield
+        except ReadError:
+            raise
+        except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
+            if damaged:
+                told = f"{type(error).__name__}: {error}"
+                self.fail(f"{damaged} is damaged or cut short ({told})"[:300])
+            if not isinstance(error, ValueError | OverflowError):
+                raise
+            self.fail(str(error))
+
     def skip(self, problem: str, hint: str = "") -> None:
         """Leave out one series if the user asked for that; otherwise raise."""
         self.leave_out(ReadError(self.path, problem, hint))

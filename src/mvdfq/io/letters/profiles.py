@@ -31,12 +31,7 @@ NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 Lines = list[tuple[int, str]]
 
 
-def read_profiles(
-    path: str | Path,
-    *,
-    values: str = "log-odds",
-    skip_bad: bool = False,
-) -> Dataset:
+def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool = False) -> Dataset:
     r"""Read profiles: PSI-BLAST's ASCII PSSM, HMMER3's ``.hmm`` or HH-suite's ``.hhm``.
 
     Parameters

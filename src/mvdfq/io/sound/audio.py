@@ -157,9 +157,7 @@ def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def audio_features(
-    file: str | Path,
-    recipe: AudioRecipe | str | None = None,
-    cache: FeatureCache | None = None,
+    file: str | Path, recipe: AudioRecipe | str | None = None, cache: FeatureCache | None = None
 ) -> np.ndarray:
     """Return the features of one sound file, (n_rows, n_frames); the cache may hold them."""
     recipe = audio_recipe(recipe)

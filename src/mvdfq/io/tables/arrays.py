@@ -9,8 +9,7 @@ with one value per sequence, ``channel_names`` and ``symbolic`` with one value p
 
 import math
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from mvdfq._utils.files import guarded_array, replacing
 from mvdfq.io.dataset import Dataset, Format, joined_parts
-from mvdfq.io.source import ReadError, Source, unchanged
+from mvdfq.io.source import Source, unchanged
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.converters import from_time_first
 
@@ -33,22 +32,11 @@ NAMES = ["names", "ids", "name", "id"]
 GROUPS = ["groups", "group"]
 
 
-@contextmanager
-def damage_is_said(source: Source, what: str) -> Iterator[None]:
-    """Turn every error that a damaged file leads to into a ReadError."""
-    try:
-        yield
-    except ReadError:
-        raise
-    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
-        source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
-
-
 def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndarray]:
     """Read the named arrays of an .npz file, by name; all arrays if no names are given."""
     arrays = {}
     with (
-        damage_is_said(source, "the archive"),
+        source.guard("the archive"),
         open(source.path, "rb") as raw,
         unchanged(raw, source.path),
         zipfile.ZipFile(raw) as archive,
@@ -125,11 +113,7 @@ def column(
 def read_npy(source: Source, time_first: bool = False) -> Dataset:
     """Read an array with two or three axes."""
     size = source.path.stat().st_size
-    with (
-        open(source.path, "rb") as file,
-        unchanged(file, source.path),
-        damage_is_said(source, "the array"),
-    ):
+    with open(source.path, "rb") as file, unchanged(file, source.path), source.guard("the array"):
         values = _read(source, file, size, "the array")
     source.tell(size, size)
     return _foreign(source, {"x": values}, time_first)

@@ -6,9 +6,8 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from functools import wraps
 from io import BytesIO
 from typing import IO, Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from mvdfq.io.dataset import Dataset, Format
 from mvdfq.io.source import Glimpse, ReadError, Source, unchanged
-from mvdfq.io.tables.arrays import arrays_dataset, damage_is_said
+from mvdfq.io.tables.arrays import arrays_dataset
 from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import CHUNK, table_of
 from mvdfq.io.tables.in_memory import Frame, by_column, columns_dataset, table_dataset
@@ -31,22 +30,6 @@ PLAIN = frozenset(
 COMPRESSED = 15
 
 
-def _named(read: Callable[..., Dataset]) -> Callable[..., Dataset]:
-    """Return a reader whose errors name the file."""
-
-    @wraps(read)
-    def run(source: Source, **options: Any) -> Dataset:
-        try:
-            return read(source, **options)
-        except ReadError:
-            raise
-        except (ValueError, OverflowError) as error:
-            source.fail(str(error))
-
-    return run
-
-
-@_named
 def read_arrow(source: Source, **options: Any) -> Dataset:
     """Read a Parquet file, or a Feather file, which is an Arrow file, batch by batch."""
     try:
@@ -55,12 +38,12 @@ def read_arrow(source: Source, **options: Any) -> Dataset:
     except ImportError:
         source.fail("reading Parquet and Feather needs pyarrow", "pip install pyarrow")
     kind = "parquet" if Glimpse(source.path).start.startswith(b"PAR1") else "feather"
-    try:
-        with open(source.path, "rb") as raw, unchanged(raw, source.path):
+    with source.guard(), open(source.path, "rb") as raw, unchanged(raw, source.path):
+        try:
             table = dataset(source.path, format=kind)
             return _from_batches(source, pyarrow, table, options)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        source.fail(f"the file is damaged or cut short ({error})"[:300])
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            source.fail(f"the file is damaged or cut short ({error})"[:300])
 
 
 def _from_batches(source: Source, arrow: Any, table: Any, options: Mapping[str, Any]) -> Dataset:
@@ -109,7 +92,7 @@ def read_excel(source: Source, **options: Any) -> Dataset:
     except ImportError:
         hint = "pip install openpyxl, or save the sheet as CSV"
         source.fail("reading Excel files needs openpyxl", hint)
-    with damage_is_said(source, "the file"):
+    with source.guard("the file"):
         with zipfile.ZipFile(source.path) as archive:
             if sum(member.file_size for member in archive.infolist()) > source.max_bytes:
                 source.fail("too large when unpacked", "max_bytes allows more")
@@ -131,7 +114,6 @@ def _is_json(glimpse: Glimpse) -> bool:
     return first[:1] == "{" or (first[:1] == "[" and first[1:].lstrip()[:1] in ("{", "[", ""))
 
 
-@_named
 def read_json(source: Source, **options: Any) -> Dataset:
     """Read a table in JSON: a list of records, lines of records, columns, or columns and data."""
     if source.path.stat().st_size > min(LARGEST_JSON, source.max_bytes):
@@ -146,7 +128,8 @@ def read_json(source: Source, **options: Any) -> Dataset:
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         hint = 'a list of records [{"x": 1}, ...] and columns {"x": [1, ...]} are read'
         source.fail(f"the JSON is not a table ({error})"[:200], hint)
-    return columns_dataset(source, TableColumns(arrays), options)
+    with source.guard():
+        return columns_dataset(source, TableColumns(arrays), options)
 
 
 def _json_columns(found: Any) -> dict[str, np.ndarray]:
@@ -169,7 +152,7 @@ def _json_columns(found: Any) -> dict[str, np.ndarray]:
 def read_mat(source: Source, time_first: bool = False) -> Dataset:
     """Read the variables X and y, or X_train ..., of a MATLAB file; X may be a cell array."""
     with open(source.path, "rb") as file, unchanged(file, source.path):
-        with damage_is_said(source, "the file"):
+        with source.guard("the file"):
             unpacked = _check_unpacked(source, file)
         arrays = {
             name: _plain(source, name, values)

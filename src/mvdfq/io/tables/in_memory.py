@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, dataset_of
-from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.source import Glimpse, Source
 from mvdfq.io.tables.column_roles import Columns, known_places, some
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Batch
 from mvdfq.io.tables.long_tables import is_long, is_one_series, long_dataset, series_dataset
@@ -118,18 +118,14 @@ def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None
     """Read a table in memory, or several tables: one series each, named by keys or by numbers."""
     source = Source(TABLE) if source is None else source
     X = as_columns(X)
-    try:
-        if (tables := _tables_in(X)) is not None:
-            frames = [
-                (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)))
-                for name, table in tables.items()
-            ]
-            return series_dataset(source, Columns.of(options), frames, "row")
-        return columns_dataset(source, columns_of(X), options)
-    except ReadError:
-        raise
-    except (ValueError, OverflowError) as error:
-        raise ReadError(source.path, str(error)) from None
+    with source.guard():
+        if (tables := _tables_in(X)) is None:
+            return columns_dataset(source, columns_of(X), options)
+        frames = [
+            (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)))
+            for name, table in tables.items()
+        ]
+        return series_dataset(source, Columns.of(options), frames, "row")
 
 
 def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, Any]) -> Dataset:

@@ -124,10 +124,7 @@ def unit_of(name: str, cells: Sequence[str]) -> float | None:
 
 
 def at_one_rate(
-    source: Source,
-    X: Sequences,
-    seconds: Sequence[np.ndarray | None],
-    rate: float | None = None,
+    source: Source, X: Sequences, seconds: Sequence[np.ndarray | None], rate: float | None = None
 ) -> Sequences:
     """Return sequences at `rate`, or with the rate that their times in `seconds` tell."""
     check_sampling_rate(rate, "resample")

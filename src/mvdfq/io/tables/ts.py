@@ -169,12 +169,7 @@ FORMAT = Format(
 
 
 def write_ts(
-    path: str | Path,
-    X: Any,
-    y: Any = None,
-    *,
-    problem_name: str | None = None,
-    comment: str = "",
+    path: str | Path, X: Any, y: Any = None, *, problem_name: str | None = None, comment: str = ""
 ) -> None:
     """Write sequences as a .ts file, which sktime, aeon and `read_series` read.
 

@@ -200,10 +200,10 @@ def read(
     if data.y is not None and not elsewhere.gives_labels and record.name in ("audio", "csv-folder"):
         data = replace(data, remarks=(*data.remarks, *person_remarks(data.names)))
     data = elsewhere.applied(data, source)
-    is_sound = record.name == "audio"
-    said = {"format": record.name, "strands": strands, "profile_values": profile_values,
-            "recipe": asdict(audio_recipe(recipe, silence)) if is_sound else None,
-            "names": data.names, "columns": _given({"label": label}) | columns}  # fmt: skip
+    stored = asdict(audio_recipe(recipe, silence)) if record.name == "audio" else None
+    said: dict[str, Any] = {"format": record.name, "recipe": stored, "strands": strands}
+    said |= {"profile_values": profile_values, "names": data.names}
+    said["columns"] = _given({"label": label}) | columns
     return replace(data, source=said)
 
 

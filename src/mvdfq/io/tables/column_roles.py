@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.io.tables.csv_tables import first_rows, is_given, named_columns
+from mvdfq.io.tables.csv_tables import counts_up, first_rows, is_given, is_value, named_columns
 from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
@@ -288,3 +288,42 @@ def _rises(
             return False
         last[who] = value
     return True
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Does the first row hold names? At the ends of a row a word may be a label."""
+    row = rows[0]
+    inner = row[1:-1] if len(row) > 2 else row
+    if "label" in row or counts_up(inner):
+        return True
+    if any(len(other) == len(row) for other in rows[1:]):
+        return named_columns(rows)[1]
+    return not all(map(is_value, inner))
+
+
+def layout_of(glimpse: Glimpse) -> str | None:
+    """Return if rows are series ("wide") or time points of one ("one") or of several ("long")."""
+    rows, looked = first_rows(glimpse), looked_at(glimpse)
+    if not rows or "file_name" in rows[0]:
+        return None
+    columns = Columns.of(glimpse.options)
+    apart = {
+        i for i, name in enumerate(rows[0]) if name in (columns.label, columns.id, columns.group)
+    }
+    if looked is not None:
+        roles, body = looked
+        apart |= {*roles.places.values()}
+        ids = [row[roles.places["id"]] for row in body] if "id" in roles.places else []
+        recur = bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
+        if columns.id != "id" or roles.has_runs or recur:
+            return "long"
+        if roles.is_clock or is_bare_series(roles, body):
+            numbers = all(is_value(row[i]) for row in body for i in roles.channels)
+            return "one" if numbers and not {"id", "label"} & {*roles.places} else None
+    body = rows[1:] if apart or has_header(rows) else rows
+    # A broken cell here and there is left to the reader, which names the cell.
+    inner = [
+        cell for row in body for i, cell in enumerate(row) if i not in (apart or (0, len(row) - 1))
+    ]
+    inner = list(filter(is_given, inner))
+    return "wide" if 2 * sum(map(is_value, inner)) > len(inner) else None

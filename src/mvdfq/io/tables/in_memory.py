@@ -14,10 +14,10 @@ import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import Glimpse, Source
-from mvdfq.io.tables.column_roles import Columns, known_places, some
+from mvdfq.io.tables.column_roles import Columns, known_places, layout_of, some
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Batch
-from mvdfq.io.tables.long_tables import is_long, is_one_series, long_dataset, series_dataset
-from mvdfq.io.tables.series_rows import is_wide, wide_dataset
+from mvdfq.io.tables.long_tables import long_dataset, series_dataset
+from mvdfq.io.tables.series_rows import wide_dataset
 from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import channels_first
 from mvdfq.sequences.tables import TableColumns, columns_of, is_missing
@@ -104,11 +104,12 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
     """Read a table: one time point per row, one series per row, or one series in all."""
     columns = Columns.of({**getattr(table, "known", {}), **options})
     look = Glimpse(source.path, options, [table.header, *table.sample])
-    if columns.id not in ("id", None) or is_long(look):
+    layout = layout_of(look)
+    if columns.id not in ("id", None) or layout == "long":
         return long_dataset(source, columns, table)
-    if is_wide(look):
+    if layout == "wide":
         return wide_dataset(source, columns, table.header, table.sample, table.rows)
-    if not is_one_series(look) and table.sample:
+    if layout != "one" and table.sample:
         hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
         source.fail("no column of ids", hint)
     return series_dataset(source, columns, [(source.stem, source.path, lambda _: table)], "row")

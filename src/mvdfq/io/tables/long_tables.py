@@ -8,31 +8,12 @@ from typing import Any
 
 from mvdfq.io.dataset import Dataset, Format
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in
-from mvdfq.io.tables.column_roles import (
-    COLUMNS,
-    Columns,
-    Roles,
-    how_to_name,
-    is_bare_series,
-    looked_at,
-)
-from mvdfq.io.tables.csv_tables import METADATA, TABLES, is_value, table_of
+from mvdfq.io.tables.column_roles import COLUMNS, Columns, Roles, how_to_name, layout_of
+from mvdfq.io.tables.csv_tables import METADATA, TABLES, table_of
 from mvdfq.io.tables.growing import Growing
 
 ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 NO_ROWS = "a header, but no rows"
-
-
-def is_long(glimpse: Glimpse) -> bool:
-    """Is there a column of ids, and a column of times or ids that repeat?"""
-    looked = looked_at(glimpse)
-    if looked is None:
-        return False
-    roles, rows = looked
-    if glimpse.options.get("id", "id") != "id" or roles.has_runs:
-        return True
-    ids = [row[roles.places["id"]] for row in rows] if "id" in roles.places else []
-    return bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
 
 
 def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
@@ -64,7 +45,7 @@ def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
 
 LONG_CSV = Format(
     "long-csv",
-    is_long,
+    lambda glimpse: layout_of(glimpse) == "long",
     lambda source, **options: long_dataset(source, Columns(**options), table_of(source)),
     options=COLUMNS,
     extensions=TABLES,
@@ -74,20 +55,9 @@ LONG_CSV = Format(
 def _is_csv_folder(glimpse: Glimpse) -> bool:
     """Is this one series, or a folder with a table whose first lines hold a number?"""
     if not glimpse.path.is_dir():
-        return is_one_series(glimpse)
+        return layout_of(glimpse) == "one"
     return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:1]
                for line in Glimpse(file).lines)  # fmt: skip
-
-
-def is_one_series(glimpse: Glimpse) -> bool:
-    """Is there a column of times, and are all other columns numbers, and not ids or labels?"""
-    looked = looked_at(glimpse)
-    if looked is None:
-        return False
-    roles, rows = looked
-    numbers = all(is_value(row[i]) for row in rows for i in roles.channels)
-    is_timed = roles.is_clock or is_bare_series(roles, rows)
-    return is_timed and numbers and not {"id", "label"} & {*roles.places}
 
 
 def csv_files(folder: Path) -> list[Path]:

@@ -10,21 +10,18 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, Format, gather, read_header
-from mvdfq.io.source import Glimpse, Source
-from mvdfq.io.tables.column_roles import Columns, counts_rows, is_bare_series, is_index, looked_at
+from mvdfq.io.source import Source
+from mvdfq.io.tables.column_roles import Columns, counts_rows, has_header, is_index, layout_of
 from mvdfq.io.tables.csv_tables import (
     LOOK,
     MISSING,
     TABLES,
     Commas,
     channel_values,
-    counts_up,
-    first_rows,
     floats,
     is_given,
     is_number,
     is_value,
-    named_columns,
     numbers,
     rows_of,
 )
@@ -37,38 +34,6 @@ ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORE
 ESCAPE = re.compile(r"\\(.)")
 KEY = re.compile(r"@(relation|attribute)\b", re.IGNORECASE)
 NUMERIC = ("numeric", "real", "integer")
-
-
-def is_wide(glimpse: Glimpse) -> bool:
-    """Do numbers outweigh words, apart from the columns that may hold a label?"""
-    columns, rows = Columns.of(glimpse.options), first_rows(glimpse)
-    looked = looked_at(glimpse)
-    # Times say that a row is a time point, and not a series.
-    if not rows or "file_name" in rows[0]:
-        return False
-    if looked and (looked[0].is_clock or is_bare_series(*looked)):
-        return False
-    special = [columns.label, columns.id, columns.group]
-    apart = {i for i, name in enumerate(rows[0]) if name in special}
-    apart |= {*looked[0].places.values()} if looked else set()
-    body = rows[1:] if apart or has_header(rows) else rows
-    # A broken cell here and there is left to the reader, which names the cell.
-    inner = [
-        cell for row in body for i, cell in enumerate(row) if i not in (apart or (0, len(row) - 1))
-    ]
-    inner = list(filter(is_given, inner))
-    return sum(map(is_value, inner)) > sum(not is_value(cell) for cell in inner)
-
-
-def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Does the first row hold names? At the ends of a row a word may be a label."""
-    row = rows[0]
-    inner = row[1:-1] if len(row) > 2 else row
-    if "label" in row or counts_up(inner):
-        return True
-    if any(len(other) == len(row) for other in rows[1:]):
-        return named_columns(rows)[1]
-    return not all(map(is_value, inner))
 
 
 def read_wide(source: Source, **options: Any) -> Dataset:
@@ -177,7 +142,11 @@ def _wide_row(
 
 
 WIDE = Format(
-    "wide-csv", is_wide, read_wide, options=("label", "id", "group", "missing"), extensions=TABLES
+    "wide-csv",
+    lambda glimpse: layout_of(glimpse) == "wide",
+    read_wide,
+    options=("label", "id", "group", "missing"),
+    extensions=TABLES,
 )
 
 

@@ -14,7 +14,7 @@ from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.labelling import Elsewhere, has_column, person_remarks
 from mvdfq.io.letters.fasta import from_biopython, read_fasta
-from mvdfq.io.recognition import FORMATS, RECORDS, find_format, read_paths, recognise
+from mvdfq.io.recognition import RECORDS, find_format, read_paths, recognise
 from mvdfq.io.sound.listing import list_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
@@ -179,9 +179,10 @@ def read(
         return elsewhere.applied(_from_memory(path, columns, strands, source), source)
     paths = [Path(one) for one in path] if _is_list(path) else [Path(path)]
     source.path = paths[0]
-    if format and format not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
-    record = RECORDS[FORMATS.index(format)] if format else find_format(paths[0], columns)
+    named = {record.name: record for record in RECORDS}
+    if format and format not in named:
+        raise ValueError(f"format must be one of {', '.join(named)}; got {format!r}.")
+    record = named[format] if format else find_format(paths[0], columns)
     options = {key: asked[key] for key in ("recipe", "silence", "cache", "profile_values")}
     options["time_first"] = time_first or None
     options["strands"] = None if strands == "one" else strands

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,20 +60,20 @@ class Elsewhere:
         source = replace(source, remarks={}, skipped=[])
         found: dict[str, Found | None] = {"y": None, "groups": None}
         if self.labels is not None:
-            places = self.label, self.group
-            found["y"], found["groups"] = _from_table(self.labels, data.names, *places, source)
+            found["y"], found["groups"] = self._from_table(data.names, source)
         for key, what, pattern in (
             ("y", "label", self.label_pattern),
             ("groups", "group", self.group_pattern),
         ):
             if pattern is not None:
                 found[key] = _from_names(data.names, pattern, what)
-        kept = list(range(len(data)))
+        lost: dict[int, str] = {}
         for key, values in found.items():
-            for i in () if values is None else [i for i in kept if values[i] is None]:
-                source.leave_out(self._missing(data.names[i], key, source))
-                kept.remove(i)
-        if not kept:
+            for i in (i for i, value in enumerate(values or ()) if value is None):
+                lost.setdefault(i, key)
+        for i, key in lost.items():
+            source.leave_out(self._missing(data.names[i], key, source))
+        if not (kept := [i for i in range(len(data)) if i not in lost]):
             source.fail("no sequence has a label or a group", str(source.skipped[0]))
         new: Any = {
             key: np.array([values[i] for i in kept])
@@ -90,10 +91,59 @@ class Elsewhere:
         if pattern is not None:
             hint = "change the expression, so that it matches every name"
             return ReadError(name, f"{what}_pattern {pattern!r} finds no {what} in this name", hint)
-        held = next(iter(_table(self.labels)[1]), [""])[0]
+        held = next(iter(self._table[1]), [""])[0]
         problem = f"{name!r} has no {what} in the table of labels; the table holds names such as "
         problem += repr(held)
         return ReadError(source.path, problem, "add a row for this name to the table")
+
+    @cached_property
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        return _table(self.labels)
+
+    def _from_table(self, names: Sequence[str], source: Source) -> tuple[Found, Found | None]:
+        """Look up the names in the column that holds most of them; lines in order need no names."""
+        labels, (header, rows) = self.labels, self._table
+        where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
+        if not rows:
+            where.fail("the table holds no labels", "write one row per sequence")
+        tables = [_Keys(rows, i, names) for i in range(len(rows[0]))]
+        hits = [sum(table.find(name) is not None for name in names) for table in tables]
+        key = int(np.argmax(hits))
+        if not hits[key]:
+            if isinstance(labels, Mapping) or any(
+                SEPARATOR.search(line) for _, line in where.said()
+            ):
+                problem = f"no column holds names such as {names[0]!r}"
+                where.fail(problem, f"a row of the table is {some(rows[-1])}")
+            return _in_order(where, [*([header] if header else []), *rows], names, source), None
+        shown = header or list(map(str, range(len(rows[0]))))
+        wishes: dict[str, Any] = {"label": self.label, "group": self.group}
+        wishes = {kind: kind if wish is None else wish for kind, wish in wishes.items()}
+        places = {**Columns(**wishes, id=key, time=None, channels=()).find(where, shown, []).places}
+        del places["id"]
+        rest = [i for i in range(len(shown)) if i != key and i not in places.values()]
+        if "label" not in places:
+            if len(rest) != 1:
+                hint = f"label=NAME of {some(header or [str(i) for i in rest])}"
+                where.fail("it is not clear which column holds the labels", hint)
+            places = {"label": rest[0], **places}
+        seen: dict[str, list[str]] = {}
+        for row in rows:
+            told = [row[place] for place in places.values()]
+            if seen.setdefault(row[key], told) != told:
+                where.fail(f"{row[key]!r} has two labels or groups")
+        if not isinstance(labels, Mapping):
+            named = (
+                (kind, header[i] if header else i) for kind, i in {"name": key, **places}.items()
+            )
+            told = [f"{kind} {repr(one) if header else f'column {one}'}" for kind, one in named]
+            source.remark("labels: " + "; ".join(told))
+        found = [tables[key].find(name) for name in names]
+        columns = {
+            kind: [None if row is None else row[place] or None for row in found]
+            for kind, place in places.items()
+        }
+        return columns["label"], columns.get("group")
 
 
 def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:
@@ -135,50 +185,6 @@ def has_column(labels: Any, name: str | int | None) -> bool:
     return name is not None and labels is not None and (
         isinstance(name, int) or name in _table(labels)[0]
     )  # fmt: skip
-
-
-def _from_table(
-    labels: Any, names: Sequence[str], label: Any, group: Any, source: Source
-) -> tuple[Found, Found | None]:
-    """Look up the names in the column that holds most of them; lines in order need no names."""
-    header, rows = _table(labels)
-    where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
-    if not rows:
-        where.fail("the table holds no labels", "write one row per sequence")
-    tables = [_Keys(rows, i, names) for i in range(len(rows[0]))]
-    hits = [sum(table.find(name) is not None for name in names) for table in tables]
-    key = int(np.argmax(hits))
-    if not hits[key]:
-        if isinstance(labels, Mapping) or any(SEPARATOR.search(line) for _, line in where.said()):
-            problem = f"no column holds names such as {names[0]!r}"
-            where.fail(problem, f"a row of the table is {some(rows[-1])}")
-        return _in_order(where, [*([header] if header else []), *rows], names, source), None
-    shown = header or list(map(str, range(len(rows[0]))))
-    wishes: dict[str, Any] = {"label": label, "group": group}
-    wishes = {kind: kind if wish is None else wish for kind, wish in wishes.items()}
-    places = {**Columns(**wishes, id=key, time=None, channels=()).find(where, shown, []).places}
-    del places["id"]
-    rest = [i for i in range(len(shown)) if i != key and i not in places.values()]
-    if "label" not in places:
-        if len(rest) != 1:
-            hint = f"label=NAME of {some(header or [str(i) for i in rest])}"
-            where.fail("it is not clear which column holds the labels", hint)
-        places = {"label": rest[0], **places}
-    seen: dict[str, list[str]] = {}
-    for row in rows:
-        told = [row[place] for place in places.values()]
-        if seen.setdefault(row[key], told) != told:
-            where.fail(f"{row[key]!r} has two labels or groups")
-    if not isinstance(labels, Mapping):
-        named = ((kind, header[i] if header else i) for kind, i in {"name": key, **places}.items())
-        told = [f"{kind} {repr(one) if header else f'column {one}'}" for kind, one in named]
-        source.remark("labels: " + "; ".join(told))
-    found = [tables[key].find(name) for name in names]
-    columns = {
-        kind: [None if row is None else row[place] or None for row in found]
-        for kind, place in places.items()
-    }
-    return columns["label"], columns.get("group")
 
 
 def _in_order(

@@ -78,20 +78,16 @@ def read_float(cell: str) -> float:
 
 def channel_values(channels: Sequence[str]) -> np.ndarray:
     """Read the numbers of all channels of a series; a ValueError names the bad channel."""
-    try:
-        values = numbers(",".join(channels))
-    except ValueError:
-        for j, channel in enumerate(channels):
-            try:
-                numbers(channel)
-            except ValueError as error:
-                raise ValueError(f"channel {j + 1}: {error}") from None
-        raise
-    lengths = {channel.count(",") for channel in channels}
-    if len(lengths) > 1:
-        shown = [channel.count(",") + 1 for channel in channels][:20]
-        raise ValueError(f"channels of different lengths: {shown}")
-    return values.reshape(len(channels), -1)
+    rows = []
+    for j, channel in enumerate(channels, 1):
+        try:
+            rows.append(numbers(channel))
+        except ValueError as error:
+            raise ValueError(f"channel {j}: {error}") from None
+    lengths = list(map(len, rows))
+    if len(set(lengths)) > 1:
+        raise ValueError(f"channels of different lengths: {lengths[:20]}")
+    return np.stack(rows)
 
 
 @dataclass

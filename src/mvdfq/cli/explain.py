@@ -64,7 +64,10 @@ def explain(
         write_explanation(clf, read, place, data, output, quiet)
     elif output is not None:
         _write(explanation, output, top)
-    near = [_neighbour(one, clf) for one in clf.neighbours(x, neighbours)] if neighbours else []
+    near, known = [], getattr(clf, "source_", {}).get("names", [])
+    for each in clf.neighbours(x, neighbours) if neighbours else []:
+        name = known[each.index] if each.index < len(known) else str(each.index)
+        near.append({"name": name, "label": each.label, "similarity": round(each.similarity, 4)})
     reasons = Reasons(clf, explanation, read.names[place], top, asked, other)
     if format is Format.json:
         show_json({**explanation.to_dict(top), **reasons.facts(), "neighbours": near})
@@ -124,13 +127,6 @@ def find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
             f"{data} holds {len(names)} sequences: {some}",
         )
     return place, read.X[place] if isinstance(read.X, list) else read.X[[place]]
-
-
-def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
-    """Return one line of output: a training sequence, by its name if the model knows it."""
-    names = getattr(clf, "source_", {}).get("names", [])
-    name = names[one.index] if one.index < len(names) else str(one.index)
-    return {"name": name, "label": one.label, "similarity": round(one.similarity, 4)}
 
 
 def _write(explanation: Any, path: Path, top: int) -> None:

@@ -40,14 +40,20 @@ def gram(
     or, if a folder does not fit into the memory limit, on as many sequences as fit.
     Example: mvdfq gram recordings/ -o K.npy
     """
+    from mvdfq.gram.checkpoint import store_gram
+
     check_output(output, data)
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.", "name another output")
     parts.check()
     clf = parts.classifier(verbose=False)
     fitted, names = _fitted(clf, data, reading, output)
-    with progress_bar("kernel", reading.quiet) as progress:
-        stored = _stored(fitted, output, dtype, progress)
+    try:
+        with progress_bar("kernel", reading.quiet) as progress:
+            stored = store_gram(fitted, output, dtype.value, progress)
+    except OSError as error:  # the output cannot be written
+        message = str(error) if error.strerror is None else f"{output}: {error.strerror}."
+        raise Refused(message, "", CANNOT_WRITE) from None
     lines = "".join(f"{printable(name)}\n" for name in names)
     replace_file(output.with_suffix(".names.txt"), lines)
     if stored.n_found:
@@ -59,17 +65,6 @@ def gram(
         "kernel": " ".join(repr(fitted.kernel_).split()),
     }
     show_facts(facts, format)
-
-
-def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
-    """Write the matrix; an error of the system says that the output cannot be written."""
-    from mvdfq.gram.checkpoint import store_gram
-
-    try:
-        return store_gram(fitted, output, dtype.value, progress)
-    except OSError as error:
-        message = str(error) if error.strerror is None else f"{output}: {error.strerror}."
-        raise Refused(message, "", CANNOT_WRITE) from None
 
 
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:

@@ -14,7 +14,7 @@ from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, tabl
 from mvdfq.cli.page import write_explanation
 from mvdfq.cli.predict import ModelPath, load, new_data, warn_of_training_data
 from mvdfq.cli.reasons import Reasons, signed
-from mvdfq.cli.shared import Without, option
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
 from mvdfq.cli.values import in_words
 
@@ -22,7 +22,7 @@ from mvdfq.cli.values import in_words
 WITHOUT = (
     "skip_bad", "cache", "recipe", "labels", "group_pattern", "strands", "windows", "step",
 )  # fmt: skip
-NewSequence = Annotated[o.DataOptions, Without(*WITHOUT)]
+NewSequence = Annotated[o.DataOptions, WITHOUT]
 PICTURES = (".png", ".svg", ".pdf")
 WHICH = option("1", "Number of the sequence in the file, counted from 1, or its name.")
 CLASS = option(None, "Ask about this class instead of the predicted class.", "--class")

@@ -14,7 +14,7 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
-from mvdfq.cli.shared import Without, option
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
 
 # Types of the stored values.
@@ -24,10 +24,8 @@ Number = StrEnum("Number", ["float64", "float32"])
 def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
-    parts: Annotated[Parts, Without("C", "balanced", "seed")],
-    reading: Annotated[
-        o.DataOptions, Without("labels", "group_pattern", "strands", "windows", "step")
-    ],
+    parts: Annotated[Parts, ("C", "balanced", "seed")],
+    reading: Annotated[o.DataOptions, ("labels", "group_pattern", "strands", "windows", "step")],
     format: o.Output = Format.human,
     dtype: Number = option(
         Number.float64, "Type of the stored values; float32 takes half the space."
@@ -45,7 +43,6 @@ def gram(
     check_output(output, data)
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.", "name another output")
-    parts.check()
     clf = parts.classifier(verbose=False)
     fitted, names = _fitted(clf, data, reading, output)
     try:

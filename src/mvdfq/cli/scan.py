@@ -12,7 +12,7 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows
 from mvdfq.cli.predict import NEVER, ModelPath, Unknown, load, new_data
-from mvdfq.cli.shared import Without, option
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
 
 # How events are shown.
@@ -22,7 +22,7 @@ Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
 def scan(
     model: ModelPath,
     data: Annotated[list[Path], typer.Argument(help="Long recordings: files, as in training.")],
-    reading: Annotated[o.DataOptions, Without(*NEVER, "label", "group", "windows", "step")],
+    reading: Annotated[o.DataOptions, (*NEVER, "label", "group", "windows", "step")],
     *,
     window: str | None = option(
         None,

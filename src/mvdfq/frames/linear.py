@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
-from mvdfq._engines.row_loops import moments, project, shift_and_scale
+from mvdfq._engines.row_loops import moments, project
 from mvdfq._utils.checks import check_spread
 from mvdfq.frames.base import PerChannel, SequenceTransformer, channel_names, renamed
 from mvdfq.frames.learned import require, require_array, require_axes
@@ -63,7 +63,9 @@ class Standardize(PerChannel):
     def _transform(self, X: Sequences) -> Sequences:
         """Shift and scale the channels."""
         scaled = np.empty_like(X.data)
-        shift_and_scale(X.data, self.mean_, self.scale_, scaled)
+        # channel by channel, to save memory; in double precision
+        for channel, mean, scale, out in zip(X.data, self.mean_, self.scale_, scaled, strict=True):
+            out[:] = np.subtract(channel, mean, dtype=np.float64) / scale
         return X.with_data(scaled)
 
     def check_learned(self) -> None:

@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer
@@ -142,6 +141,8 @@ class CodebookQuantizer(SequenceTransformer):
 
 def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:
     """Return the centres of `size` clusters, found in batches if there are many frames."""
+    from sklearn.cluster import KMeans, MiniBatchKMeans  # slow to import
+
     # A few frames per codeword in every batch, so that all codewords can move.
     batch = max(1024, 4 * size)
     if len(frames) <= batch:

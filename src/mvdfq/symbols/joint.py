@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from mvdfq._engines.row_loops import join_digits
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.sequences import Sequences
@@ -199,12 +198,15 @@ class JointQuantizer(SequenceTransformer):
         """Return the codes of all sets, if no set has numbered columns."""
         dtype = code_dtype(int(self.n_symbols_.max()))
         codes = np.empty((len(self.sets_), symbols.data.shape[1]), dtype)
-        radices = np.array(self._radices())
+        codes[:] = 0
+        radices = [int(radix) for radix in self._radices()]
         for row, members in zip(codes, self.sets_, strict=True):
-            which = np.array(members)
-            join_digits(
-                symbols.data, which, radices[which], symbols.missing, row, np.iinfo(dtype).max
-            )
+            for c in reversed(members):  # the first channel is the lowest digit
+                row *= radices[c]
+                # an unknown symbol has a code beyond its radix and counts as the highest digit
+                row += np.minimum(symbols.data[c], radices[c] - 1)
+            for c in members:
+                row[symbols.data[c] == symbols.missing] = np.iinfo(dtype).max
         return codes
 
     def _choose_sets(self) -> list[tuple[int, ...]]:

@@ -283,14 +283,12 @@ class _Reader:
 
     def evidence(self, start: int, stop: int, compared: Compared) -> tuple[np.ndarray, np.ndarray]:
         """Return the evidence of numeric channels in one sequence, see `FilterBank.evidence`."""
-        data = np.ascontiguousarray(self.data[:, start:stop])
-        (n, n_frames), n_columns = data.shape, compared[0].shape[-1]
+        n, n_frames, n_columns = len(self.data), stop - start, compared[0].shape[-1]
         by_response, by_kind = np.zeros((n, n_frames, n_columns)), np.zeros((2, n, n_columns))
         by_frame, rest = np.zeros((n_columns, n, n_frames)), np.zeros((n, n_columns))
         flat = by_response.reshape(n, -1)
-        filter_words.filter_evidence(
-            data, self.filters, self.thresholds, *compared, flat, by_kind, rest
-        )
+        read = self.data, (start, stop), self.filters, self.thresholds
+        filter_words.filter_evidence(*read, *compared, flat, by_kind, rest)
         filter_words.spread_taps(by_response, self.filters[0], by_frame)
         return by_frame + rest.T[:, :, None] / n_frames, by_kind.transpose(2, 1, 0)
 

@@ -251,7 +251,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 class PerChannel(SequenceTransformer):
     """Base of the transformers whose rows are the channels, each made of one channel alone."""
 
-    _reach = 0
+    _reach: ClassVar[int | None] = 0
 
     def channel_shares(self) -> np.ndarray:
         """Return the identity: every row is one channel."""

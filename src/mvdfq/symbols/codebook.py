@@ -173,7 +173,7 @@ def _nearest(data: np.ndarray, codebook: np.ndarray) -> np.ndarray:
     norms = np.sqrt((words**2).sum(axis=1))
     # beyond this, squares could overflow in single precision
     is_single = max(largest, np.abs(codebook).max()) < 1e15
-    dtype = np.dtype(np.float32 if is_single else np.float64)
+    dtype: Any = np.float32 if is_single else np.float64
     factors = np.concatenate([-words.T, [norms**2 / 2]]).astype(dtype)
     # sums of n products of rounded numbers are wrong by at most n + 2 roundings of their sizes,
     # and differences from the centre by one rounding in double precision

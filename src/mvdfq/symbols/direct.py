@@ -308,8 +308,8 @@ class DirectQuantizer(PerChannel):
                     f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
                     f"got strategy={self.strategy!r}."
                 )
-        low, high = self.range if np.shape(self.range) == (2,) else (None, None)
-        fits = is_number(low) and is_number(high) and 0 <= low < high <= 100
+        ends: Any = self.range if np.shape(self.range) == (2,) else (None, None)
+        fits = all(map(is_number, ends)) and 0 <= ends[0] < ends[1] <= 100
         if self.range is not None and not fits:
             raise ValueError(f"range must be two rising percentiles in 0..100, got {self.range!r}.")
         share = self.adaptive

@@ -57,8 +57,8 @@ class Rows(Stack):
         """Fit every quantizer and encode the training sequences, in one pass."""
 
         def fitted(named: tuple[str, Any]) -> tuple[str, Any, Symbols]:
-            name, view = named
-            view = None if view is None else clone(view)
+            name, given = named
+            view: Any = None if given is None else clone(given)
             if hasattr(view, "fit_transform"):  # a pipeline then transforms only once
                 return name, view, _checked(name, view.fit_transform(X, y))
             return name, view, _checked(name, view and view.fit(X, y).transform(X))

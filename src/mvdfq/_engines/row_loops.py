@@ -148,6 +148,30 @@ def count_thresholds(values, thresholds, codes, missing):
                 out[t] = missing
 
 
+@compiled
+def settle_nearest(distances, near, data, words, codes):
+    """Decide again, in double precision, which codeword is nearest where several are nearly so.
+
+    `distances` (n_frames, n_words) are rounded, and `codes` are the places of the least distances.
+    Other codewords may be nearest if their distances are larger by at most `near` (n_frames,).
+    `data` is (n_channels, n_frames), `words` (n_words, n_channels). A tie goes to the lowest index.
+    """
+    for t in range(codes.size):
+        limit, n_near = distances[t, codes[t]] + near[t], np.int32(0)
+        for j in range(distances.shape[1]):  # without branches: one instruction compares many
+            n_near += np.int32(1) if distances[t, j] <= limit else np.int32(0)
+        if n_near < 2:
+            continue
+        least = np.inf
+        for j in range(words.shape[0]):
+            if distances[t, j] <= limit:
+                squares = 0.0
+                for c in range(data.shape[0]):
+                    squares += (data[c, t] - words[j, c]) ** 2
+                if squares < least:
+                    least, codes[t] = squares, j
+
+
 def split_costs(
     values: np.ndarray, weights: np.ndarray, n_bins: int
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -268,8 +268,9 @@ class _Reader:
     def __init__(self, encoder: Pipeline, X: Sequences) -> None:
         scale, filters, quantizer = (step for _, step in encoder.steps)
         self.numeric = np.flatnonzero(~X.symbolic_mask)
-        scaled = scale.transform(X)
-        self.data = np.ascontiguousarray(scaled.data[self.numeric])
+        scaled = scale._transform(X).data  # every bank reads the same sequences, checked before
+        is_whole = len(self.numeric) == len(scaled)
+        self.data = np.ascontiguousarray(scaled if is_whole else scaled[self.numeric])
         self.offsets, self.filters = X.offsets, filters.compiled(0)
         self.thresholds = quantizer.thresholds_
 

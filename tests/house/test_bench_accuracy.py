@@ -1,29 +1,13 @@
 """The statistics of benchmarks/bench_accuracy.py, and what it shows of the stored results."""
 
-import importlib
 import os
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mvdfq
 from mvdfq.classifier.presets import PRESETS
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def load(monkeypatch):
-    """Return a function that imports a script of benchmarks/ and forgets it after the test."""
-    before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == BENCHMARKS:
-            del sys.modules[name]
 
 
 def test_holm_by_worked_numbers(load):

@@ -17,6 +17,17 @@ def test_holm_by_worked_numbers(load):
     np.testing.assert_allclose(load("accuracy_stats").holm([0.6, 0.7]), [1, 1])
 
 
+def test_scores_of_probabilities_by_worked_numbers(load):
+    stats = load("accuracy_stats")
+    p, codes = np.array([[0.75, 0.25], [0.95, 0.05], [0.35, 0.65]]), np.array([0, 0, 0])
+    assert stats.log_loss(p, codes) == pytest.approx(-np.log(0.75 * 0.95 * 0.35) / 3)
+    # every case has a bin of its own: right by .75, right by .95, wrong by .65
+    assert stats.calibration_error(p, codes) == pytest.approx((0.25 + 0.05 + 0.65) / 3)
+    # one bin: the mean probability is .8, and half of the cases are right
+    one = np.array([[0.85, 0.15], [0.81, 0.19]])
+    assert stats.calibration_error(one, np.array([0, 1])) == pytest.approx(0.33)
+
+
 def test_mean_ranks_by_worked_numbers(load):
     values = np.array([[0.9, 0.8, 0.8], [0.5, 0.7, 0.6]])
     np.testing.assert_allclose(load("accuracy_stats").mean_ranks(values), [2, 1.75, 2.25])
@@ -40,7 +51,9 @@ def test_lines_join_neighbours_that_do_not_differ(load):
 def line(name, split, method, value, seconds):
     """Return a line of the results file; to predict takes as long as to fit."""
     times = dict.fromkeys(["fit_s", "predict_s", "fit_cpu_s", "predict_cpu_s"], str(seconds))
-    return dict(set=name, split=split, method=method, metric="accuracy", value=value, **times)
+    unknown = {"log_loss": "", "calibration_error": ""}
+    found = dict(set=name, split=split, method=method, metric="accuracy", value=value)
+    return found | times | unknown
 
 
 def test_time_ratios_use_the_splits_of_both_methods(load):

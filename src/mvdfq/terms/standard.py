@@ -329,7 +329,9 @@ def told_by(z: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     n, k = float(sizes.sum()), np.count_nonzero(sizes)
     if n <= k:  # chance explains everything
         return np.ones(z.shape[1])
-    between, by_chance = _product(z, members) ** 2 @ (sizes / n), (k - 1) / (n - 1)
+    # single precision, as the features: a product with doubles would copy them all
+    means = _product(z, members.astype(np.float32)).astype(float)
+    between, by_chance = means**2 @ (sizes / n), (k - 1) / (n - 1)
     return np.maximum(between - by_chance, 0) / (1 - by_chance) + LEAST_TOLD
 
 

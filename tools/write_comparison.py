@@ -19,6 +19,10 @@ RESULTS = ROOT / "benchmarks" / "results"
 METHODS = {
     "default": "mvdfq, default",
     "fast": 'mvdfq, `preset="fast"`',
+    "default, words alike": "mvdfq, default, all words alike",
+    "fast, words alike": 'mvdfq, `preset="fast"`, all words alike',
+    "music, words alike": 'mvdfq, `preset="music"`, all words alike',
+    "music": 'mvdfq, `preset="music"`',
     "multirocket": "MultiRocket (aeon)",
     "multirocket-hydra": "MultiRocket-Hydra (aeon)",
     "minirocket": "MiniRocket (aeon)",
@@ -27,9 +31,10 @@ METHODS = {
 # Names of the variants of the default in accuracy.csv, and in the table of what each part adds.
 VARIANTS = {
     "default": "default",
-    "default without words": "without words",
-    "default without filters": "without filters",
-    "default with plain words": "plain words instead of standardized words",
+    "default, words alike": "all words alike",
+    "default without words, words alike": "all words alike, without words",
+    "default without filters, words alike": "all words alike, without filters",
+    "default with plain words, words alike": "plain words instead of standardized words",
     "plain words alone": "plain words alone",
 }
 
@@ -89,10 +94,19 @@ def accuracy():
     def seconds(method, part):
         return f"{sum(float(row[part]) for row in timed if row['method'] == method):.1f}"
 
+    def scored(method, column):
+        found = defaultdict(list)
+        for row in read("accuracy"):
+            if row["method"] == method and row["split"].isdecimal() and row[column]:
+                found[row["set"]].append(float(row[column]))
+        return f"{_mean(found):.3f}" if found else ""
+
     return [
         {
             "method": METHODS[method],
             "mean accuracy": f"{_mean(found[method]):.4f}",
+            "log loss": scored(method, "log_loss"),
+            "calibration error": scored(method, "calibration_error"),
             "fit, CPU s": seconds(method, "fit_cpu_s"),
             "predict, CPU s": seconds(method, "predict_cpu_s"),
         }

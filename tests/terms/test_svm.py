@@ -175,11 +175,12 @@ def test_what_is_learned_from_labels_is_learned_in_the_folds(blobs):
     asked = []
 
     def matrix(learn):
-        asked.append(len(learn))
+        asked.append(learn if learn is None else len(learn))
         return K
 
     Trainer(Problems(4, "ovr"), y, np.ones(60))(matrix, [1.0], lambda *_: None)
-    assert asked == [48] * 5 + [60]
+    # all sequences for the distances, None for the machine that answers
+    assert asked == [48] * 5 + [60, None]
 
 
 def test_margins_are_a_product():

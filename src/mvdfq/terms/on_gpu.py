@@ -120,6 +120,11 @@ def features(
     return z
 
 
+def times(z: torch.Tensor, factor: np.ndarray) -> torch.Tensor:
+    """Return the columns times their factors."""
+    return z * to_device(factor.astype(np.float32), str(z.device))
+
+
 def product(z: torch.Tensor, coefficients: np.ndarray | None) -> np.ndarray:
     """Return ``z @ z.T``, or ``z.T @ coefficients``."""
     with full_precision():

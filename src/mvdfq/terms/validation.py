@@ -95,11 +95,14 @@ class Trainer:
 
     def __call__(
         self,
-        matrix: Callable[[np.ndarray], Any],
+        matrix: Callable[[np.ndarray | None], Any],
         candidates: Sequence[float] = CANDIDATES,
         report: Report = lambda done, total: None,
     ) -> Trained:
-        """Choose C among the candidates, fit the temperature, train on all sequences."""
+        """Choose C among the candidates, fit the temperature, train on all sequences.
+
+        ``matrix(None)`` is the matrix for the machine that is trained on all sequences.
+        """
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
         machines, decisions, distances = [], [], []
         scores = np.empty((len(candidates), len(folds)))
@@ -123,16 +126,15 @@ class Trainer:
         # nothing was held out, so nothing is known about the scale
         temperature, calibration = 1.0, None
         everything = np.arange(len(self.y))
-        values = matrix(everything)
         if folds:
             held_out = np.concatenate([check for _, check in folds])
             decision = np.concatenate([fold[best] for fold in decisions])
             y = self.y[held_out]
             temperature = fit_temperature(decision, y, self.sample_weight[held_out])
             if self.calibrates:
-                spread = self._distances(values, everything)[1]
+                spread = self._distances(matrix(everything), everything)[1]
                 calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
-        margins = self._fit(values, everything, C)
+        margins = self._fit(matrix(None), everything, C)
         kept = self._machines(folds, [mine[best] for mine in machines if mine])
         return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
 

@@ -44,11 +44,15 @@ SIMILAR_WEIGHT = 0.25
 
 @dataclass(frozen=True)
 class Preset:
-    """The terms of a classifier, and how its machines are trained."""
+    """The terms of a classifier, and how its machines are trained.
+
+    `keeps_relatives` says whether inner folds keep similar sequences together.
+    """
 
     terms: list[Term]
     multi_class: str = "ovo"
     C: Any = "auto"
+    keeps_relatives: bool = False
 
 
 # Layouts of the words of the defaults for numbers: single symbols, pairs, and three symbols that
@@ -175,7 +179,7 @@ PRESETS: dict[str, Callable[[], Preset]] = {
     "numbers": _numbers,
     "fast": _fast,
     "music": _music,
-    "letters": lambda: Preset([letters_term()], "ovr", PENALTIES),
+    "letters": lambda: _letters(),
     **_paper(),
 }
 
@@ -187,7 +191,7 @@ def preset_for(name: str | None, X: Any = None) -> Preset:
     if name not in PRESETS:
         raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() lists all presets.")
     if name == "letters" and X is not None:
-        return Preset([letters_term(X)], "ovr", PENALTIES)
+        return _letters(X)
     return PRESETS[name]()
 
 
@@ -241,6 +245,10 @@ def list_presets() -> list[str]:
     ['mvdfqm-spectrum', 'mvdfqm-spectrum-alt']
     """
     return list(PRESETS)
+
+
+def _letters(X: Any = None) -> Preset:
+    return Preset([letters_term(X)], "ovr", PENALTIES, keeps_relatives=True)
 
 
 def letters_term(X: Any = None) -> PlainTerm:

@@ -14,7 +14,7 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
-from mvdfq.cli.shared import Without
+from mvdfq.cli.shared import Without, option
 from mvdfq.cli.train import check_output
 
 # Types of the stored values.
@@ -29,9 +29,9 @@ def gram(
         o.DataOptions, Without("labels", "group_pattern", "strands", "windows", "step")
     ],
     format: o.Output = Format.human,
-    dtype: Annotated[
-        Number, typer.Option(help="Type of the stored values; float32 takes half the space.")
-    ] = Number.float64,
+    dtype: Number = option(
+        Number.float64, "Type of the stored values; float32 takes half the space."
+    ),
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 

@@ -12,19 +12,14 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows
 from mvdfq.cli.predict import NEVER, ModelPath, Unknown, load, new_data
-from mvdfq.cli.shared import Without
+from mvdfq.cli.shared import Without, option
 from mvdfq.cli.train import check_output
 
 PAGES = ".svg", ".html"
 
 
-class Found(StrEnum):
-    """How events are shown."""
-
-    human = "human"
-    json = "json"
-    csv = "csv"
-    audacity = "audacity"
+# How events are shown.
+Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
 
 
 def scan(
@@ -32,27 +27,21 @@ def scan(
     data: Annotated[list[Path], typer.Argument(help="Long recordings: files, as in training.")],
     reading: Annotated[o.DataOptions, Without(*NEVER, "label", "group", "windows", "step")],
     *,
-    window: Annotated[
-        str | None,
-        typer.Option(
-            help="Length of a window, such as 5s, 500ms or 250 (rows); default: the median length "
-            "of the training sequences."
-        ),
-    ] = None,
-    step: Annotated[
-        str | None,
-        typer.Option(help="From one window to the next, such as 1s; default: half a window."),
-    ] = None,
+    window: str | None = option(
+        None,
+        "Length of a window, such as 5s, 500ms or 250 (rows); default: the median length of the "
+        "training sequences.",
+    ),
+    step: str | None = option(
+        None, "From one window to the next, such as 1s; default: half a window."
+    ),
     unknown: Unknown = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            help="Picture of the events to write: .svg, or .html, a page that plays the sound."
-        ),
-    ] = None,
-    format: Annotated[
-        Found, typer.Option("--format", help="Format of the results; audacity: a label track.")
-    ] = Found.human,
+    picture: Path | None = option(
+        None, "Picture of the events to write: .svg, or .html, a page that plays the sound."
+    ),
+    format: Found = option(
+        Found.human, "Format of the results; audacity: a label track.", "--format"
+    ),
 ) -> None:
     """Find events in long recordings: classify every window, join neighbours of one class.
 

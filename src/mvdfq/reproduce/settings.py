@@ -71,36 +71,23 @@ def _method(text: str) -> Any:
     view, _, parts = text.rpartition(":")
     first, *rest = (part.strip() for part in parts.split(">"))
     view = view.strip() or "mfcc"
-    if not rest:
-        name, given = _call(first)
+    if not rest:  # a call such as ``rbf(k=2)``, or a name alone
+        call: Any = ast.parse(first if first.endswith(")") else f"{first}()", mode="eval").body
+        name, given = call.func.id, {k.arg: ast.literal_eval(k.value) for k in call.keywords}
         if name == "rbf":
             return RbfMethod(**given)
         # imported by its name: the records of string kernels do not depend on the baselines
         baselines = import_module("mvdfq.reproduce.baselines")
         return EstimatorMethod(getattr(baselines, name)(**given), view)
-    symbols = None if first == "as they are" else _part("symbols", first)
-    return StringMethod(symbols, _part("kernel", rest[0]), view=view, **_options(rest[1:]))
+    kernel, *words = rest
+    return StringMethod(
+        None if first == "as they are" else _part("symbols", first),
+        _part("kernel", kernel),
+        "root" in words,
+        view,
+        next((float(word[2:]) for word in words if word.startswith("C=")), None),
+        next((word for word in words if word in ("ovo", "ovr")), ""),
+    )
 
 
-def _options(words: list[str]) -> dict[str, Any]:
-    """Return what follows the kernel: the manifold, the penalty and the multi-class scheme."""
-    options: dict[str, Any] = {"manifold": "root" in words}
-    for word in words:
-        if word.startswith("C="):
-            options["C"] = float(word[2:])
-        elif word != "root":
-            options["scheme"] = word
-    return options
-
-
-def _call(text: str) -> tuple[str, dict[str, Any]]:
-    """Return the name and the arguments of a text such as ``MAR(ridge=0.1)``."""
-    tree: Any = ast.parse(text, mode="eval").body
-    if isinstance(tree, ast.Name):
-        return tree.id, {}
-    return tree.func.id, {each.arg: ast.literal_eval(each.value) for each in tree.keywords}
-
-
-@cache
-def _part(kind: str, text: str) -> Any:
-    return parse(kind, text)
+_part = cache(parse)

@@ -1,12 +1,11 @@
 """Alignment: sequences compared along the paths that warp one sequence into the other."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mvdfq.frames import Standardize
-from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, needed, scores_of, trainer_of
+from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, scores_of, trainer_of
 from mvdfq.sequences import Sequences
 
 
@@ -20,14 +19,7 @@ class _Aligned(Baseline):
 
     n_frames: int = 60
 
-    takes_missing = False
     needs = "tslearn"
-
-    def _check(self, X: Sequences) -> None:
-        self._metrics()  # a missing package is an error here, not after the work
-
-    def _metrics(self) -> Any:
-        return needed("tslearn.metrics", "tslearn", type(self).__name__)
 
     def _shortened(self, X: Sequences) -> list[np.ndarray]:
         """Return the sequences as tslearn needs them: time first."""
@@ -43,35 +35,31 @@ class GAK(_Aligned):
 
     over all alignments :math:`\pi`, divided by the norms of both sequences so that
     :math:`k(x, x) = 1`. :math:`\kappa` is the half Gaussian kernel of Cuturi [1]_, which makes
-    :math:`k` positive definite. `VectorClassifier` describes the machines. Needs tslearn.
+    :math:`k` positive definite; its width is the median distance of training frames, times the root
+    of the largest number of frames. `VectorClassifier` describes the machines. Needs tslearn.
 
     References
     ----------
     .. [1] M. Cuturi, "Fast global alignment kernels", ICML 2011.
     """
 
-    # Width of the Gaussian. None is the median distance of training frames, times the root of the
-    # largest number of frames.
-    sigma: float | None = None
-
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
+        from tslearn.metrics import cdist_gak, sigma_gak
+
         trainer = trainer_of(y, groups)
         self.scaler_ = Standardize().fit(X)
         self.train_ = self._shortened(X)
-        self.sigma_ = self._width()
-        # tslearn divides by the norms already.
-        values = self._metrics().cdist_gak(self.train_, sigma=self.sigma_)
+        # 0 if all frames are equal
+        self.sigma_ = float(sigma_gak(self.train_, random_state=SEED)) or 1.0
+        # tslearn divides by the norms already
+        values = cdist_gak(self.train_, sigma=self.sigma_)
         self.trained_ = trainer(lambda learn: values)
         self.C_, self.problems_ = self.trained_.C, trainer.problems
 
-    def _width(self) -> float:
-        if self.sigma is not None:
-            return float(self.sigma)
-        width = self._metrics().sigma_gak(self.train_, random_state=SEED)
-        return float(width) or 1.0  # 0 if all frames are equal
-
     def _scores(self, X: Sequences) -> np.ndarray:
-        values = self._metrics().cdist_gak(self._shortened(X), self.train_, sigma=self.sigma_)
+        from tslearn.metrics import cdist_gak
+
+        values = cdist_gak(self._shortened(X), self.train_, sigma=self.sigma_)
         return scores_of(self.problems_, self.trained_, values)
 
 
@@ -90,6 +78,8 @@ class DTW(_Aligned):
         self.train_, self.train_y_ = self._shortened(X), y
 
     def _scores(self, X: Sequences) -> np.ndarray:
-        distances = self._metrics().cdist_dtw(self._shortened(X), self.train_)
+        from tslearn.metrics import cdist_dtw
+
+        distances = cdist_dtw(self._shortened(X), self.train_)
         nearest = [distances[:, self.train_y_ == c].min(axis=1) for c in np.unique(self.train_y_)]
         return -np.stack(nearest, axis=1)

@@ -75,8 +75,17 @@ class Fitting:
         """Return the kernel matrix, or sparse features, for machines that learn from `learn`."""
         raise NotImplementedError
 
+    @property
+    def weighed(self) -> tuple[np.ndarray, float] | None:
+        """The kernel matrix in which words count by what they tell of the classes, and its size.
+
+        It is for the machine that answers alone: a fold must not check words that were weighed
+        with its labels. None if all words count alike.
+        """
+        return None
+
     def release(self) -> None:
-        """Give up a large kernel matrix, which is part of the sum now."""
+        """Give up large kernel matrices, which are part of the sum now."""
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what each channel adds to the margins of sequences that inner folds hold out.

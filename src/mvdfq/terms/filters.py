@@ -18,7 +18,7 @@ from mvdfq.sequences import Sequences
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
 from mvdfq.terms.filter_bank import FilterBank, FittedFilters, filter_encoder, filter_shares
-from mvdfq.terms.standard import Learned, StandardGram
+from mvdfq.terms.standard import Learned, StandardGram, weighed_sum
 from mvdfq.terms.svm import FoldMachine
 
 # Thresholds are learned from sequences with this many frames together, but from at least
@@ -138,10 +138,15 @@ class FilterFitting(Fitting):
         """Return the kernel matrix, which does not depend on `learn`."""
         return np.sum([gram.values for gram in self.grams], axis=0)
 
+    @property
+    def weighed(self) -> tuple[np.ndarray, float] | None:
+        """The kernel matrix in which words count by what they tell, and its size."""
+        return weighed_sum(self.grams)
+
     def release(self) -> None:
         """Give up the kernel matrices, which are part of the sum now."""
         for gram in self.grams:
-            gram.values = np.empty((0, 0))
+            gram.release()
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
         """Return what each channel adds to the margins of held-out sequences."""

@@ -22,7 +22,7 @@ from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report, one_blas_thread
 from mvdfq.frames.base import UnknownShares
 from mvdfq.gram.plan import spread_of_sums
-from mvdfq.terms.base import Found, Source, Term, Work
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.standard import Scale, means_of_classes
@@ -84,19 +84,32 @@ class Total:
         if not self.fits:
             raise ValueError("X holds nothing that the terms can read: filters need numbers.")
         self.shares = self._shares()
+        # of the machine that answers: its words count by what they tell of the classes
+        self.last_shares = self.shares.copy()
         self.fixed: Any = None  # the part of the sum that does not depend on labels
-        for share, fit in zip(self.shares, self.fits, strict=True):
+        self.weighed: Any = None  # the same for the machine that answers, if it differs
+        self.n_sequences = len(y)
+        for v, (share, fit) in enumerate(zip(self.shares, self.fits, strict=True)):
             if not fit.reads_labels:
                 # added once, not again in every fold
-                self._add(share, fit.matrix(np.arange(len(y))))
+                self._add(v, share, fit)
                 fit.release()
 
-    def _add(self, share: float, values: Any) -> None:
+    def _add(self, v: int, share: float, fit: Fitting) -> None:
+        """Add the kernel matrices of a term to the sums; without a copy if the term is alone."""
+        values = fit.matrix(np.arange(self.n_sequences))
+        values = values if share == 1 else share * values
+        weighed = fit.weighed
+        if weighed is not None:
+            self.last_shares[v] = 1 / len(self.fits) / weighed[1]
+        if weighed is not None or self.weighed is not None:
+            before = self.fixed if self.weighed is None else self.weighed
+            mine = values if weighed is None else self.last_shares[v] * weighed[0]
+            self.weighed = mine if before is None else before + mine
         if self.fixed is None:
-            # without a copy if the matrix of a single plain term is taken as it is
-            self.fixed = values if share == 1 else share * values
+            self.fixed = values
         else:
-            self.fixed += share * values
+            self.fixed += values
 
     def _shares(self) -> list[float]:
         """Return the factor of each kernel matrix; a plain term that stands alone has 1."""
@@ -105,12 +118,17 @@ class Total:
             return [1.0]
         return [1 / len(sizes) / size for size in sizes]
 
-    def matrix(self, learn: np.ndarray) -> Any:
-        """Return the matrix for machines that learn from some sequences: kernel or features."""
+    def matrix(self, learn: np.ndarray | None) -> Any:
+        """Return the matrix for machines that learn from some sequences: kernel or features.
+
+        None is for the machine that answers, which learns from all sequences.
+        """
+        fixed = self.weighed if learn is None and self.weighed is not None else self.fixed
+        learn = np.arange(self.n_sequences) if learn is None else learn
         pairs = zip(self.shares, self.fits, strict=True)
         # weights that are learned from labels must not see the labels of the fold that checks them
         moving = [share * fit.matrix(learn) for share, fit in pairs if fit.reads_labels]
-        return sum(moving, start=self.fixed) if self.fixed is not None else sum(moving)
+        return sum(moving, start=fixed) if fixed is not None else sum(moving)
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what channels and terms add to margins of sequences that inner folds hold out.
@@ -131,10 +149,10 @@ class Total:
     def finish(self, margins: Margins) -> FittedSum:
         """Divide a machine on the sum among the terms."""
         terms: list[FittedTerm] = []
-        for share, fit in zip(self.shares, self.fits, strict=True):
+        for share, last, fit in zip(self.shares, self.last_shares, self.fits, strict=True):
             # one term is enough to find neighbours
             keep = all(term.train is None for term in terms)
-            terms.append(fit.finish(share * margins.coefficients, share, keep))
+            terms.append(fit.finish(last * margins.coefficients, share, keep))
         return FittedSum(terms, margins.intercepts)
 
 

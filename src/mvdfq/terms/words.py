@@ -30,6 +30,7 @@ from mvdfq.terms.standard import (
     on_host,
     pieces_of,
     reader_of_words,
+    weighed_sum,
 )
 from mvdfq.terms.svm import FoldMachine
 from mvdfq.terms.typical import Centres, Nearness, added
@@ -170,9 +171,14 @@ class WordFitting(Fitting):
         """Return the kernel matrix, which does not depend on `learn`."""
         return self.gram.values
 
+    @property
+    def weighed(self) -> tuple[np.ndarray, float] | None:
+        """The kernel matrix in which words count by what they tell, and its size."""
+        return weighed_sum([self.gram])
+
     def release(self) -> None:
-        """Give up the kernel matrix, which is part of the sum now."""
-        self.gram.values = np.empty((0, 0))
+        """Give up the kernel matrices, which are part of the sum now."""
+        self.gram.release()
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
         """Return what each channel adds to the margins of held-out sequences."""

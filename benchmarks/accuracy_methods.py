@@ -3,7 +3,30 @@
 Every method takes a list of (channels, time) arrays, of equal or unequal length.
 """
 
+from unittest.mock import patch
+
 import numpy as np
+
+# The end of the name of a method of mvdfq whose words all count alike.
+ALIKE = ", words alike"
+
+
+class WordsAlike:
+    """A classifier of mvdfq whose words all count alike, as with more than 1000 sequences."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, X, y):
+        """Fit without the weights of words."""
+        from mvdfq.terms import standard
+
+        with patch.object(standard, "MOST_WEIGHED", 0):
+            self.model.fit(X, y)
+        return self
+
+    def __getattr__(self, name):
+        return getattr(self.model, name)
 
 
 class Padded:
@@ -144,4 +167,6 @@ def ours(preset):
 
 def method(name):
     """Return a new classifier: a peer, or mvdfq with a preset or without an option (default)."""
+    if name.endswith(ALIKE):
+        return WordsAlike(ours(name.removesuffix(ALIKE)))
     return PEERS[name]() if name in PEERS else ours(name)

@@ -5,13 +5,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
-from accuracy_methods import VARIANTS
+from accuracy_methods import ALIKE, VARIANTS
 from accuracy_plot import draw_ranks
 from accuracy_stats import compare, geometric_mean, mean_ranks
 from accuracy_tasks import MUSIC, OFFICIAL
 from archives import FOLDER
 
 REFERENCE = "minirocket"
+# Columns that score probabilities.
+SCORES = ["log_loss", "calibration_error"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ def show(rows, folder, methods=()):
     show_table("The same without Handwriting", table(without, chosen))
     show_pairs(table(without, chosen), folder / "accuracy_ranks_without_handwriting.svg")
     show_table("Official split", table([r for r in uea if r["split"] == OFFICIAL], chosen))
+    show_probabilities(uea)
     show_times(uea, chosen)
     show_ablation(resamples)
     show_others([row for row in rows if row not in uea])
@@ -49,7 +52,7 @@ def complete(rows):
     for row in rows:
         splits[row["method"]].add((row["set"], row["split"]))
     every = set().union(*splits.values())
-    candidates = sorted(splits.keys() - set(VARIANTS))
+    candidates = sorted(name for name in splits.keys() - set(VARIANTS) if ALIKE not in name)
     for name in candidates:
         if splits[name] != every:
             print(f"left out: {name}, {len(splits[name])} of {len(every)} resamples")
@@ -114,6 +117,26 @@ def marked(differences):
     return f"{mean:+7.2f}{'*' if abs(mean) > 2 * error else ' '}"
 
 
+def show_probabilities(rows):
+    """Print the mean log loss and calibration error of every method that has probabilities."""
+    print("\nProbabilities: log loss and calibration error, means over sets")
+    for method in sorted({row["method"] for row in rows if row["log_loss"]}):
+        for kind, is_official in (("resamples", False), ("official", True)):
+            mine = [row for row in rows if row["method"] == method and row["log_loss"]
+                    and (row["split"] == OFFICIAL) == is_official]  # fmt: skip
+            if mine:
+                found = [np.mean(list(means(mine, score).values())) for score in SCORES]
+                print(f"{method:30} {kind:10} {found[0]:.4f} {found[1]:.4f}  {len(mine)} splits")
+
+
+def means(rows, column):
+    """Return set -> the mean of a column over the splits."""
+    found = defaultdict(list)
+    for row in rows:
+        found[row["set"]].append(float(row[column]))
+    return {name: np.mean(values) for name, values in found.items()}
+
+
 def show_times(rows, methods):
     """Print fit and predict time over that of the reference: geometric means over sets."""
     print(f"\nTime to fit and predict over that of {REFERENCE}, geometric mean over sets")
@@ -144,7 +167,8 @@ def time_ratios(rows, name, kind):
 def show_ablation(rows):
     """Print the default beside its variants: one part removed at a time."""
     known = {row["method"] for row in rows}
-    mine = [name for name in ("default", *VARIANTS) if name in known]
+    every = ["default", *VARIANTS]
+    mine = [name for one in every for name in (one, one + ALIKE) if name in known]
     if mine[:1] != ["default"] or len(mine) == 1:
         return
     found = table(rows, mine)
@@ -190,8 +214,5 @@ def published(path):
 
 def our_means(rows, method, is_official):
     """Return set -> accuracy on the official split, or the mean of resamples."""
-    found = defaultdict(list)
-    for row in rows:
-        if row["method"] == method and (row["split"] == OFFICIAL) == is_official:
-            found[row["set"]].append(float(row["value"]))
-    return {name: np.mean(values) for name, values in found.items()}
+    mine = (row for row in rows if row["method"] == method)
+    return means([row for row in mine if (row["split"] == OFFICIAL) == is_official], "value")

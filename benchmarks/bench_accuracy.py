@@ -6,17 +6,19 @@
     MVDFQ_DATA=... python benchmarks/bench_accuracy.py ablate
     python benchmarks/bench_accuracy.py show
 
-Methods are ``default`` (mvdfq without an option), presets of mvdfq, and the peers that
-accuracy_methods.py lists. Sets are names of sets, ``uea`` (nine sets: the official split and ten
-resamples, the largest set the official split alone), ``gtzan`` (three protocols), ``artist20`` and
-``letters`` (default only; 54 protein families besides).
+Methods are ``default`` (mvdfq without an option), presets of mvdfq, the same with all words alike
+(``"fast, words alike"``), and the peers that accuracy_methods.py lists. Sets are names of sets,
+``uea`` (nine sets: the official split and ten resamples, the largest set the official split alone),
+``gtzan`` (three protocols), ``artist20`` and ``letters`` (default only; 54 protein families
+besides).
 
 Each run adds its lines to results/accuracy.csv and passes over lines that are there, so peers can
 run in an environment of their own (aeon wants an older numba), and a run that was broken off
 goes on. A resample redraws training and test part, stratified, of the official sizes. All methods
 get the same parts, and this script chooses nothing. Set OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1,
 so that the times of all methods are times of one core; the time of the process on the core
-(``_cpu_s``) does not depend on what else runs.
+(``_cpu_s``) does not depend on what else runs. Log loss and calibration error are those of the
+probabilities of the test cases, where a method has probabilities.
 """
 
 import argparse
@@ -27,11 +29,13 @@ from time import perf_counter, process_time
 import numpy as np
 from accuracy_methods import VARIANTS, method
 from accuracy_show import show
+from accuracy_stats import calibration_error, log_loss
 from accuracy_tasks import LETTERS, letters, tasks
 
 RESULTS = Path(__file__).parent / "results" / "accuracy.csv"
 KEYS = ["set", "split", "method"]
 FIELDS = [*KEYS, "metric", "value", "fit_s", "predict_s", "fit_cpu_s", "predict_cpu_s"]
+FIELDS += ["log_loss", "calibration_error"]
 
 
 def few(X, y, most=5):
@@ -63,7 +67,16 @@ def measure(task, split, name):
     accuracy = np.mean(model.predict(X_test) == y_test)
     seconds = np.ravel([middle - begin, clocks() - middle], order="F")
     cells = [task.name, split, name, "accuracy", f"{accuracy:.4f}", *(f"{s:.3f}" for s in seconds)]
-    return dict(zip(FIELDS, cells, strict=True))
+    cells += [f"{score:.4f}" for score in probability_scores(model, X_test, y_test)]
+    return dict(zip(FIELDS, cells, strict=False))
+
+
+def probability_scores(model, X, y):
+    """Return log loss and calibration error; nothing if the method has no probabilities."""
+    if not hasattr(model, "predict_proba"):
+        return []
+    codes, probabilities = np.searchsorted(model.classes_, y), model.predict_proba(X)
+    return [log_loss(probabilities, codes), calibration_error(probabilities, codes)]
 
 
 def stored():

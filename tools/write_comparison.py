@@ -19,6 +19,10 @@ RESULTS = ROOT / "benchmarks" / "results"
 METHODS = {
     "default": "mvdfq, default",
     "fast": 'mvdfq, `preset="fast"`',
+    "default, words alike": "mvdfq, default, all words alike",
+    "fast, words alike": 'mvdfq, `preset="fast"`, all words alike',
+    "music, words alike": 'mvdfq, `preset="music"`, all words alike',
+    "music": 'mvdfq, `preset="music"`',
     "multirocket": "MultiRocket (aeon)",
     "multirocket-hydra": "MultiRocket-Hydra (aeon)",
     "minirocket": "MiniRocket (aeon)",
@@ -27,11 +31,15 @@ METHODS = {
 # Names of the variants of the default in accuracy.csv, and in the table of what each part adds.
 VARIANTS = {
     "default": "default",
-    "default without words": "without words",
-    "default without filters": "without filters",
-    "default with plain words": "plain words instead of standardized words",
+    "default, words alike": "all words alike",
+    "default without words, words alike": "all words alike, without words",
+    "default without filters, words alike": "all words alike, without filters",
+    "default with plain words, words alike": "plain words instead of standardized words",
     "plain words alone": "plain words alone",
 }
+# Metrics of the table of strings, and the methods whose published figures stand beside ours.
+RANKINGS = ("AUC", "ROC50")
+PUBLISHED = ("FastSK", "gkmSVM", "GaKCo")
 
 
 def main():
@@ -89,10 +97,19 @@ def accuracy():
     def seconds(method, part):
         return f"{sum(float(row[part]) for row in timed if row['method'] == method):.1f}"
 
+    def scored(method, column):
+        found = defaultdict(list)
+        for row in read("accuracy"):
+            if row["method"] == method and row["split"].isdecimal() and row[column]:
+                found[row["set"]].append(float(row[column]))
+        return f"{_mean(found):.3f}" if found else ""
+
     return [
         {
             "method": METHODS[method],
             "mean accuracy": f"{_mean(found[method]):.4f}",
+            "log loss": scored(method, "log_loss"),
+            "calibration error": scored(method, "calibration_error"),
             "fit, CPU s": seconds(method, "fit_cpu_s"),
             "predict, CPU s": seconds(method, "predict_cpu_s"),
         }
@@ -114,18 +131,25 @@ def sets():
 
 
 def letters():
-    """Return the test figures of the default on strings."""
-    rows = [row for row in read("letters") if row["part"] == "test part"]
+    """Return the test figures of the default on strings, beside figures that others published."""
+    published = {(row["set"], row["method"]): row["auc"] for row in read("letters_published")}
+    shown = [r for r in read("letters") if r["part"] == "test part" and r["metric"] in RANKINGS]
     return [
         {
             "set": row["set"] + (", both strands" if row["strands"] == "both" else ""),
             "classifier": row["candidate"],
             "metric": row["metric"],
             "test": f"{float(row['value']):.3f}",
-            "fit, s": f"{float(row['fit_s']):.0f}",
+            **{name: _three(published.get((row["set"], name), "")) for name in PUBLISHED},
+            "fit, CPU s": f"{float(row['fit_s']):.0f}",
         }
-        for row in rows
+        for row in shown
     ]
+
+
+def _three(figure):
+    """Return a figure with three decimals, if there is one."""
+    return f"{float(figure):.3f}" if figure else ""
 
 
 def mfcc():

@@ -9,7 +9,7 @@ evidence -(sum of a_u mu_u**2 over all u of (g, k)) / n, where n counts the word
 import math
 from collections import defaultdict
 
-from naive.terms import root_shares, words
+from naive.terms import root_shares, told, words
 
 
 def means(shares):
@@ -18,15 +18,17 @@ def means(shares):
     return {key: sum(one.get(key, 0.0) for one in shares) / len(shares) for key in keys}
 
 
-def weights(shares, coefficients, min_share):
-    """The weight of every word: coefficients of sequences times standardized words."""
+def weights(shares, coefficients, min_share, y):
+    """The weight of every word: coefficients of sequences times words that tell of the classes."""
     found = {}
     for key, mean in means(shares).items():
         values = [one.get(key, 0.0) for one in shares]
         deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))
         if sum(v > 0 for v in values) > min_share * len(values) and deviation > 1e-6:
-            products = [a * (v - mean) for a, v in zip(coefficients, values, strict=True)]
-            found[key] = sum(products) / deviation**2
+            z = [(v - mean) / deviation for v in values]
+            products = [a * one for a, one in zip(coefficients, z, strict=True)]
+            weight = told([{key: one} for one in z], y)[key]
+            found[key] = weight * sum(products) / deviation
     return found
 
 

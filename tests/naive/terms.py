@@ -25,23 +25,43 @@ def root_shares(row, layouts, n_levels, missing=None):
     return {key: math.sqrt(count / total) for key, count in counts.items()}
 
 
-def standardized(rows, layouts, n_levels, min_share, missing=None):
-    """One dictionary of standardized features per sequence; `rows` holds one row of each."""
+def standardized(rows, layouts, n_levels, min_share, missing=None, n_train=None):
+    """One dictionary of standardized features per sequence; `rows` holds one row of each.
+
+    The first `n_train` sequences, by default all, give the means and deviations.
+    """
     shares = [root_shares(row, layouts, n_levels, missing) for row in rows]
     found = [{} for _ in rows]
-    for key in sorted({key for one in shares for key in one}):
+    for key in sorted({key for one in shares[:n_train] for key in one}):
         values = [one.get(key, 0.0) for one in shares]
-        mean = sum(values) / len(values)
-        deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))
-        if sum(v > 0 for v in values) > min_share * len(values) and deviation > 1e-6:
+        known = values[:n_train]
+        mean = sum(known) / len(known)
+        deviation = math.sqrt(sum((v - mean) ** 2 for v in known) / len(known))
+        if sum(v > 0 for v in known) > min_share * len(known) and deviation > 1e-6:
             for one, value in zip(found, values, strict=True):
                 one[key] = (value - mean) / deviation
     return found
 
 
-def gram(features):
+def told(features, y):
+    """What every word tells of the classes: its variance between classes, less that by chance."""
+    n, classes = len(y), sorted(set(y))
+    by_chance = (len(classes) - 1) / (n - 1)
+    found = {}
+    for key in features[0]:
+        between = 0
+        for c in classes:
+            mine = [one[key] for one, label in zip(features, y, strict=True) if label == c]
+            between += len(mine) / n * (sum(mine) / len(mine)) ** 2
+        found[key] = max(0, (between - by_chance) / (1 - by_chance)) + 0.001
+    return found
+
+
+def gram(features, weights=None):
     """Inner products of all pairs of sequences, and the number of features."""
-    products = [[sum(a[key] * b[key] for key in a) for b in features] for a in features]
+    weights = dict.fromkeys(features[0], 1) if weights is None else weights
+    products = [[sum(w * a[key] * b[key] for key, w in weights.items()) for b in features]
+                for a in features]  # fmt: skip
     return products, len(features[0])
 
 

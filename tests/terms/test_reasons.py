@@ -62,7 +62,7 @@ def test_evidence_of_words_follows_the_formulas(symbols, n_levels, pairs, min_sh
         rows = [symbols[i][r].tolist() for i in range(len(Y))]
         shares = [naive_views.root_shares(row, LAYOUTS, n_levels, MISSING) for row in rows]
         for column, pair in enumerate(pairs):
-            weight = naive_reasons.weights(shares, alpha[:, column], min_share)
+            weight = naive_reasons.weights(shares, alpha[:, column], min_share, Y.tolist())
             args = LAYOUTS, n_levels, weight, baseline_of(shares, pair), MISSING
             for row, evidence in zip(rows, found, strict=True):
                 expected = naive_reasons.by_frame(row, *args)
@@ -102,7 +102,7 @@ def test_evidence_of_filters_follows_the_formulas(dilation):
     for row in range(symbols.n_rows):
         rows = [symbols[i][row].tolist() for i in range(len(Y))]
         shares = [naive_views.root_shares(one, layouts, 1, symbols.missing) for one in rows]
-        weight = naive_reasons.weights(shares, alpha[:, 0], 0.0)
+        weight = naive_reasons.weights(shares, alpha[:, 0], 0.0, Y.tolist())
         mean = baseline_of(shares, (0, -1))
         own = members[row // 2][members[row // 2] >= 0]
         for one, out in zip(rows, expected, strict=True):

@@ -15,6 +15,7 @@ from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, 
 from mvdfq.classifier.similarity import kernel_sum
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
+from mvdfq.terms import standard
 from mvdfq.terms.base import Work
 from mvdfq.terms.filters import FilterTerm, filter_encoder, filter_shares
 from mvdfq.terms.plain import PlainTerm
@@ -63,9 +64,13 @@ def symbols():
     return Symbols(np.concatenate(rows, axis=1), offsets, n_symbols=np.array([3, 3]))
 
 
-def word_fitting(symbols, n_levels, min_share, **options):
+# Classes of the six sequences of `symbols`.
+CLASSES = np.array([0, 1, 0, 2, 1, 2])
+
+
+def word_fitting(symbols, n_levels, min_share, y=CLASSES, **options):
     term = WordTerm(None, Words(LAYOUTS), pyramid=n_levels, min_share=min_share)
-    return term.fit(symbols, np.zeros(len(symbols)), Work(**options))
+    return term.fit(symbols, y, Work(**options))
 
 
 @pytest.mark.parametrize("n_levels", [1, 2])
@@ -84,12 +89,39 @@ def test_standardized_words_match_naive(symbols, n_levels, min_share):
     assert_allclose(np.trace(gram.values) / len(symbols), n_words, rtol=1e-4)  # the scale
 
 
-def test_the_machine_gives_the_margins_of_the_kernel(symbols):
+@pytest.mark.parametrize("weight", [None, np.array([1.0, 2.0, 0.0, 1.0, 3.0, 1.0])])
+def test_words_that_tell_of_the_classes_weigh_more(symbols, weight):
+    gram = word_fitting(symbols, 2, 0.1, sample_weight=weight).grams[0]
+    again = np.repeat(np.arange(6), np.ones(6, int) if weight is None else weight.astype(int))
+    told, weighed = [], np.zeros((6, 6))
+    for r in range(2):
+        rows = [symbols[i][r].tolist() for i in [*again, *range(6)]]
+        # the last six are new: they are measured by the others
+        features = naive_views.standardized(rows, LAYOUTS, 2, 0.1, 255, n_train=len(again))
+        mine = naive_views.told(features[: len(again)], CLASSES[again].tolist())
+        told += mine.values()
+        weighed += naive_views.gram(features[-6:], mine)[0]
+    assert_allclose(np.sort(np.concatenate(gram.told)), np.sort(told), rtol=1e-4)
+    assert_allclose(gram.weighed, weighed, rtol=1e-4, atol=1e-4)
+    assert_allclose(gram.weighed_size, sum(told), rtol=1e-4)
+    assert max(told) > 100 * min(told)
+
+
+@pytest.mark.parametrize("most", [0, 1000])
+def test_the_machine_gives_the_margins_of_the_kernel(symbols, most, monkeypatch):
+    monkeypatch.setattr(standard, "MOST_WEIGHED", most)
     fitting = word_fitting(symbols, 2, 0.1)
     alpha = np.random.default_rng(1).normal(size=(len(symbols), 2))
     term = fitting.finish(alpha, 1.0)
     margins = term.sums(symbols) + term.intercepts
-    assert_allclose(margins, fitting.grams[0].values @ alpha, rtol=1e-4, atol=1e-4)
+    K = fitting.grams[0].weighed if most else fitting.grams[0].values
+    assert_allclose(margins, K @ alpha, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("y", [np.zeros(6), np.arange(6)])
+def test_classes_that_cannot_be_told_leave_all_words_alike(symbols, y):
+    gram = word_fitting(symbols, 2, 0.1, y).grams[0]
+    assert_allclose(gram.weighed, gram.values * gram.weighed_size / gram.n_words, rtol=1e-4)
 
 
 def test_features_that_do_not_fit_are_made_again(symbols):
@@ -207,9 +239,11 @@ def all_terms():
 def test_the_sum_is_divided_exactly():
     sequences = mvdfq.check_sequences(X)
     total = Total(all_terms(), sequences, np.asarray(Y), Work())
-    K = total.matrix(np.arange(len(X)))
-    spread = np.trace(K) / len(K) - K.mean()
-    assert_allclose(spread, 1, rtol=1e-4)  # the terms have unit variance, and so has their mean
+    for learn in (None, np.arange(len(X))):  # words that weigh by what they tell, words alike
+        K = total.matrix(learn)
+        spread = np.trace(K) / len(K) - K.mean()
+        assert_allclose(spread, 1, rtol=1e-4)  # terms have unit variance, and so has their mean
+    K = total.matrix(None)
     alpha, bias = np.random.default_rng(0).normal(size=(len(K), 2)), np.array([1.0, -1.0])
     alpha -= alpha.mean(axis=0)  # as of any support vector machine
     fitted = total.finish(Margins(alpha, bias))

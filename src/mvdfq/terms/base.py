@@ -77,11 +77,21 @@ class Fitting(Protocol):
         raise NotImplementedError
 
     def matrix(self, learn: np.ndarray) -> Any:
-        """Return the kernel matrix, or sparse features, for machines that learn from `learn`.
-
-        A matrix that does not depend on labels is asked for once, and may be given away.
-        """
+        """Return the kernel matrix, or sparse features, for machines that learn from `learn`."""
         raise NotImplementedError
+
+    @property
+    def weighed(self) -> tuple[np.ndarray, float] | None:
+        """The kernel matrix in which words count by what they tell of the classes, and its size.
+
+        It is for the machine that answers alone: a fold must not check words that were weighed
+        with its labels. None if all words count alike.
+        """
+        return None
+
+    def release(self) -> None:
+        """Give up large kernel matrices, which are part of the sum now."""
+        return None
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what each channel adds to the margins of sequences that inner folds hold out.
@@ -94,7 +104,8 @@ class Fitting(Protocol):
     def finish(self, coefficients: np.ndarray, share: float) -> FittedTerm:
         """Return the term that answers, given its coefficients (n_sequences, n_columns).
 
-        `share` is the factor of the kernel matrix in the sum, which the coefficients hold already.
+        The coefficients hold the factor of the kernel matrix in the sum already; `share` is this
+        factor if all words count alike, by which sequences are compared.
         """
         raise NotImplementedError
 

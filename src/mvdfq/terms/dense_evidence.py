@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq._engines.compared_words import compare_words, count_places, spread_starts
-from mvdfq._engines.evidence import spread_dense
+from mvdfq._engines.evidence import compare_words, count_places, spread_dense, spread_starts
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.kernels.keys import word_keys
 from mvdfq.symbols.base import Symbols

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines.shares import gather_counts, sum_counts, weigh_counts
+from mvdfq._engines.shares import multiply_counts, sum_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.symbols.base import Symbols
@@ -51,13 +51,13 @@ class CountedRow(Short):
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return the product with weights (n_columns, n), in single precision."""
         out = np.zeros((len(self.scale), weights.shape[1]), np.float32)
-        weigh_counts(*self.arrays, weights, out)
+        multiply_counts(*self.arrays, False, weights, out)
         return out
 
     def gathered(self, slopes: np.ndarray) -> np.ndarray:
         """Return the transposed product with slopes (n_sequences, n)."""
         out = np.zeros((self.n_columns, slopes.shape[1]), np.float32)
-        gather_counts(*self.arrays, slopes, out)
+        multiply_counts(*self.arrays, True, slopes, out)
         return out
 
     def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

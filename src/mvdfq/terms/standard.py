@@ -13,7 +13,7 @@ matrix; after training, the weights of words are all that is kept.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -45,6 +45,11 @@ SMALLEST = 1e-6
 # If an alphabet has at most this many words, words are numbered by their keys. Prediction then
 # visits all words for every sequence: a few thousand visits take as long as a few hundred lookups.
 DENSE_WORDS = 2**12
+# What a word weighs that tells nothing of the classes by itself: it may do so beside others.
+LEAST_TOLD = 1e-3
+# With more sequences, all words count alike: machines of many sequences find the words that tell,
+# and a second kernel matrix would take as long as the first.
+MOST_WEIGHED = 1000
 # Means that a term keeps at most, words times classes: 64 MB. With so many classes, the mean of
 # all other classes is nearly the mean of all classes, which is kept then.
 MOST_MEANS = 2**25
@@ -145,11 +150,13 @@ class Learned(NamedTuple):
 
 
 class StandardGram:
-    """The kernel matrix of standardized words, and what a machine on it learns.
+    """The kernel matrices of standardized words, and what a machine on them learns.
 
-    A piece is some rows of one alphabet and a function that makes their root shares. Features
-    that do not fit into `memory` bytes are made a second time for the machine. `weight` are the
-    sample weights of the sequences; None means that all weigh the same. `y` are their classes.
+    In `values`, all words count alike. In `weighed`, for the machine that answers, every word
+    counts by what it tells of the classes, see `told_by`; None with many sequences. A piece is
+    some rows of one alphabet and a function that makes their root shares. Features that do not
+    fit into `memory` bytes are made a second time for the machine. `weight` are the sample weights
+    of the sequences; None means that all weigh the same. `y` are their classes.
     """
 
     def __init__(
@@ -164,19 +171,26 @@ class StandardGram:
         self.pieces, self.y, self.weight, self.n_jobs = pieces, y, weight, n_jobs
         n_sequences = len(y)
         self.values = np.zeros((n_sequences, n_sequences))
+        weighs = n_sequences <= MOST_WEIGHED
+        self.weighed = np.zeros_like(self.values) if weighs else None
         self.scales: list[Scale] = []
+        self.told: list[np.ndarray] = []
         self._kept: list[Any] = []
         room = memory  # features that are kept save a second count in `learned`
         # a single piece, such as a bank of filters, uses the threads itself
         workers = n_threads(n_jobs) if len(pieces) > 1 else 1
-        measure = partial(_measured, min_share, np.ones(n_sequences) if weight is None else weight)
+        often = np.ones(n_sequences) if weight is None else weight
+        measure = partial(_measured, min_share, y if weighs else None, often)
         if current_engine().name == "gpu":
             measured = side_by_side(measure, pieces)
         else:
             measured = (found for _, found in run_in_order(measure, pieces, workers))
-        for scale, z, product in measured:
+        for scale, z, product, told, weighed in measured:
             self.values += product
+            if self.weighed is not None:
+                self.weighed += weighed
             self.scales.append(scale)
+            self.told.append(told)
             room -= z.nbytes
             self._kept.append(z if room > 0 else None)
 
@@ -185,10 +199,14 @@ class StandardGram:
         """Number of words that are not left out: the variance of all features together."""
         return sum(scale.kept.size for scale in self.scales)
 
-    def give(self) -> np.ndarray:
-        """Return the kernel matrix, which becomes part of the sum, and forget it."""
-        values, self.values = self.values, np.empty((0, 0))
-        return values
+    @property
+    def weighed_size(self) -> float:
+        """The variance of all features together if words count by what they tell."""
+        return float(sum(told.sum() for told in self.told))
+
+    def release(self) -> None:
+        """Give up the kernel matrices."""
+        self.values = self.weighed = np.empty((0, 0))
 
     def _features(self) -> Iterator[tuple[np.ndarray, "Scale", Any]]:
         """Yield the rows, the scale and the features of every piece."""
@@ -196,15 +214,15 @@ class StandardGram:
             yield rows, scale, scale.features(make()) if z is None else z
 
     def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
-        """Yield what the machine with these coefficients of the training sequences learned."""
+        """Yield what the machine that answers learned, given its coefficients of the sequences."""
         by_class = means_of_classes(self.n_words, len(np.unique(self.y)))
         # one product gives the weights of the words, and their means over the classes
         both = np.hstack([coefficients, class_members(self.y, self.weight, by_class)])
-        for rows, scale, z in self._features():
+        for (rows, scale, z), told in zip(self._features(), self.told, strict=True):
             found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
             mean, factor = (one[scale.kept] for one in (scale.mean, scale.factor))
             # of root shares as they are counted: prediction need not standardize
-            weights, deviation = found * factor[:, None], 1 / factor
+            weights, deviation = found * (told * factor)[:, None], 1 / factor
             means = mean[:, None] + deviation[:, None] * centred
             n_words = scale.mean.size // len(rows)
             yield Learned(rows, n_words, scale.kept, weights, mean, means, deviation)
@@ -261,11 +279,22 @@ class StandardFitting:
         return max(sum(gram.n_words for gram in self.grams), 1)
 
     def matrix(self, learn: np.ndarray) -> np.ndarray:
-        """Give the kernel matrix away."""
-        total, *others = (gram.give() for gram in self.grams)
-        for other in others:
-            total += other
-        return total
+        """Return the kernel matrix, which does not depend on `learn`."""
+        return reduce(np.add, [gram.values for gram in self.grams])
+
+    @property
+    def weighed(self) -> tuple[np.ndarray, float] | None:
+        """The kernel matrix in which words count by what they tell, and its size."""
+        parts = [gram.weighed for gram in self.grams if gram.weighed is not None]
+        if len(parts) < len(self.grams):
+            return None
+        # all words may be left out, and the sum divides by the size
+        return reduce(np.add, parts), sum(gram.weighed_size for gram in self.grams) or 1.0
+
+    def release(self) -> None:
+        """Give up the kernel matrices, which are part of the sum now."""
+        for gram in self.grams:
+            gram.release()
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
         """Return what each channel adds to the margins of held-out sequences."""
@@ -348,12 +377,47 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return held, total, squares
 
 
-def _measured(min_share: float, weight: np.ndarray, piece: Piece) -> tuple[Scale, Any, np.ndarray]:
-    """Return the scale of a piece, its features and their products; runs in a thread."""
+def _measured(
+    min_share: float, y: np.ndarray | None, weight: np.ndarray, piece: Piece
+) -> tuple[Scale, Any, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the scale of a piece, its features and their products; runs in a thread.
+
+    Then what the words tell of the classes `y`, and the products weighed by it; ones and None
+    without `y`.
+    """
     shares = piece[1]()
     scale = Scale.of(shares, min_share, weight)
     z = scale.features(shares)
-    return scale, z, _product(z)
+    if y is None:
+        return scale, z, _product(z), np.ones(scale.kept.size), None
+    told = told_by(z, y, weight)
+    return scale, z, _product(z), told, _product(_times(z, np.sqrt(told)))
+
+
+def told_by(z: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    r"""Return how much every standardized word tells of the classes, (n_words,).
+
+    .. math:: w_u = \max\Big(0, \frac{\eta_u^2 - e}{1 - e}\Big) + 0.001, \qquad
+              \eta_u^2 = \frac{1}{n} \sum_c n_c \, \bar z_{uc}^2, \qquad e = \frac{k - 1}{n - 1}
+
+    :math:`\bar z_{uc}` is the mean of the word over the :math:`n_c` of `n` sequences of class `c`,
+    so :math:`\eta_u^2` is the share of the variance of the word between the `k` classes, of which
+    chance alone explains the share `e`. A sequence counts as often as its weight says.
+    """
+    members = class_members(y, weight, by_class=True)
+    sizes = (members > 0).T @ weight
+    n, k = float(sizes.sum()), np.count_nonzero(sizes)
+    if n <= k:  # chance explains everything
+        return np.ones(z.shape[1])
+    # single precision, as the features: a product with doubles would copy them all
+    means = _product(z, members.astype(np.float32)).astype(float)
+    between, by_chance = means**2 @ (sizes / n), (k - 1) / (n - 1)
+    return np.maximum(between - by_chance, 0) / (1 - by_chance) + LEAST_TOLD
+
+
+def _times(z: Any, factor: np.ndarray) -> Any:
+    """Return the columns times their factors."""
+    return z * factor.astype(np.float32) if _is_on_host(z) else on_gpu().times(z, factor)
 
 
 def _product(z: Any, coefficients: np.ndarray | None = None) -> np.ndarray:
@@ -392,7 +456,7 @@ def class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> n
         classes, codes = classes[:1], np.zeros_like(codes)
     members = np.zeros((len(y), len(classes)))
     members[np.arange(len(y)), codes] = 1 if weight is None else weight
-    return members / members.sum(axis=0)
+    return members * inverse(members.sum(axis=0))
 
 
 def count_at_keys(row: Row, groups: Sequence[Group], n_levels: int) -> sp.csr_array:

@@ -23,7 +23,7 @@ from mvdfq._utils.short import Short
 from mvdfq._utils.threads import Report, one_blas_thread
 from mvdfq.frames.base import UnknownShares
 from mvdfq.gram.plan import inverse_root, spread_of_sums
-from mvdfq.terms.base import Found, Source, Term, Work
+from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.sketch import WIDTH, in_bytes
@@ -142,23 +142,40 @@ class Total:
         # a plain term that stands alone keeps its kernel matrix as it is
         alone = len(sizes) == 1 and not self.fits[0].is_standard
         self.shares = [1.0] if alone else [1 / len(sizes) / size for size in sizes]
+        # of the machine that answers: its words count by what they tell of the classes
+        self.last_shares = self.shares.copy()
         self.fixed: Any = None  # the part of the sum that does not depend on labels
-        for share, fit in zip(self.shares, self.fits, strict=True):
+        self.weighed: Any = None  # the same for the machine that answers, if it differs
+        for v, fit in enumerate(self.fits):
             if not fit.reads_labels:
-                # added once, not again in every fold; a single plain term is not copied
-                values = fit.matrix(np.arange(len(y)))
-                values = values if alone else share * values
-                if self.fixed is None:
-                    self.fixed = values
-                else:
-                    self.fixed += values
+                # added once, not again in every fold
+                self._add(v, fit)
+                fit.release()
 
-    def matrix(self, learn: np.ndarray) -> Any:
-        """Return the matrix for machines that learn from some sequences: kernel or features."""
+    def _add(self, v: int, fit: Fitting) -> None:
+        """Add the kernel matrices of a term to the sums; without a copy if the share is 1."""
+        values = fit.matrix(np.arange(self.n_sequences))
+        values = values if self.shares[v] == 1 else self.shares[v] * values
+        weighed = fit.weighed
+        if weighed is not None:
+            self.last_shares[v] = 1 / len(self.fits) / weighed[1]
+        if weighed is not None or self.weighed is not None:
+            before = self.fixed if self.weighed is None else self.weighed
+            mine = values if weighed is None else self.last_shares[v] * weighed[0]
+            self.weighed = mine if before is None else before + mine
+        self.fixed = values if self.fixed is None else self.fixed + values
+
+    def matrix(self, learn: np.ndarray | None) -> Any:
+        """Return the matrix for machines that learn from some sequences: kernel or features.
+
+        None is for the machine that answers, which learns from all sequences.
+        """
+        fixed = self.weighed if learn is None and self.weighed is not None else self.fixed
+        learn = np.arange(self.n_sequences) if learn is None else learn
         pairs = zip(self.shares, self.fits, strict=True)
         # weights that are learned from labels must not see the labels of the fold that checks them
         moving = [share * fit.matrix(learn) for share, fit in pairs if fit.reads_labels]
-        return sum(moving, start=self.fixed) if self.fixed is not None else sum(moving)
+        return sum(moving, start=fixed) if fixed is not None else sum(moving)
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what channels and terms add to margins of sequences that inner folds hold out.
@@ -178,8 +195,8 @@ class Total:
 
     def finish(self, margins: Margins) -> FittedSum:
         """Divide a machine on the sum among the terms, and sketch the training sequences."""
-        pairs = zip(self.shares, self.fits, strict=True)
-        terms = [fit.finish(share * margins.coefficients, share) for share, fit in pairs]
+        parts = zip(self.shares, self.last_shares, self.fits, strict=True)
+        terms = [fit.finish(last * margins.coefficients, share) for share, last, fit in parts]
         found = np.zeros((self.n_sequences, width_of(terms)), np.float32)
         for term, fit in zip(terms, self.fits, strict=True):
             sketch = fit.sketch(term.name)

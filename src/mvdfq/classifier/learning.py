@@ -30,6 +30,7 @@ from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import ranges_of, without_constants
 from mvdfq.terms.base import Term, Work
 from mvdfq.terms.pass_solver import PassSolver
+from mvdfq.terms.relatives import relatives
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum, LinearTotal, Total
 from mvdfq.terms.typical import Calibration, Spread, spread_sizes
@@ -133,6 +134,10 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
     with progress.stage("kernel") as report:
         work = _work(clf, training, linear=clf.solver == "linear", report=report)
         total = Total(training.chosen.terms, training.X, trainer.y, work)
+    if training.chosen.keeps_relatives and trainer.groups is None:
+        values = total.matrix(np.arange(len(trainer.y)))
+        if isinstance(values, np.ndarray):  # sparse features do not know all pairs
+            trainer = replace(trainer, groups=relatives(values, trainer.y, trainer.n_folds))
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
     found = _lost(total, trained, trainer, training.X.n_rows)

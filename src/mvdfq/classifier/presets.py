@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from mvdfq.frames import Centre, Delta, Rotate, Smooth, Standardize
@@ -38,17 +39,23 @@ SHORT = [(0,), (0, 1)]
 # 13, 2000). Five of the groups hold one residue: A, C, G, H and P. Related proteins often have
 # another residue of the same group at the same place.
 SIMILAR = ("LVIM", "ST", "FYW", "EDNQ", "KR")
+# Strings with a larger share of spaces are text: words of European languages have 4 to 6 letters.
+SPACES = 0.05
 # The weight of the row of groups beside the row of residues.
 SIMILAR_WEIGHT = 0.25
 
 
 @dataclass(frozen=True)
 class Preset:
-    """The terms of a classifier, and how its machines are trained."""
+    """The terms of a classifier, and how its machines are trained.
+
+    `keeps_relatives` says whether inner folds keep similar sequences together.
+    """
 
     terms: list[Term]
     multi_class: str = "ovo"
     C: Any = "auto"
+    keeps_relatives: bool = False
 
 
 # Layouts of the words of the defaults for numbers: single symbols, pairs, and three symbols that
@@ -175,7 +182,7 @@ PRESETS: dict[str, Callable[[], Preset]] = {
     "numbers": _numbers,
     "fast": _fast,
     "music": _music,
-    "letters": lambda: Preset([letters_term()], "ovr", PENALTIES),
+    "letters": lambda: _letters(),
     **_paper(),
 }
 
@@ -187,7 +194,7 @@ def preset_for(name: str | None, X: Any = None) -> Preset:
     if name not in PRESETS:
         raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() lists all presets.")
     if name == "letters" and X is not None:
-        return Preset([letters_term(X)], "ovr", PENALTIES)
+        return _letters(X)
     return PRESETS[name]()
 
 
@@ -200,8 +207,8 @@ def preset_terms(name: str, X: Any = None) -> list[Term]:
         Name of a preset, see `list_presets`.
 
     X : list of str, default=None
-        Strings, if `name` is ``"letters"``: the term for DNA and RNA, or for proteins, differs
-        from the term for other strings.
+        Strings, if `name` is ``"letters"``: the terms for DNA and RNA, for proteins and for text
+        differ from the term for other strings.
 
     Returns
     -------
@@ -243,12 +250,22 @@ def list_presets() -> list[str]:
     return list(PRESETS)
 
 
+def _letters(X: Any = None) -> Preset:
+    return Preset([letters_term(X)], "ovr", PENALTIES, keeps_relatives=True)
+
+
 def letters_term(X: Any = None) -> PlainTerm:
-    """Return the default for strings: for DNA and RNA, for proteins, or for all other strings."""
+    """Return the default for strings: for DNA and RNA, proteins, text, or all other strings."""
     known = X is not None and are_letters(X)
-    kinds = {kind_of(row) for row in check_sequences(X).data} if known else set()
-    defaults = {"nucleic": nucleic, "protein": proteins}
+    kinds = {_kind_of(row) for row in check_sequences(X).data} if known else set()
+    defaults = {"nucleic": nucleic, "protein": proteins, "text": text}
     return defaults.get(kinds.pop() if len(kinds) == 1 else "", strings)()
+
+
+def _kind_of(row: np.ndarray) -> str:
+    """Return what a row of letters is: "nucleic", "protein", "text" or ""."""
+    is_text = np.count_nonzero(row == ord(" ")) > SPACES * row.size
+    return "text" if is_text else kind_of(row)
 
 
 def strings() -> PlainTerm:
@@ -258,6 +275,16 @@ def strings() -> PlainTerm:
     return PlainTerm(
         Letters(), Words([*SHORT, *layouts], weights=weights), manifold=True, pyramid=3
     )
+
+
+def text() -> PlainTerm:
+    """Words of 1 to 6 letters, in either case, anywhere: parts of words, words, ends of words.
+
+    Chosen by inner folds of five sets of sentences that keep similar sentences together, see
+    docs/decisions.md.
+    """
+    runs = [tuple(range(n)) for n in range(1, 7)]
+    return PlainTerm(Letters(fold_case=True), Words(runs), manifold=True)
 
 
 def proteins() -> PlainTerm:

@@ -106,28 +106,36 @@ def evaluate(
     --model tests a saved model, --test trains on DATA and tests on other data.
     Example: mvdfq evaluate recordings/ --protocol group --group-pattern '_(.+)_'
     """
-    from mvdfq.evaluation import evaluate as measure, usual_protocol
-
     if testing.model is not None:
         _refuse_with_model(testing, parts, reading, page)
         show_scores(*_scores_of_model(testing.model, data, reading), format)
         return
+    import numpy as np
+
+    from mvdfq.evaluation import evaluate as measure, usual_protocol
+
     where = o.one_or_all(data)
     reading = parts.reading(reading, data)
-    parts.check()
+    clf = parts.classifier(verbose=False)
     testing.check()
     is_homology = testing.protocol == "homology"
     if page.report is not None and is_homology:
         raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
     page.check()
-    clf = parts.classifier(verbose=False)
     if is_homology:
         _homology(clf, reading.read(where), testing.splits, format, reading.quiet)
         return
     read, settings = reading.labelled(where), {"data": o.shown_paths(where)}
     if testing.test is not None:
-        read = _with_test_part(read, reading.labelled(testing.test), o.shown_paths(where))
-        settings["test"] = str(testing.test)
+        test, settings["test"] = reading.labelled(testing.test), str(testing.test)
+        if read.split is not None or test.split is not None:
+            raise Refused(
+                f"{settings['data']} or the data of --test name a training and a test part "
+                f"themselves.",
+                "leave out --test, or name files that hold one part each",
+            )
+        parts_of = ["train"] * len(read) + ["test"] * len(test)
+        read = replace(read.joined(test), split=np.array(parts_of))
     testing.check_groups(read.groups)
     rules = {
         "protocol": testing.protocol or None,
@@ -212,19 +220,6 @@ def _scores_of_model(
         result = evaluate_fitted(clf, read.X, read.y, read.groups)
         result = replace(result, names=read.names)
     return result, {"data": o.shown_paths(data), "model": str(model), "skipped": len(read.skipped)}
-
-
-def _with_test_part(train: Any, test: Any, path: str) -> Any:
-    """Return one data set of a training part and a test part."""
-    import numpy as np
-
-    if train.split is not None or test.split is not None:
-        raise Refused(
-            f"{path} or the data of --test name a training and a test part themselves.",
-            "leave out --test, or name files that hold one part each",
-        )
-    parts = np.repeat(["train", "test"], [len(train), len(test)])
-    return replace(train.joined(test), split=parts)
 
 
 def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> None:

@@ -14,7 +14,7 @@ from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, tabl
 from mvdfq.cli.page import write_explanation
 from mvdfq.cli.predict import ModelPath, load, new_data, warn_of_training_data
 from mvdfq.cli.reasons import Reasons, signed
-from mvdfq.cli.shared import Without, option
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
 from mvdfq.cli.values import in_words
 
@@ -22,7 +22,7 @@ from mvdfq.cli.values import in_words
 WITHOUT = (
     "skip_bad", "cache", "recipe", "labels", "group_pattern", "strands", "windows", "step",
 )  # fmt: skip
-NewSequence = Annotated[o.DataOptions, Without(*WITHOUT)]
+NewSequence = Annotated[o.DataOptions, WITHOUT]
 PICTURES = (".png", ".svg", ".pdf")
 WHICH = option("1", "Number of the sequence in the file, counted from 1, or its name.")
 CLASS = option(None, "Ask about this class instead of the predicted class.", "--class")
@@ -64,7 +64,10 @@ def explain(
         write_explanation(clf, read, place, data, output, quiet)
     elif output is not None:
         _write(explanation, output, top)
-    near = [_neighbour(one, clf) for one in clf.neighbours(x, neighbours)] if neighbours else []
+    near, known = [], getattr(clf, "source_", {}).get("names", [])
+    for each in clf.neighbours(x, neighbours) if neighbours else []:
+        name = known[each.index] if each.index < len(known) else str(each.index)
+        near.append({"name": name, "label": each.label, "similarity": round(each.similarity, 4)})
     reasons = Reasons(clf, explanation, read.names[place], top, asked, other)
     if format is Format.json:
         show_json({**explanation.to_dict(top), **reasons.facts(), "neighbours": near})
@@ -124,13 +127,6 @@ def find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
             f"{data} holds {len(names)} sequences: {some}",
         )
     return place, read.X[place] if isinstance(read.X, list) else read.X[[place]]
-
-
-def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
-    """Return one line of output: a training sequence, by its name if the model knows it."""
-    names = getattr(clf, "source_", {}).get("names", [])
-    name = names[one.index] if one.index < len(names) else str(one.index)
-    return {"name": name, "label": one.label, "similarity": round(one.similarity, 4)}
 
 
 def _write(explanation: Any, path: Path, top: int) -> None:

@@ -21,7 +21,7 @@ from mvdfq.cli.output import (
     table,
 )
 from mvdfq.cli.predict import load
-from mvdfq.cli.shared import Without, option
+from mvdfq.cli.shared import option
 
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
@@ -36,7 +36,7 @@ IDLE = ("digital silence %", "frames without change %")
 
 def inspect(
     data: o.DataPaths,
-    reading: Annotated[o.DataOptions, Without(*NEVER)],
+    reading: Annotated[o.DataOptions, NEVER],
     deep: bool = option(False, "Decode sound: all bad files, copies, digital silence.", "--deep"),
     card: bool = option(False, "Print a model card in Markdown, for a model file.", "--card"),
     format: o.Output = Format.human,

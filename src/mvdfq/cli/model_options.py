@@ -171,10 +171,6 @@ class Parts:
         flags = {"C": "-C", "class_weight": "--class-weight"}
         return {flags.get(name, f"--{name}"): getattr(self, name) for name in names}
 
-    def check(self) -> None:
-        """Raise an error for values that are not known, before data are read."""
-        self.classifier(verbose=False)
-
     def reading(self, reading: Any, path: Any = None) -> Any:
         """Return how data are read: the kernel of profiles reads probabilities."""
         wants = re.match(r"profile\b", self.kernel or "", re.IGNORECASE)
@@ -183,7 +179,7 @@ class Parts:
         return replace(reading, profile_values="probabilities")
 
     def classifier(self, *, verbose: bool) -> Any:
-        """Return the classifier, not fitted."""
+        """Return the classifier, not fitted; values that are not known are an error."""
         from difflib import get_close_matches
 
         from mvdfq.classifier.estimator import SequenceClassifier

@@ -154,12 +154,15 @@ class DataOptions:
 
     def labelled(self, path: Any) -> Any:
         """Read a data set; raise an error if the data have no labels."""
+        from mvdfq.io.inspection import strands_remark
         from mvdfq.io.labelling import how_to_label
 
         data = self.read(path)
         if data.y is None:
             hint = as_flags(how_to_label(self.kind(path)))
             raise Refused(f"{shown_paths(path)} has no labels.", hint)
+        for remark in strands_remark(data):
+            note(as_flags(remark), self.quiet)
         return data
 
     def read(self, path: Any) -> Any:

@@ -9,11 +9,11 @@ import typer
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
-from mvdfq.cli.shared import Without, option
+from mvdfq.cli.shared import option
 
 # What a model remembers is no option where new data are read.
 NEVER = "recipe", "strands", "profile_values"
-NewData = Annotated[o.DataOptions, Without(*NEVER)]
+NewData = Annotated[o.DataOptions, NEVER]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
 Unknown = Annotated[
     float | None,

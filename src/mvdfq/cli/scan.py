@@ -12,11 +12,8 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows
 from mvdfq.cli.predict import NEVER, ModelPath, Unknown, load, new_data
-from mvdfq.cli.shared import Without, option
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
-
-PAGES = ".svg", ".html"
-
 
 # How events are shown.
 Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
@@ -25,7 +22,7 @@ Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
 def scan(
     model: ModelPath,
     data: Annotated[list[Path], typer.Argument(help="Long recordings: files, as in training.")],
-    reading: Annotated[o.DataOptions, Without(*NEVER, "label", "group", "windows", "step")],
+    reading: Annotated[o.DataOptions, (*NEVER, "label", "group", "windows", "step")],
     *,
     window: str | None = option(
         None,
@@ -47,7 +44,12 @@ def scan(
 
     Example: mvdfq scan sounds.mvdfq garden.wav --window 5s --step 1s --unknown
     """
-    _check_picture(picture, data)
+    if picture is not None:
+        if picture.suffix not in (".svg", ".html"):
+            raise Refused(f"--picture must end in .svg or .html, got {picture}.", "", USAGE)
+        if len(data) > 1:
+            raise Refused("--picture shows one recording.", "name one recording", USAGE)
+        check_output(picture, data[0])
     if format is Found.audacity and len(data) > 1:
         hint = "call mvdfq scan once per recording"
         raise Refused("--format audacity writes the labels of one recording.", hint, USAGE)
@@ -63,17 +65,6 @@ def scan(
         replace_file(picture, text.encode())
         note(f"picture: {picture}", reading.quiet)
     _show(found, format)
-
-
-def _check_picture(picture: Path | None, data: list[Path]) -> None:
-    """Raise an error for a picture that cannot be written, before the work."""
-    if picture is None:
-        return
-    if picture.suffix not in PAGES:
-        raise Refused(f"--picture must end in .svg or .html, got {picture}.", "", USAGE)
-    if len(data) > 1:
-        raise Refused("--picture shows one recording.", "name one recording", USAGE)
-    check_output(picture, data[0])
 
 
 def _scanned(

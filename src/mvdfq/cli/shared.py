@@ -27,14 +27,6 @@ ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 ON_CARD = (*ON_CLUSTER, "reproduce")
 
 
-class Without(tuple[str, ...]):
-    """Fields of a dataclass that are no options: ``Annotated[Parts, Without("seed")]``."""
-
-    def __new__(cls, *names: str) -> "Without":
-        """Return the names of the fields."""
-        return super().__new__(cls, names)
-
-
 def option(
     default: Any,
     help: str,
@@ -128,12 +120,15 @@ class _Record:
 
     @classmethod
     def of(cls, annotation: Any) -> "_Record | None":
-        """Return the record of a parameter; None if the parameter takes no dataclass."""
+        """Return the record of a parameter; None if the parameter takes no dataclass.
+
+        ``Annotated[Parts, ("seed",)]`` names fields that are no options.
+        """
         is_noted = get_origin(annotation) is Annotated
         kind, *notes = get_args(annotation) if is_noted else (annotation,)
         if not is_dataclass(kind):
             return None
-        without = {name for note in notes if isinstance(note, Without) for name in note}
+        without = {name for note in notes for name in note}
         return cls(kind, [each.name for each in fields(kind) if each.name not in without])
 
     def parameters(self) -> list[Parameter]:

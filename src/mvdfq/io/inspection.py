@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Dataset
+from mvdfq.io.letters.residues import ALPHABETS
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import bounds_of, constant_channels
 
@@ -60,6 +61,7 @@ def facts_of(data: Dataset) -> dict[str, Any]:
     if isinstance(data.X, list):
         letters = "".join(sorted(set().union(*data.X)))
         facts = lengths_of([len(x) for x in data.X]) | {"letters": letters}
+        remarks += strands_remark(data)
     else:
         shares = idle_shares(data)
         X, missing = data.X, np.isnan(data.X.data)
@@ -83,6 +85,18 @@ def facts_of(data: Dataset) -> dict[str, Any]:
         "bad": [problem.message for problem in data.skipped],
         "remarks": remarks,
     }
+
+
+def strands_remark(data: Dataset) -> list[str]:
+    """Offer both strands where letters are DNA that is read on one strand."""
+    strings = data.X if isinstance(data.X, list) else []  # joined strands are no strings
+    letters = set("".join(set().union(*strings)).upper())
+    if not set("ACGT") <= letters <= set(ALPHABETS["dna"]):
+        return []
+    return [
+        "the letters are DNA, read on the strand that the file holds; strands='both' reads the "
+        "other strand, too: for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
+    ]
 
 
 def idle_shares(data: Dataset) -> dict[str, float]:

@@ -116,6 +116,21 @@ class Elsewhere:
                 problem = f"no column holds names such as {names[0]!r}"
                 where.fail(problem, f"a row of the table is {some(rows[-1])}")
             return _in_order(where, [*([header] if header else []), *rows], names, source), None
+        places = self._places(where, key)
+        if not isinstance(labels, Mapping):
+            told = {"name": key, **places}.items()
+            shown = [f"{kind} {repr(header[i]) if header else f'column {i}'}" for kind, i in told]
+            source.remark("labels: " + "; ".join(shown))
+        found = [tables[key].find(name) for name in names]
+        columns = {
+            kind: [None if row is None else row[place] or None for row in found]
+            for kind, place in places.items()
+        }
+        return columns["label"], columns.get("group")
+
+    def _places(self, where: Source, key: int) -> dict[str, int]:
+        """Return the columns of labels and groups: named, known by name, or the only other one."""
+        header, rows = self._table
         shown = header or list(map(str, range(len(rows[0]))))
         wishes: dict[str, Any] = {"label": self.label, "group": self.group}
         wishes = {kind: kind if wish is None else wish for kind, wish in wishes.items()}
@@ -132,18 +147,7 @@ class Elsewhere:
             told = [row[place] for place in places.values()]
             if seen.setdefault(row[key], told) != told:
                 where.fail(f"{row[key]!r} has two labels or groups")
-        if not isinstance(labels, Mapping):
-            named = (
-                (kind, header[i] if header else i) for kind, i in {"name": key, **places}.items()
-            )
-            told = [f"{kind} {repr(one) if header else f'column {one}'}" for kind, one in named]
-            source.remark("labels: " + "; ".join(told))
-        found = [tables[key].find(name) for name in names]
-        columns = {
-            kind: [None if row is None else row[place] or None for row in found]
-            for kind, place in places.items()
-        }
-        return columns["label"], columns.get("group")
+        return places
 
 
 def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:

@@ -70,9 +70,9 @@ def files_in(folder: Path, ending: re.Pattern[str] = re.compile("")) -> list[Pat
     found = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
+        is_wanted = ending.search(name) and not re.search(r"(^|/)\.", name)
         # a pipe would be waited for; a link that leads nowhere is kept, and refused
-        is_file = path.is_file() or not path.exists()
-        if is_file and ending.search(name) and not re.search(r"(^|/)\.", name):
+        if is_wanted and (path.is_file() or not path.exists()):
             check_inside(path, folder)
             found.append(path)
     return found

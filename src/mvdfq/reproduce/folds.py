@@ -143,10 +143,10 @@ def measure(
     given = None if workshop is None else work
     records |= complete(first, store, given, report)
     if workshop is not None:
-        grams: dict[int, list[float]] = {}
+        grams: dict[Cell, list[float]] = {}
         for job, record in records.items():
-            grams.setdefault(id(job.cell), []).append(record["seconds"].get("gram", 0.0))
-        others = [job for job in others if np.median(grams[id(job.cell)]) <= SLOW]
+            grams.setdefault(job.cell, []).append(record["seconds"].get("gram", 0.0))
+        others = [job for job in others if np.median(grams[job.cell]) <= SLOW]
     records |= complete(others, store, given, report)
     return [*_collected(cells, protocols, [*first, *others], records)]
 

@@ -5,26 +5,7 @@ A line of the file is a cell in one reading. Its column `methods` tells the meth
 MFCC is the usual view and not written. Braces list values as in a shell, ``;`` separates further
 methods, and inner validation chooses among all of them. ``&`` is the mean of two kernels. A name
 alone is a baseline.
-
-Why the settings are as they are:
-
-- A comment of the paper gives the word length of spectrum kernels for ISMIR2004 and artists.
-- Rooted mismatch kernels list neighbourhoods, which is slow for long words: tuned ones have short
-  words. Two mismatches in five codewords out of 2048 give 42 million words per neighbourhood, so
-  only words that occur in the training part are counted (``neighbourhood=observed``); words of
-  hashed bits have few neighbours.
-- The inferred reading was found by hand, because its figures come near the printed figures: bins
-  cover 1.5 times the range of each row, rows are MFCC and their deltas, frames of codebooks are not
-  standardized.
-- Rooted VQ of artists, and the rooted spectrum kernel of VQ among the running times, are not in the
-  paper; they make the comparison with MVDFQM fair.
-- For proteins the paper prints the settings of mismatch (5, 1) alone. Words of the spectrum kernel
-  have three residues: this is usual for proteins and gives the printed figure for letters. Triples
-  have the distances of the text (d=5, given for music) and the usual distances for proteins (d=3).
-  A hashed row has two symbols only, so its words have five symbols, as in the table of running
-  times. 20 k-means bins, as many as amino acids, and 129 bins of profiles, whole scores from -64 to
-  64, make every score a symbol. Bins of slopes are narrower than the step between two scores.
-- Mismatches make words similar already, so their RBF is narrower; the paper gives no width.
+docs/reproduction_details.md says why the settings are as they are.
 """
 
 import ast

@@ -112,7 +112,7 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
     if layout != "one" and table.sample:
         hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
         source.fail("no column of ids", hint)
-    return series_dataset(source, columns, [(source.stem, source.path, lambda _: table)], "row")
+    return series_dataset(source, columns, [(source.stem, source.path, lambda _: table, {})], "row")
 
 
 def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None) -> Dataset:
@@ -122,8 +122,8 @@ def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None
     with source.guard():
         if (tables := _tables_in(X)) is None:
             return columns_dataset(source, columns_of(X), options)
-        frames = [
-            (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)))
+        frames: list[Any] = [
+            (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)), {})
             for name, table in tables.items()
         ]
         return series_dataset(source, Columns.of(options), frames, "row")

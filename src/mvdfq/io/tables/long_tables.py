@@ -74,33 +74,31 @@ def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> 
         named = [(path.relative_to(root).as_posix(), path) for path in csv_files(root)]
     if not named:
         source.fail("no .csv file in the folder")
-    facts: Callable[[Path], Mapping[str, str]] = lambda path: {}  # noqa: E731
     depths = {name.count("/") for name, _ in named}
     # A label that the user names stands in the files; one file has no sub-folder.
-    if not elsewhere and columns.label == "label" and root.is_dir() and depths != {0}:
-        if depths != {1}:
-            hint = "make one folder per class, or pass labels=TABLE or label_pattern='/([^/.]+)'"
-            problem = "files must all lie in the folder, or all in sub-folders of the folder"
-            source.fail(problem, hint)
-        facts = lambda path: {"label": path.parent.name}  # noqa: E731
-    return series_dataset(source, columns, [(*one, table_of) for one in named], facts=facts)
+    by_folder = not elsewhere and columns.label == "label" and root.is_dir() and depths != {0}
+    if by_folder and depths != {1}:
+        hint = "make one folder per class, or pass labels=TABLE or label_pattern='/([^/.]+)'"
+        source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
+    facts = [{"label": path.parent.name} if by_folder else {} for _, path in named]
+    tables = [(*one, table_of, told) for one, told in zip(named, facts, strict=True)]
+    return series_dataset(source, columns, tables)
 
 
 def series_dataset(
     source: Source,
     columns: Columns,
-    tables: Sequence[tuple[str, Path, Callable[[Source], Any]]],
+    tables: Sequence[tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]],
     row: str = "line",
-    facts: Callable[[Path], Mapping[str, str]] = lambda path: {},
 ) -> Dataset:
-    """Read tables that are one series each, given as name, path and what opens the table."""
+    """Read tables of one series each, given as name, path, what opens it, and label and group."""
     growing = Growing(source, columns, row=row)
-    for i, (name, path, opened) in enumerate(tables):
+    for i, (name, path, opened, facts) in enumerate(tables):
         who = growing.code("id", [name])[0]
         growing.paths[int(who)] = path
         file = Source(path, max_bytes=source.max_bytes, remarks=source.remarks)
         try:
-            _add_series(growing, file, opened(file), name, facts(path))
+            _add_series(growing, file, opened(file), name, facts)
         except ReadError as error:
             growing.spoil(who, error.problem, error.hint)
         source.tell(i + 1, len(tables))

@@ -1,8 +1,9 @@
 """Evidence of standardized words compared with a baseline: compiled loops, one thread each.
 
-The formulas are those of `terms/baseline.py`. `table` is a tuple for one row and one group of
-layouts: the weights of words and their means over the baseline, (n_words, n_cells, n_columns)
-each, and the sums over all words of weight times mean, (n_cells, n_columns).
+The formulas are those of `terms/baseline.py`. `table` is a tuple for one group of layouts: the
+first word of every row, the weights of words and their means over the baseline, (n_words, n_cells,
+n_columns) each, and the sums over all words of a row of weight times mean, (n_rows, n_cells,
+n_columns).
 """
 
 import numpy as np
@@ -15,100 +16,119 @@ from mvdfq._engines.lookup import count_dense
 
 @njit(nogil=True, cache=True)
 def count_places(offsets, present, windows, n_levels, out):
-    """Add the number of words of one layout in every sequence, once for each level, to `out`."""
-    for s in range(offsets.size - 1):
-        for t in range(offsets[s], offsets[s + 1] - windows[-1]):
-            if not present.size or is_present(present, t, windows):
-                out[s] += n_levels
+    """Add the number of words of one layout in every row and sequence, once for each level.
+
+    `out` is (n_rows, n_sequences).
+    """
+    for r in range(out.shape[0]):
+        for s in range(offsets.size - 1):
+            for t in range(offsets[s], offsets[s + 1] - windows[-1]):
+                if not present.size or is_present(present[r], t, windows):
+                    out[r, s] += n_levels
 
 
 @njit(nogil=True, cache=True)
-def compare_words(codes, offsets, present, group, base, table, totals, n_levels, out):
-    """Write the evidence of every word of one layout to the frame where the word starts.
+def compare_words(codes, offsets, present, group, bases, table, totals, n_levels, reached, out):
+    """Divide the evidence of every word of one layout among the frames that the word reaches.
 
-    `totals` are the numbers of words of the row in every sequence. `out` is a tuple: evidence is
-    added to `starts` (n_frames, n_columns) or, if it belongs to a cell without any word, to `rest`
-    (n_sequences, n_columns), and in both cases to `sums` (n_sequences, n_columns).
+    `codes` holds the rows, `totals` (n_rows, n_sequences) their numbers of words; `reached` are
+    frames, counted from the start of a word: the layout, or 0 alone. `out` is a tuple: evidence is
+    added to `by_frame` (n_rows, n_frames, n_columns) or, if it belongs to a cell without any word,
+    to `rest` (n_rows, n_sequences, n_columns), and in both cases to `sums`, as large as `rest`.
     """
-    starts, sums, rest = out
-    values, means, lost = table
-    read, _, buffer = group
-    layout, window = read[0][0], read[1][0]
-    n_words, n_cells, n_columns = values.shape
-    n_fine = n_cells // 2 + 1
-    cells, touched = np.zeros((n_words, n_cells)), np.empty(n_words, np.uint64)
-    slopes, even = np.empty(values.shape), np.empty((n_cells, n_columns))
-    one, none = np.empty(n_columns), np.empty(n_columns)
-    for s in range(offsets.size - 1):
-        start, stop = offsets[s], offsets[s + 1]
-        n = count_dense(codes, start, stop, present, group, base, n_levels, cells, touched)
-        even[:] = -lost
-        find_slopes(cells, touched[:n], values, means, totals[s], slopes, even)
-        none[:] = 0
-        divide_evenly(cells, touched[:n], even, none)
-        add_to(rest[s], none, 1.0)
-        add_to(sums[s], none, 1.0)
-        length = max(stop - start - window[-1], 0)
-        for fine in range(n_fine):
-            begin, end = segment(length, n_levels - 1, fine)
-            words = buffer[: end - begin]
-            read_keys(codes, start + begin, layout, base, words)
-            for i in range(words.size):
-                t = start + begin + i
-                if not present.size or is_present(present, t, window):
-                    sum_cells(slopes[words[i]], even, n_fine - 1 + fine, one)
-                    add_to(starts[t], one, 1.0)
-                    add_to(sums[s], one, 1.0)
+    by_frame, sums, rest = out
+    first, values, means, lost = table
+    _, n_cells, n_columns = values.shape
+    most, n_fine = np.diff(first).max(), n_cells // 2 + 1
+    cells, touched = np.zeros((most, n_cells)), np.empty(most, np.uint64)
+    slopes, even = np.zeros((most, n_fine, n_columns)), np.empty((n_cells, n_columns))
+    for r in range(len(bases)):
+        own = slice(first[r], first[r + 1])
+        here = present[r] if present.size else np.empty(0, np.bool_)
+        for s in range(offsets.size - 1):
+            ends = offsets[s], offsets[s + 1]
+            n = count_dense(codes[r], *ends, here, group, bases[r], n_levels, cells, touched)
+            even[:] = -lost[r]
+            find_slopes(cells, touched[:n], values[own], means[own], totals[r, s], slopes, even)
+            divide_evenly(cells, touched[:n], even, slopes, sums[r, s], rest[r, s])
+            read = codes[r], ends, here, group, bases[r], n_levels
+            write_words(read, slopes, reached, by_frame[r].reshape(-1))
 
 
 @njit(nogil=True, cache=True)
 def find_slopes(cells, touched, values, means, total, slopes, even):
-    """Write the evidence of one occurrence of every word, and add what means have in common."""
+    """Write the evidence of one occurrence of every word in each of the finest cells.
+
+    An occurrence counts in its cell and in all cells above it. What the means of words have in
+    common is added to `even`.
+    """
+    n_fine, n_columns = slopes.shape[1:]
     for word in touched:
+        slopes[word] = 0
         for cell in range(cells.shape[1]):
             if cells[word, cell] == 0:
                 continue
             root = np.sqrt(cells[word, cell] / total)
-            for c in range(slopes.shape[2]):
+            begin, end = fine_cells(cell, n_fine)
+            for c in range(n_columns):
                 mean = means[word, cell, c]
                 slope = values[word, cell, c] / (root + mean)
-                slopes[word, cell, c] = slope / total
                 even[cell, c] += slope * mean * root
+                for fine in range(begin, end):
+                    slopes[word, fine, c] += slope / total
 
 
 @njit(nogil=True, cache=True)
-def divide_evenly(cells, touched, even, rest):
-    """Divide the evidence of each cell by its number of words; clears the counts.
+def fine_cells(cell, n_fine):
+    """Return the first and last + 1 of the finest cells below a cell of the binary heap."""
+    begin, end = cell, cell + 1
+    while begin < n_fine - 1:
+        begin, end = 2 * begin + 1, 2 * end + 1
+    return begin - (n_fine - 1), end - (n_fine - 1)
 
-    The evidence of a cell without any word is added to `rest`.
+
+@njit(nogil=True, cache=True)
+def divide_evenly(cells, touched, even, slopes, sums, rest):
+    """Divide the evidence of each cell among its words, and add all evidence to `sums`.
+
+    The evidence of a cell without any word is added to `rest`. Clears the counts.
     """
+    n_fine, n_columns = slopes.shape[1:]
     for cell in range(cells.shape[1]):
         n = 0.0
         for word in touched:
             n += cells[word, cell]
-            cells[word, cell] = 0
-        for c in range(rest.size):
-            if n > 0:
-                even[cell, c] /= n
-            else:
+        begin, end = fine_cells(cell, n_fine)
+        for c in range(n_columns):
+            if n == 0:
                 rest[c] += even[cell, c]
+                sums[c] += even[cell, c]
+                continue
+            for word in touched:
+                for fine in range(begin, end):
+                    slopes[word, fine, c] += even[cell, c] / n
+    for word in touched:
+        for fine in range(n_fine):
+            for c in range(n_columns):
+                sums[c] += cells[word, n_fine - 1 + fine] * slopes[word, fine, c]
+        cells[word] = 0
 
 
 @njit(nogil=True, cache=True)
-def sum_cells(slopes, even, cell, out):
-    """Write the evidence of one occurrence in a cell and in all cells above it."""
-    out[:] = 0
-    while cell >= 0:
-        add_to(out, slopes[cell], 1.0)
-        add_to(out, even[cell], 1.0)
-        cell = (cell - 1) // 2 if cell else -1
-
-
-@njit(nogil=True, cache=True)
-def spread_starts(starts, layout, by_frame):
-    """Divide the evidence of words among the frames that they read; clears `starts`."""
-    for t in range(starts.shape[0]):
-        for o in layout:
-            if t + o < starts.shape[0]:  # no word starts where it would not fit
-                add_to(by_frame[t + o], starts[t], 1 / layout.size)
-        starts[t] = 0
+def write_words(read, slopes, reached, by_frame):
+    """Add the evidence of all words of one row of one sequence to the frames that they reach."""
+    codes, (start, stop), present, ((layouts, windows, _), _, buffer), base, n_levels = read
+    layout, window, n_columns, share = layouts[0], windows[0], slopes.shape[2], 1 / reached.size
+    length = max(stop - start - window[-1], 0)
+    found = np.zeros(length * n_columns)
+    for fine in range(slopes.shape[1]):
+        begin, end = segment(length, n_levels - 1, fine)
+        words = buffer[: end - begin]
+        read_keys(codes, start + begin, layout, base, words)
+        for i in range(words.size):
+            if not present.size or is_present(present, start + begin + i, window):
+                for c in range(n_columns):  # an index: making a slice takes longer than the sum
+                    found[(begin + i) * n_columns + c] = share * slopes[words[i], fine, c]
+    for o in reached:
+        first = (start + o) * n_columns
+        add_to(by_frame[first : first + found.size], found, 1.0)

@@ -72,7 +72,7 @@ def filter_evidence(data, filters, thresholds, weights, means, by_channel, by_ki
     shares, levels = np.empty(weights.shape[1:]), np.empty(n, np.int64)
     found, kinds = np.empty(n * n_columns), np.empty((2, n_columns))
     even, singles = np.empty((2, n_columns)), np.empty((thresholds.shape[1] + 1, n_columns))
-    table = np.empty((len(singles) ** 3, n_columns)), np.empty(len(singles) ** 3, np.bool_)
+    triples = np.empty((len(singles), len(singles), len(singles), n_columns))
     for f in range(thresholds.shape[0]):
         respond(padded, nine, f, filters, total, response)
         compare(response, thresholds[f], above)
@@ -81,7 +81,8 @@ def filter_evidence(data, filters, thresholds, weights, means, by_channel, by_ki
         for t in range(n):
             levels[t] = level_of(above[t])
         write_singles(levels, shares, even[0], singles, found)
-        add_triples(levels, step, shares, even[1], table, found)
+        write_triples(shares, even[1], triples)
+        add_triples(levels, step, triples, found)
         own = members[f][members[f] >= 0]
         for c in own:
             add_to(by_channel[c], found, 1 / own.size)
@@ -133,39 +134,46 @@ def write_singles(levels, shares, even, table, out):
 
 
 @njit(nogil=True, cache=True)
-def add_triples(levels, step, shares, even, table, out):
-    """Add the evidence of triples to the frames of their symbols, a third to each.
-
-    The evidence of three levels is added up over all thresholds once, where it first occurs:
-    `table` holds the evidence of triples, and which of them are known.
-    """
-    triples, known = table
-    n_levels, n_columns, n = shares.shape[0] + 1, even.size, max(levels.size - 2 * step, 0)
-    known[:] = False
+def add_triples(levels, step, table, out):
+    """Add the evidence of triples to the frames of their symbols; `table` has a third of it."""
+    n_levels, n_columns, n = table.shape[0], table.shape[3], max(levels.size - 2 * step, 0)
     found = np.zeros(n * n_columns)
     for t in range(n):
         a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
-        if min(a, b, c) < 0:
-            continue
-        word = (a * n_levels + b) * n_levels + c
-        if not known[word]:
-            known[word] = True
-            sum_thresholds(a, b, c, shares, even, triples[word])
-        for k in range(n_columns):
-            found[t * n_columns + k] = triples[word, k]
+        if min(a, b, c) >= 0:
+            for k in range(n_columns):
+                found[t * n_columns + k] = table[a, b, c, k]
     for place in range(3):
         start = place * step * n_columns
-        add_to(out[start : start + found.size], found, 1 / 3)
+        add_to(out[start : start + found.size], found, 1.0)
 
 
 @njit(nogil=True, cache=True)
-def sum_thresholds(a, b, c, shares, even, out):
-    """Write the evidence of the triples that three values form at all thresholds."""
-    out[:] = even
-    for q in range(shares.shape[0]):
-        word = 2 + 4 * (a > q) + 2 * (b > q) + (c > q)
-        for k in range(out.size):
-            out[k] += shares[q, word, k]
+def write_triples(shares, even, table):
+    """Write a third of the evidence of the triples that three values form at all thresholds.
+
+    `table` is by the levels of the values. A value that reaches one more threshold changes the
+    word of this threshold alone, so every entry follows from the entry before.
+    """
+    n_levels = table.shape[0]
+    for k in range(even.size):
+        table[0, 0, 0, k] = even[k] / 3
+        for q in range(n_levels - 1):
+            table[0, 0, 0, k] += shares[q, 2, k] / 3
+    for a in range(n_levels):
+        for k in range(even.size if a else 0):
+            change = shares[a - 1, 6, k] - shares[a - 1, 2, k]
+            table[a, 0, 0, k] = table[a - 1, 0, 0, k] + change / 3
+        for b in range(n_levels):
+            word = 6 if a > b - 1 else 2
+            for k in range(even.size if b else 0):
+                change = shares[b - 1, word + 2, k] - shares[b - 1, word, k]
+                table[a, b, 0, k] = table[a, b - 1, 0, k] + change / 3
+            for c in range(1, n_levels):
+                word = 2 + (4 if a > c - 1 else 0) + (2 if b > c - 1 else 0)
+                for k in range(even.size):
+                    change = shares[c - 1, word + 1, k] - shares[c - 1, word, k]
+                    table[a, b, c, k] = table[a, b, c - 1, k] + change / 3
 
 
 @njit(nogil=True, cache=True)

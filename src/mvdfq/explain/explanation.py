@@ -39,8 +39,8 @@ class Explanation:
     margins : ndarray of shape (n_columns,)
         Decision values; in one-vs-one, the decision values of the pairs.
 
-    evidence : Evidence
-        The evidence of all words.
+    find_evidence : callable
+        Returns `evidence`, that of all words. Called when evidence is first needed.
 
     constant : ndarray of shape (n_columns,)
         The margins of the baseline: what evidence is compared with.
@@ -72,7 +72,7 @@ class Explanation:
         The term that each row, and each group of layouts, belongs to.
 
     contrast : callable
-        Returns margins, evidence and what each term adds for one class against another.
+        Returns margins, `find_evidence` and `by_term` for one class against another.
 
     curves : ndarray of shape (n_channels, n_frames) or None
         The channels with mean 0 and deviation 1 over training; None if no term knows the means.
@@ -92,7 +92,7 @@ class Explanation:
     labels: list[Any]
     predicted: Any
     margins: np.ndarray
-    evidence: Evidence
+    find_evidence: Callable[[], Evidence]
     constant: np.ndarray
     symbols: Symbols
     row_names: list[str]
@@ -103,8 +103,13 @@ class Explanation:
     by_term: dict[str, np.ndarray]
     row_terms: list[str]
     group_terms: list[str]
-    contrast: Callable[[Any, Any], tuple[np.ndarray, Evidence, dict[str, np.ndarray]]]
+    contrast: Callable[[Any, Any], tuple[Any, ...]]
     curves: np.ndarray | None = None
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The evidence of all words."""
+        return self.find_evidence()
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -202,12 +207,12 @@ class Explanation:
         asked = [(first, second)] if isinstance(self.labels[0], tuple) else [first, second]
         for label in asked:
             self.column(label)  # raises an error for a class that does not exist
-        margins, evidence, by_term = self.contrast(first, second)
+        margins, find_evidence, by_term = self.contrast(first, second)
         return replace(
             self,
             labels=[(first, second)],
             margins=margins,
-            evidence=evidence,
+            find_evidence=find_evidence,
             constant=margins - sum(by_term.values()),
             by_term=by_term,
         )
@@ -229,7 +234,7 @@ class Explanation:
             The reasons, largest evidence first; ``print(reason)`` prints one line.
         """
         column, sign = self.column(label)
-        blocks = self.evidence.words
+        blocks = self.evidence.top(column, n)
         if not blocks:
             return []
         ends = np.cumsum([len(block.codes) for block in blocks])

@@ -1,8 +1,8 @@
 """Explanations of sequences: the evidence of all terms, compared with a baseline."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,29 +32,40 @@ def explanations(
     """
     found: dict[int, Explanation] = {}
     for view, places in baselines.views(predicted):
-        if not places.size:
-            continue
         mine = [one[places] for one in read]
-        by_term = [term.evidence(one, view) for term, one in zip(total.terms, mine, strict=True)]
-        for k, (i, evidence) in enumerate(
-            zip(places.tolist(), zip(*by_term, strict=True), strict=True)
-        ):
+        find = cache(partial(_by_sequence, total, mine, view))
+        if places.size and not all(term.class_means for term in total.terms):
+            find()  # raises an error now: not every kernel of plain words can be traced to frames
+        for k, i in enumerate(places.tolist()):
             alone = [one[k : k + 1] for one in mine]
             added = {name: one[i] for name, one in sums.items()}
-            one = _One(total, alone, baselines, classes, evidence, margins[i], added)
-            found[i] = one.explanation(view, classes[predicted[i]], channels)
+            about = baselines, classes, partial(_nth, find, k), margins[i], added
+            found[i] = _One(total, alone, *about).explanation(view, classes[predicted[i]], channels)
     return [found[i] for i in range(len(margins))]
+
+
+def _by_sequence(total: FittedSum, read: list[Any], view: View) -> list[Sequence[Evidence]]:
+    """Return the evidence of all terms in each sequence."""
+    pairs = zip(total.terms, read, strict=True)
+    return list(zip(*(term.evidence(mine, view) for term, mine in pairs), strict=True))
+
+
+def _nth(find: Callable[[], list[Any]], k: int) -> Any:
+    return find()[k]
 
 
 @dataclass(frozen=True)
 class _One:
-    """One sequence as each term reads it, with the evidence and the sum of each term."""
+    """One sequence as each term reads it; `find` returns its evidence of each term.
+
+    Evidence takes ten times as long as a prediction, so it is found when it is first asked for.
+    """
 
     total: FittedSum
     read: list[Any]
     baselines: Baselines
     classes: list[Any]
-    evidence: Sequence[Evidence]
+    find: Callable[[], Sequence[Evidence]]
     margins: np.ndarray
     sums: dict[str, np.ndarray]
 
@@ -68,7 +79,7 @@ class _One:
                     for i, j in self.baselines.pairs],
             predicted=predicted,
             margins=self.margins,
-            evidence=self._known(_joined(self.evidence)),
+            find_evidence=lambda: self._joined(self.find()),
             constant=self.margins - sum(added.values()),
             symbols=_joined_symbols([one.symbols for one in rows]),
             row_names=[name for one in rows for name in one.row_names],
@@ -88,7 +99,8 @@ class _One:
         """Whether any term knows a word of the sequence; else the margins are guesses."""
         return any(mine.any() for mine in self.sums.values())
 
-    def _known(self, evidence: Evidence) -> Evidence:
+    def _joined(self, parts: Sequence[Evidence]) -> Evidence:
+        evidence = _joined(parts)
         return evidence if self._is_known else evidence.nothing()
 
     def _added(self, view: View) -> dict[str, np.ndarray]:
@@ -100,12 +112,16 @@ class _One:
 
     def contrast(
         self, first: Any, second: Any
-    ) -> tuple[np.ndarray, Evidence, dict[str, np.ndarray]]:
-        """Return margins and evidence for one class against another, and what each term adds."""
+    ) -> tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]:
+        """Return margins for one class against another, evidence, and what each term adds."""
         view = self.baselines.between(self.classes.index(first), self.classes.index(second))
-        parts = zip(self.total.terms, self.read, self.evidence, strict=True)
-        evidence = _joined([term.contrast(mine, own, view) for term, mine, own in parts])
-        return view.weigh(self.margins), self._known(evidence), self._added(view)
+
+        def find() -> Evidence:
+            pairs = enumerate(zip(self.total.terms, self.read, strict=True))
+            own = [partial(_nth, self.find, k) for k in range(len(self.read))]
+            return self._joined([term.contrast(mine, own[k], view) for k, (term, mine) in pairs])
+
+        return view.weigh(self.margins), find, self._added(view)
 
 
 def _all_shares(rows: list[TermRows]) -> np.ndarray:
@@ -120,16 +136,21 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     for part, (r, g), (rows, groups) in zip(parts, first[:-1], sizes, strict=True):
         by_layout[:, r : r + rows, g : g + groups] = part.by_layout
     by_frame = np.concatenate([part.by_frame for part in parts], axis=1)
-    return Evidence(by_frame, by_layout, partial(_all_words, parts, first))
 
+    def placed(words: Iterable[list[WordBlock]]) -> list[WordBlock]:
+        """Return the words of all terms, with the rows and groups of the whole."""
+        return [
+            block._replace(rows=block.rows + r, group=block.group + g)
+            for mine, (r, g) in zip(words, first.tolist(), strict=False)
+            for block in mine
+        ]
 
-def _all_words(parts: Sequence[Evidence], first: np.ndarray) -> list[WordBlock]:
-    """Return the words of all terms; `first` is the first row and group of each term."""
-    return [
-        block._replace(rows=block.rows + r, group=block.group + g)
-        for part, (r, g) in zip(parts, first.tolist(), strict=False)
-        for block in part.words
-    ]
+    return Evidence(
+        by_frame,
+        by_layout,
+        lambda: placed(part.words for part in parts),
+        lambda column, n: placed(part.top(column, n) for part in parts),
+    )
 
 
 def _joined_symbols(parts: list[Symbols]) -> Symbols:

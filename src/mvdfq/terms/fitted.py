@@ -103,13 +103,13 @@ class FittedTerm(Short):
         """
         raise NotImplementedError
 
-    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
-        """Return the evidence in one sequence as another view sees it, given that of all problems.
+    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
+        """Return the evidence in one sequence as another view sees it; `find` is for all problems.
 
         Plain words are compared with nothing, so their evidence is added up as the view says.
         """
         assert view.weights is not None
-        return found.weighed(view.weights)
+        return find().weighed(view.weights)
 
     @property
     def class_means(self) -> list[np.ndarray]:

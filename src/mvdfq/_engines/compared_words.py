@@ -63,19 +63,22 @@ def find_slopes(cells, touched, values, means, total, slopes, even):
     common is added to `even`.
     """
     n_fine, n_columns = slopes.shape[1:]
+    own = np.empty(n_columns)
     for word in touched:
         slopes[word] = 0
         for cell in range(cells.shape[1]):
             if cells[word, cell] == 0:
                 continue
             root = np.sqrt(cells[word, cell] / total)
-            begin, end = fine_cells(cell, n_fine)
             for c in range(n_columns):
                 mean = means[word, cell, c]
                 slope = values[word, cell, c] / (root + mean)
                 even[cell, c] += slope * mean * root
-                for fine in range(begin, end):
-                    slopes[word, fine, c] += slope / total
+                own[c] = slope / total
+            begin, end = fine_cells(cell, n_fine)
+            for fine in range(begin, end):
+                for c in range(n_columns):
+                    slopes[word, fine, c] += own[c]
 
 
 @njit(nogil=True, cache=True)
@@ -94,23 +97,24 @@ def divide_evenly(cells, touched, even, slopes, sums, rest):
     The evidence of a cell without any word is added to `rest`. Clears the counts.
     """
     n_fine, n_columns = slopes.shape[1:]
+    shared = np.zeros((n_fine, n_columns))
     for cell in range(cells.shape[1]):
         n = 0.0
         for word in touched:
             n += cells[word, cell]
+        if n == 0:
+            add_to(rest, even[cell], 1.0)
+            add_to(sums, even[cell], 1.0)
+            continue
         begin, end = fine_cells(cell, n_fine)
-        for c in range(n_columns):
-            if n == 0:
-                rest[c] += even[cell, c]
-                sums[c] += even[cell, c]
-                continue
-            for word in touched:
-                for fine in range(begin, end):
-                    slopes[word, fine, c] += even[cell, c] / n
+        for fine in range(begin, end):
+            add_to(shared[fine], even[cell], 1 / n)
     for word in touched:
         for fine in range(n_fine):
+            count = cells[word, n_fine - 1 + fine]
             for c in range(n_columns):
-                sums[c] += cells[word, n_fine - 1 + fine] * slopes[word, fine, c]
+                slopes[word, fine, c] += shared[fine, c]
+                sums[c] += count * slopes[word, fine, c]
         cells[word] = 0
 
 

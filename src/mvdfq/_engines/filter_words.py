@@ -136,7 +136,7 @@ def write_singles(levels, shares, even, table, out):
 @njit(nogil=True, cache=True)
 def add_triples(levels, step, table, out):
     """Add the evidence of triples to the frames of their symbols; `table` has a third of it."""
-    n_levels, n_columns, n = table.shape[0], table.shape[3], max(levels.size - 2 * step, 0)
+    n_columns, n = table.shape[3], max(levels.size - 2 * step, 0)
     found = np.zeros(n * n_columns)
     for t in range(n):
         a, b, c = levels[t], levels[t + step], levels[t + 2 * step]

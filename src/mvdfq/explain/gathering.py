@@ -24,11 +24,12 @@ def explanations(
     margins: np.ndarray,
     sums: dict[str, np.ndarray],
     channels: list[str],
+    curves: list[np.ndarray] | None = None,
 ) -> list[Explanation]:
     """Return the explanations of sequences: the evidence of all terms, one after another.
 
     `read` are the sequences as each term reads them, `predicted` the places of their classes,
-    `sums` what each term adds to `margins`.
+    `sums` what each term adds to `margins`, `curves` the channels for terms that do not say them.
     """
     found: dict[int, Explanation] = {}
     for view, places in baselines.views(predicted):
@@ -40,7 +41,11 @@ def explanations(
             alone = [one[k : k + 1] for one in mine]
             added = {name: one[i] for name, one in sums.items()}
             about = baselines, classes, partial(_nth, find, k), margins[i], added
-            found[i] = _One(total, alone, *about).explanation(view, classes[predicted[i]], channels)
+            one = _One(total, alone, *about).explanation(view, classes[predicted[i]], channels)
+            # a term may read fewer frames than the channels have
+            if curves is not None and curves[i].shape[1] == one.symbols.data.shape[1]:
+                one = replace(one, curves=curves[i])
+            found[i] = one
     return [found[i] for i in range(len(margins))]
 
 
@@ -91,6 +96,7 @@ class _One:
             row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
             group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
             contrast=self.contrast,
+            find_column=lambda column: self._seen_by(view.only(column)),
             curves=next((one.curves for one in rows if one.curves is not None), None),
         )  # fmt: skip
 
@@ -114,7 +120,13 @@ class _One:
         self, first: Any, second: Any
     ) -> tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]:
         """Return margins for one class against another, evidence, and what each term adds."""
-        view = self.baselines.between(self.classes.index(first), self.classes.index(second))
+        classes = self.classes.index(first), self.classes.index(second)
+        return self._seen_by(self.baselines.between(*classes))
+
+    def _seen_by(
+        self, view: View
+    ) -> tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]:
+        """Return margins, evidence, and what each term adds, as a view of one column sees them."""
 
         def find() -> Evidence:
             pairs = enumerate(zip(self.total.terms, self.read, strict=True))

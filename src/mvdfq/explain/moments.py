@@ -99,7 +99,7 @@ def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[in
 def _by_channel(explanation: Explanation, column: int, sign: float) -> tuple[np.ndarray, list[str]]:
     """Return the evidence of each channel and frame; of each row if the shares are not known."""
     evidence = sign * explanation.by_frame[column]
-    shares = explanation._known_shares
+    shares = explanation.known_shares
     if shares is None:
         return evidence, explanation.row_names
     return shares.T @ evidence, explanation.channels

@@ -3,9 +3,24 @@
 import numpy as np
 
 # A channel is low or high from half a standard deviation of the training values on, very low or
-# very high from one and a half on; so much must it move to rise or to fall.
+# very high from one and a half on; so much must it move to rise or to fall. If the deviation is not
+# known, six of them are the range of the training values.
 LEVELS = [(-1.5, "very low"), (-0.5, "low"), (0.5, "middle"), (1.5, "high"), (np.inf, "very high")]
 MOVE = 0.5
+
+
+def in_range(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+    """Return channels in sixths of their ranges in training, 0 in the middle of the range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_range(np.array([[1.0, 4.0]]), np.array([[1.0], [4.0]]))
+    array([[-3.,  3.]])
+    """
+    low, high = ranges[:, :, None]
+    width = np.where(high > low, high - low, np.nan)
+    return 6 * (values - (low + high) / 2) / width
 
 
 def shape_of(values: np.ndarray) -> str:

@@ -7,7 +7,6 @@ import numpy as np
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.inspection import differ, equal_sequences, idle_shares
 from mvdfq.pages.run import Run
-from mvdfq.pages.similar import similarities
 from mvdfq.sequences.statistics import bounds_of, constant_channels
 
 # Kernel value of near duplicates: no pair of different utterances of the bundled vowels reaches it.
@@ -71,15 +70,16 @@ def _is_across(run: Run, places: list[int]) -> bool:
 
 def _near(run: Run) -> dict[str, Any] | None:
     """Return pairs across the split whose kernel value is at least `NEAR`; None if not computed."""
-    K = similarities(run)
+    K = run.similarities
     if K is None:
         return None
-    left, right = np.nonzero((K >= NEAR) & run.training_sides())
+    met = run.sides[run.fold_of] if run.knows_training else True
+    left, right = np.nonzero((K >= NEAR) & met)
     order = np.argsort(-K[left, right], kind="stable")[:LISTED]
     pairs = [
         {
             "sequence": int(left[o]),
-            "training": run.reference_name(int(right[o])),
+            "training": run.training_name(int(right[o])),
             "similarity": float(min(K[left[o], right[o]], 1.0)),
         }
         for o in order

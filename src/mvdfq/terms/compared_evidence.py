@@ -45,11 +45,8 @@ def _compared(
     group: GroupTable, means: np.ndarray, view: View
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     weights, means = view.weigh(group.values), view.means(means)
-    lost = [
-        np.einsum("wkc,wkc->kc", weights[a:b], means[a:b], dtype=float)
-        for a, b in pairwise(group.first.tolist())
-    ]
-    return weights, means, np.array(lost)
+    lost = np.add.reduceat(weights * means, group.first[:-1], axis=0, dtype=float)
+    return weights, means, lost
 
 
 def compared_evidence(words: ComparedWords, symbols: Symbols) -> list[Evidence]:
@@ -88,8 +85,8 @@ def _top(words: ComparedWords, symbols: Symbols, i: int, column: int, n: int) ->
         slots = np.where(keys < 0, first[-1], first[:-1, None] + keys)  # the last slot: no word
         mine = starts[:, : keys.shape[1], column].ravel()
         totals = np.abs(np.bincount(slots.ravel(), mine, first[-1] + 1))[:-1]
-        best = np.sort(np.argsort(-totals, kind="stable")[:n])
-        best = best[totals[best] > 0]
+        least = np.partition(totals, -n)[-n] if n < len(totals) else 0.0
+        best = np.flatnonzero((totals >= least) & (totals > 0))
         rows = np.searchsorted(first, best, side="right") - 1
         at = [np.flatnonzero(slots[r] == slot) for r, slot in zip(rows, best, strict=True)]
         if len(best):

@@ -148,6 +148,7 @@ class FittedFilters(FittedTerm):
     """Standardized words of filter responses with their weights, one bank per dilation."""
 
     banks: list[FilterBank]
+    says_curves = True
 
     @classmethod
     def of(

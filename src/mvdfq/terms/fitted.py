@@ -128,6 +128,9 @@ class FittedTerm(Short):
         """Return the share of each channel in each row, (n_rows, n_channels)."""
         return shares_of(self.encoders, n_channels)
 
+    # Whether `rows` says the channels with mean 0 and deviation 1.
+    says_curves = False
+
     # Whether `features` makes dense features; else `compare` gives kernel values.
     has_dense_features = True
 

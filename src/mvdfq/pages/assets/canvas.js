@@ -85,8 +85,10 @@ function shade(context, detail, codes, shape, top, tall) {
     context.fillRect(from, top, Math.max(Math.round(shape.x(b)) - from, 1), tall);
   }
 }
+const heightOf = (one, code, top, tall) => top + tall * (1 - (one.high > one.low ? code / 254 : 0.5));
 function trace(context, one, detail, shape, top, tall) {
   const n = one.codes.length, step = detail.n_frames / n;
+  if (n < detail.n_frames) { envelope(context, one, detail, shape, top, tall); return; }
   context.strokeStyle = shape.colours.ink;
   context.lineWidth = 1.4;
   context.lineJoin = "round";
@@ -94,11 +96,23 @@ function trace(context, one, detail, shape, top, tall) {
   let pen = false;
   for (let k = 0; k < n; k++) {
     if (one.codes[k] === 255) { pen = false; continue; }
-    const x = shape.x((k + 0.5) * step), y = top + tall * (1 - (one.high > one.low ? one.codes[k] / 254 : 0.5));
+    const x = shape.x((k + 0.5) * step), y = heightOf(one, one.codes[k], top, tall);
     if (pen) context.lineTo(x, y); else context.moveTo(x, y);
     pen = true;
   }
   context.stroke();
+}
+// More frames than points: every two points are the lowest and the highest value of a piece.
+function envelope(context, one, detail, shape, top, tall) {
+  const n = one.codes.length / 2, step = detail.n_frames / n;
+  context.fillStyle = shape.colours.ink;
+  for (let k = 0; k < n; k++) {
+    const [a, b] = [one.codes[2 * k], one.codes[2 * k + 1]];
+    if (a === 255) continue;
+    const next = k + 1 < n && one.codes[2 * k + 2] !== 255 ? one.codes[2 * k + 2] : b; // leaves no hole before the next piece
+    const high = heightOf(one, Math.max(a, b, next), top, tall), low = heightOf(one, Math.min(a, b, next), top, tall), from = shape.x(k * step);
+    context.fillRect(from, high - 0.6, shape.x((k + 1) * step) - from + 0.3, low - high + 1.2);
+  }
 }
 function letters(context, text, shape, top, tall) {
   const size = shape.inner / (view.to - view.from);

@@ -267,7 +267,7 @@ class Explanation:
         return Reason(
             self.row_names[row],
             largest_channels(self, row),
-            tuple(self._name(row, int(code)) for code in codes),
+            tuple(self.symbol_name(row, int(code)) for code in codes),
             tuple((offsets - offsets[0]).tolist()),
             tuple(frames.tolist()),
             None if rate is None else float(frames[0] / rate),
@@ -280,7 +280,8 @@ class Explanation:
         """Whether all symbols are letters: one character, or a group of them such as [KR]."""
         return all(LETTER.fullmatch(name) for names in self.names for name in names)
 
-    def _name(self, row: int, code: int) -> str:
+    def symbol_name(self, row: int, code: int) -> str:
+        """Return the name of a symbol of a row."""
         names = self.names[row]
         return names[code] if code < len(names) else f"new #{code}"
 

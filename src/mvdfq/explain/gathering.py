@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,13 @@ def explanations(
     found: dict[int, Explanation] = {}
     for view, places in baselines.views(predicted):
         mine = [one[places] for one in read]
-        find = cache(partial(_by_sequence, total, mine, view))
+        find = _Batch(total, mine, view)
         if places.size and not all(term.class_means for term in total.terms):
-            find()  # raises an error now: not every kernel of plain words can be traced to frames
+            find(0)  # raises an error now: not every kernel of plain words can be traced to frames
         for k, i in enumerate(places.tolist()):
             alone = [one[k : k + 1] for one in mine]
             added = {name: one[i] for name, one in sums.items()}
-            about = baselines, classes, partial(_nth, find, k), margins[i], added
+            about = baselines, classes, partial(find, k), margins[i], added
             one = _One(total, alone, *about).explanation(view, classes[predicted[i]], channels)
             # a term may read fewer frames than the channels have
             if curves is not None and curves[i].shape[1] == one.symbols.data.shape[1]:
@@ -49,14 +49,22 @@ def explanations(
     return [found[i] for i in range(len(margins))]
 
 
-def _by_sequence(total: FittedSum, read: list[Any], view: View) -> list[Sequence[Evidence]]:
-    """Return the evidence of all terms in each sequence."""
-    pairs = zip(total.terms, read, strict=True)
-    return list(zip(*(term.evidence(mine, view) for term, mine in pairs), strict=True))
+@dataclass(frozen=True)
+class _Batch:
+    """Several sequences as each term reads them; evidence is found for all of them at once."""
 
+    total: FittedSum
+    read: list[Any]
+    view: View
 
-def _nth(find: Callable[[], list[Any]], k: int) -> Any:
-    return find()[k]
+    def __call__(self, k: int) -> Sequence[Evidence]:
+        """Return the evidence of each term in sequence `k`."""
+        return self._evidence[k]
+
+    @cached_property
+    def _evidence(self) -> list[Sequence[Evidence]]:
+        pairs = zip(self.total.terms, self.read, strict=True)
+        return list(zip(*(term.evidence(mine, self.view) for term, mine in pairs), strict=True))
 
 
 @dataclass(frozen=True)
@@ -130,8 +138,9 @@ class _One:
 
         def find() -> Evidence:
             pairs = enumerate(zip(self.total.terms, self.read, strict=True))
-            own = [partial(_nth, self.find, k) for k in range(len(self.read))]
-            return self._joined([term.contrast(mine, own[k], view) for k, (term, mine) in pairs])
+            return self._joined(
+                [term.contrast(mine, lambda k=k: self.find()[k], view) for k, (term, mine) in pairs]
+            )
 
         return view.weigh(self.margins), find, self._added(view)
 

@@ -44,7 +44,8 @@ def shape_of(values: np.ndarray) -> str:
     move, level = last - first, _level(float(z.mean()))
     verb = "rising" if move > 0 else "falling"
     if abs(move) < MOVE:
-        return f"{level}, up and down" if _swing(z) > 2 * MOVE else level
+        low, high = np.quantile(z, [0.1, 0.9])  # a single peak is no swing
+        return f"{level}, up and down" if high - low > 2 * MOVE else level
     if _level(first) == _level(last):
         return f"{level} and {verb}"
     if abs(middle - first) < abs(move) / 4:  # it moves at the end alone
@@ -54,9 +55,3 @@ def shape_of(values: np.ndarray) -> str:
 
 def _level(value: float) -> str:
     return next(name for most, name in LEVELS if value < most)
-
-
-def _swing(z: np.ndarray) -> float:
-    """Return how far the values go up and down, without their slowest tenth on either side."""
-    low, high = np.quantile(z, [0.1, 0.9])
-    return float(high - low)

@@ -51,21 +51,18 @@ def _histogram(lengths: np.ndarray) -> dict[str, Any]:
 
 def _exact(run: Run, sets: list[list[int]]) -> dict[str, Any]:
     """Return sets of equal sequences, and how many sets are on both sides of a fold."""
-    across = [one for one in sets if _is_across(run, one)]
+    folds = list(zip(run.folds, run.recorder.trains, strict=False))
+    across = [
+        one
+        for one in sets
+        if any(np.isin(one, f.test).any() and np.isin(one, train).any() for f, train in folds)
+    ]
     return {
         "n": len(sets),
         "n_across": len(across),
         "n_labels_differ": sum(len({str(run.y[i]) for i in one}) > 1 for one in sets),
         "sets": [[run.names[i] for i in one] for one in (across or sets)[:LISTED]],
     }
-
-
-def _is_across(run: Run, places: list[int]) -> bool:
-    """Tell whether equal sequences are in the training part and the test part of a fold."""
-    return any(
-        np.isin(places, fold.test).any() and np.isin(places, train).any()
-        for fold, train in zip(run.folds, run.recorder.trains, strict=False)
-    )
 
 
 def _near(run: Run) -> dict[str, Any] | None:

@@ -65,18 +65,21 @@ def _p_values(clf: Any, X: Any, decision: np.ndarray) -> np.ndarray:
 
     A sequence without any known word gets the shares of the classes as its probabilities.
     """
-    lost = np.isclose(clf.probabilities(decision), clf.class_shares_, atol=1e-12).all(axis=1)
+    lost = np.isclose(clf.probabilities(decision), clf.class_shares_, 1e-9, 1e-12).all(axis=1)
     with engine_of(clf):
         return clf._doubt(clf._read(X), decision, lost)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Run:
     """Sequences, the folds that judged them, and the classifiers of the folds.
 
-    `tested` are the places in `X` of the judged sequences, in the order of the folds of the first
-    seed; all other arrays of judged sequences have this order. `training_names` are the names of
-    the sequences that a fitted classifier learned from, which are not in `X`.
+    `training_names` are the names of the sequences that a fitted classifier learned from, which
+    are not in `X`. `folds` are those of the first seed. `tested` are the places in `X` of the
+    judged sequences, in the order of the folds, and `judged_place` is the way back; `fold_of`,
+    `truth` and `predicted` (codes of classes), `confidence` (the probability of the predicted
+    class), `probabilities` and `p_values` (n_judged, n_classes) have the same order. `p_values` is
+    None if a fold has none.
     """
 
     estimator: Any
@@ -88,78 +91,24 @@ class Run:
     recorder: Recorder
     training_names: list[str]
 
-    @cached_property
-    def labels(self) -> list[Any]:
-        """The classes."""
-        return self.evaluation.labels
-
-    @cached_property
-    def channel_names(self) -> list[str]:
-        """Names of the channels of `X`."""
-        if self.X.channel_names is None and self.X.symbolic == (True,):
-            return ["letters"]
-        return list(self.X.channel_names or [f"x{c}" for c in range(self.X.n_rows)])
-
-    @cached_property
-    def units(self) -> list[str | None]:
-        """The unit of each channel, from its name; None where the name holds no unit."""
-        return [unit_of(name) for name in self.channel_names]
-
-    @cached_property
-    def n_folds(self) -> int:
-        """Number of folds of the first seed."""
-        folds = self.evaluation.folds
-        return sum(fold.seed == folds[0].seed for fold in folds)
-
-    @cached_property
-    def folds(self) -> list[Fold]:
-        """The folds of the first seed."""
-        return self.evaluation.folds[: self.n_folds]
-
-    @cached_property
-    def tested(self) -> np.ndarray:
-        """Places in `X` of the judged sequences."""
-        return np.concatenate([fold.test for fold in self.folds])
-
-    @cached_property
-    def fold_of(self) -> np.ndarray:
-        """Number of the fold of each judged sequence."""
-        return np.repeat(np.arange(self.n_folds), [len(fold.test) for fold in self.folds])
-
-    @cached_property
-    def truth(self) -> np.ndarray:
-        """Code of the true class of each judged sequence."""
-        return self._codes([fold.truth for fold in self.folds])
-
-    @cached_property
-    def predicted(self) -> np.ndarray:
-        """Code of the predicted class of each judged sequence."""
-        return self._codes([fold.predicted for fold in self.folds])
-
-    @cached_property
-    def probabilities(self) -> np.ndarray:
-        """Probability of each class for each judged sequence, (n_judged, n_classes)."""
-        return self._by_class(self.recorder.probabilities)
-
-    @cached_property
-    def p_values(self) -> np.ndarray | None:
-        """The p value of each class for each judged sequence; None if a fold has no p values."""
-        recorded = self.recorder.p_values[: self.n_folds]
-        return None if any(p is None for p in recorded) else self._by_class(recorded)
-
-    def _by_class(self, recorded: list[Any]) -> np.ndarray:
-        """Return what the folds say of their classes, (n_judged, n_classes)."""
-        parts = []
-        for values, classes in zip(recorded, self.recorder.classes, strict=False):
-            full = np.zeros((len(values), len(self.labels)))
-            full[:, self._codes([classes])] = values  # a fold may miss a class
-            parts.append(full)
-        return np.concatenate(parts[: self.n_folds])
-
-    @cached_property
-    def confidence(self) -> np.ndarray:
-        """Probability of the predicted class of each judged sequence."""
-        return self.probabilities[np.arange(len(self.predicted)), self.predicted]
+    def __post_init__(self) -> None:
+        X, all_folds = self.X, self.evaluation.folds
+        self.labels = self.evaluation.labels
+        letters = X.channel_names is None and X.symbolic == (True,)
+        usual = ["letters"] if letters else [f"x{c}" for c in range(X.n_rows)]
+        self.channel_names = list(X.channel_names or usual)
+        self.units = [unit_of(name) for name in self.channel_names]
+        self.folds = [fold for fold in all_folds if fold.seed == all_folds[0].seed]
+        self.n_folds = len(self.folds)
+        self.tested = np.concatenate([fold.test for fold in self.folds])
+        self.judged_place = {int(i): place for place, i in enumerate(self.tested)}
+        self.fold_of = np.repeat(np.arange(self.n_folds), [len(f.test) for f in self.folds])
+        self.truth = self._codes([fold.truth for fold in self.folds])
+        self.predicted = self._codes([fold.predicted for fold in self.folds])
+        self.probabilities = self._by_class(self.recorder.probabilities)
+        self.confidence = self.probabilities[np.arange(len(self.predicted)), self.predicted]
+        p_values = self.recorder.p_values[: self.n_folds]
+        self.p_values = None if any(p is None for p in p_values) else self._by_class(p_values)
 
     def interval_of(self, mine: np.ndarray) -> list[float]:
         """Return the 95 % interval of the share of right predictions among some judged ones."""
@@ -175,11 +124,6 @@ class Run:
             clf = clone(self.estimator).fit(X, y, groups=groups)
             kept[f] = getattr(clf, "best_estimator_", clf)
         return kept[f]
-
-    @cached_property
-    def judged_place(self) -> dict[int, int]:
-        """The place among the judged sequences of each place in `X`."""
-        return {int(i): place for place, i in enumerate(self.tested)}
 
     @property
     def knows_training(self) -> bool:
@@ -212,6 +156,15 @@ class Run:
         """Which sequences of `X` each fold learned from, (n_folds, n_sequences)."""
         trains = self.recorder.trains[: self.n_folds]
         return np.array([np.isin(np.arange(len(self.X)), train) for train in trains])
+
+    def _by_class(self, recorded: list[Any]) -> np.ndarray:
+        """Return what the folds say of their classes, (n_judged, n_classes)."""
+        parts = []
+        for values, classes in zip(recorded, self.recorder.classes, strict=False):
+            full = np.zeros((len(values), len(self.labels)))
+            full[:, self._codes([classes])] = values  # a fold may miss a class
+            parts.append(full)
+        return np.concatenate(parts[: self.n_folds])
 
     def _codes(self, labels: list[np.ndarray]) -> np.ndarray:
         place = {label: c for c, label in enumerate(self.labels)}
